@@ -1,19 +1,24 @@
-/// Decides when what a transfer has brought is synced and recorded, so that a crash costs little and syncing does not cost more.
+/// Decides when the received bytes of a transfer are synced and recorded.
+///
+/// Frequent checkpoints reduce the loss in a crash, but must not cost more than they save.
 struct CheckpointPolicy {
-    /// So many transfers may each be synced in every interval. With more of them each has its turn less often: a sync takes the disk
-    /// a while, however few bytes it is for.
+    /// The number of transfers that may each be synced in every interval.
+    ///
+    /// With more transfers, each one is synced less often. A sync occupies the disk for a while, however few its bytes
+    /// are.
     static let transfersPerInterval = 100
-    /// Bytes that are not left unsynced for longer than the interval, however many transfers there are.
+    /// The number of unsynced bytes from which a checkpoint is due after one interval, however many transfers there
+    /// are.
     static let worthwhile: Int64 = 1 << 20
 
-    /// The least time between two checkpoints of one transfer.
+    /// The minimum time between two checkpoints of one transfer.
     let interval: Duration
 
-    /// Whether one is due.
+    /// Whether a checkpoint is due.
     /// - Parameters:
-    ///   - elapsed: since the last one, or since the transfer began.
-    ///   - running: how many transfers there are.
-    ///   - unsynced: the bytes that have come since; asked for only if it matters.
+    ///   - elapsed: The time since the last checkpoint, or since the transfer began.
+    ///   - running: The number of transfers.
+    ///   - unsynced: Returns the bytes received since the last checkpoint. It is called only if they matter.
     func isDue(after elapsed: Duration, running: Int, unsynced: () -> Int64) -> Bool {
         guard elapsed >= interval else { return false }
         let stretch = max(1, (running + Self.transfersPerInterval - 1) / Self.transfersPerInterval)

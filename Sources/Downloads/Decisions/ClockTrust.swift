@@ -2,13 +2,15 @@ internal import HTTPCore
 
 /// Decides by which time records, files and keys are deleted for their age.
 ///
-/// The clock on the wall can be wrong: set by hand, by a time server, or restored with a virtual machine. A clock that jumps forward would
-/// make everything look old at once. So a time that lies ahead is not believed before it has held for ``probation`` by a clock that
-/// cannot be set; until then the old time runs on. A clock that is set back is believed at once: that deletes nothing.
+/// The wall clock can be wrong: set by hand, by a time server, or restored with a virtual machine. A jump forward would
+/// make everything look old at once. The new time is therefore trusted only after it has held for ``probation``,
+/// measured by a clock that cannot be set. Until then the old time continues. A clock that is set back is trusted at
+/// once, since that deletes nothing.
 struct ClockTrust: Sendable {
-    /// How long a time that lies ahead has to hold.
+    /// The time for which a jump forward has to hold.
     static let probation: Duration = .seconds(300)
-    /// A step forward up to this is believed at once: it makes nothing much older, and a service may have been off for so long.
+    /// The largest step forward that is trusted at once. It makes nothing much older, and a service may have been off
+    /// for as long.
     static let tolerance: Duration = .seconds(60)
 
     private struct Candidate: Sendable {
@@ -17,25 +19,27 @@ struct ClockTrust: Sendable {
     }
 
     private let probation: Duration
-    /// The believed time since 1970, less the uptime.
+    /// The trusted time since 1970, minus the uptime.
     private var offset: Duration
     private var candidate: Candidate?
 
+    /// Creates the trust at a start.
     /// - Parameters:
-    ///   - lastKnown: the newest time that an earlier run has recorded; `nil`: there is none, and the clock is believed.
-    ///   - wall: the clock on the wall.
-    ///   - uptime: the clock that cannot be set, from any start.
+    ///   - lastKnown: The newest time that an earlier instance has recorded. `nil` if there is none: the wall clock is
+    ///     trusted.
+    ///   - wall: The time of the wall clock.
+    ///   - uptime: The time of a clock that cannot be set, from any origin.
     init(lastKnown: Timestamp?, wall: Timestamp, uptime: Duration, probation: Duration = Self.probation) {
         self.probation = probation
         offset = (lastKnown ?? wall).sinceEpoch - uptime
         _ = time(wall: wall, uptime: uptime)
     }
 
-    /// Whether the clock shows a time that is not believed yet.
+    /// Whether the wall clock shows a time that is not trusted yet.
     var isOnProbation: Bool { candidate != nil }
 
-    /// Takes both clocks.
-    /// - Returns: the time by which may be deleted.
+    /// Updates the trusted time from both clocks.
+    /// - Returns: The trusted time, by which deletions are decided.
     mutating func time(wall: Timestamp, uptime: Duration) -> Timestamp {
         let found = wall.sinceEpoch - uptime
         if found - offset <= Self.tolerance {

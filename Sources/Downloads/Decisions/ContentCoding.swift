@@ -2,8 +2,10 @@
 enum ContentCoding: String, Sendable {
     case gzip, compress, deflate, br, zstd
 
-    /// A coding from its name in any case; nil for `identity` and for names that say nothing about the bytes, such as `aws-chunked`,
-    /// `binary` or `UTF-8`.
+    /// Creates a coding from its name in any case.
+    ///
+    /// `nil` for `identity`, and for names that say nothing about the bytes, such as `aws-chunked`, `binary` or
+    /// `UTF-8`.
     private init?(token: String) {
         switch token.lowercased() {
         case "x-gzip": self = .gzip
@@ -12,18 +14,20 @@ enum ContentCoding: String, Sendable {
         }
     }
 
-    /// The codings that a Content-Encoding value names, in order. Tokens that mean nothing are left out.
+    /// Returns the codings in a Content-Encoding value, in order. Unknown tokens are left out.
     static func all(in field: String) -> [ContentCoding] {
         field.utf8.split { [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: " "), UInt8(ascii: "\t")].contains($0) }
             .compactMap { ContentCoding(token: String(decoding: $0, as: UTF8.self)) }
     }
 
-    /// Whether the file itself is in this format, by its name or its media type: then the coding describes the file, and the bytes are
-    /// the file's. Servers send `Content-Encoding: gzip` with `a.tar.gz` so.
+    /// Whether the file itself is in this format, by its name or its media type.
+    ///
+    /// The coding then describes the file, and the bytes are the file's own. Servers send `Content-Encoding: gzip` with
+    /// `a.tar.gz` in this sense.
     ///
     /// - Parameters:
     ///   - names: The names given to the file by its URL, its origin and the user.
-    ///   - contentType: The Content-Type field's value.
+    ///   - contentType: The value of the Content-Type field.
     func isFormat(ofFileNamed names: [String], contentType: String?) -> Bool {
         if let contentType, isFormat(ofMediaType: PageFormat.essence(of: contentType)) { return true }
         let isPage = contentType.flatMap(PageFormat.init(contentType:)) == .html
@@ -31,7 +35,7 @@ enum ContentCoding: String, Sendable {
             let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
                 .map { String(decoding: $0, as: UTF8.self).lowercased() }
             guard parts.count > 1, let last = parts.last, extensions.contains(last) else { return false }
-            // A compressed page in place of an archive is an error page, and not the archive.
+            // A compressed page in place of an archive is an error page.
             return !isPage || ["html", "htm", "xhtml"].contains(parts[parts.count - 2])
         }
     }
@@ -57,7 +61,7 @@ enum ContentCoding: String, Sendable {
         return suffix.map(subtypes.contains) ?? false
     }
 
-    /// Subtypes of such media types, and suffixes of others, in lowercase.
+    /// Subtypes of such media types, and suffixes of other subtypes, in lowercase.
     private var subtypes: Set<String> {
         switch self {
         case .gzip:

@@ -1,11 +1,11 @@
 internal import HTTPCore
 internal import JSON
 
-/// The formats of login and error pages, which are sent in place of a file with a status that announces the file.
+/// The formats of login and error pages. Such a page is sent in place of a file, with a status that announces the file.
 enum PageFormat: Sendable, Equatable {
     case html, json, xml
 
-    /// The format of a Content-Type value; nil if it is another one.
+    /// Creates the format of a Content-Type value; `nil` for a value of another format.
     init?(contentType: String) {
         switch Self.essence(of: contentType) {
         case "text/html", "application/xhtml+xml": self = .html
@@ -17,8 +17,9 @@ enum PageFormat: Sendable, Equatable {
         }
     }
 
-    /// The type and subtype of a Content-Type value in lowercase, read more tolerantly than ``MediaType``: up to the first character that
-    /// can be in neither.
+    /// Returns the type and subtype of a Content-Type value in lowercase.
+    ///
+    /// It is more tolerant than ``MediaType``: it reads up to the first character that neither can contain.
     static func essence(of contentType: String) -> String {
         let isEnd = { (byte: UInt8) in
             byte <= 0x20 || byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"")
@@ -27,7 +28,7 @@ enum PageFormat: Sendable, Equatable {
         return String(decoding: bytes, as: UTF8.self).lowercased()
     }
 
-    /// The media type that stands first in a Content-Type value which ``MediaType`` does not read; nil if none does.
+    /// Returns the first media type of a Content-Type value that ``MediaType`` cannot parse; `nil` if there is none.
     static func mediaType(of contentType: String) -> String? {
         let essence = essence(of: contentType)
         return MediaType(parsing: essence) == nil ? nil : essence
@@ -38,19 +39,19 @@ enum PageFormat: Sendable, Equatable {
     }
 }
 
-/// Tells a login or error page from the file, by what is known of the file before the response. Pure.
+/// Distinguishes a login or error page from the file, by what is known of the file before the response. Pure.
 ///
-/// An expired link is often answered with 200 and a page. Taken for a new version of the file, the page would replace the bytes that are
-/// there, and be completed under the file's name.
+/// Origins often answer an expired link with status 200 and a page. As a new version of the file, the page would
+/// replace the present bytes, and be completed under the file's name.
 struct ContentExpectation: Sendable {
-    /// The media type that an earlier response gave; nil: there was none, or it gave none.
+    /// The media type of an earlier response; `nil` if there was no response, or no type in it.
     var mediaType: String?
     /// The catalogue's description of the file, a JSON object.
     var track: [UInt8]?
-    /// The name of the file, if bytes of it are there.
+    /// The name of the file, if bytes of it are present.
     var filename: String?
 
-    /// The failure of a response that brings a page in place of the file; nil for any other response.
+    /// Returns the failure of a response with a page in place of the file; `nil` for any other response.
     func failure(for response: OriginResponse) -> DownloadFailure? {
         guard [200, 203, 206].contains(response.status), let contentType = response.contentType,
             let page = PageFormat(contentType: contentType)
@@ -70,7 +71,7 @@ struct ContentExpectation: Sendable {
             httpStatus: response.status)
     }
 
-    /// Whether the catalogue says that the file is audio or video, by its kind or the extension of its name, or the name of the file does.
+    /// Whether the file is audio or video, by its name, or by the catalogue's kind, name or URL.
     private var isAudioOrVideo: Bool {
         if let filename, Self.isAudioOrVideo(filename) { return true }
         guard let track = track.flatMap({ try? JSONValue(parsing: $0) }) else { return false }
@@ -86,7 +87,7 @@ struct ContentExpectation: Sendable {
         return extensions.contains(String(decoding: name[name.index(after: dot)...], as: UTF8.self).lowercased())
     }
 
-    /// Kinds of items, as search sources spell them, whose files are audio or video.
+    /// Kinds of items whose files are audio or video, as catalogues spell them.
     private static let kinds: Set<String> = [
         "song", "music-video", "podcast-episode", "audiobook", "feature-movie", "tv-episode", "movie", "video", "audio",
     ]

@@ -1,36 +1,38 @@
-/// Which bytes of a file are there: ranges in order of position, of which no two touch. Pure.
+/// The byte ranges of a file that are present, in order of position. No two of them touch. Pure.
 struct Coverage: Sendable, Equatable {
     /// The ranges, none of them empty.
     private(set) var ranges: [Range<Int64>] = []
 
-    /// Nothing.
+    /// Creates an empty coverage.
     init() {}
 
-    /// The first `count` bytes.
+    /// Creates a coverage of the first `count` bytes.
     init(prefix count: Int64) {
         if count > 0 { ranges = [0..<count] }
     }
 
-    /// What segments hold on disk. What cannot be (a negative position, an end before its start) holds nothing.
+    /// Creates a coverage of the bytes that segments have on disk.
+    ///
+    /// Invalid segments, such as those with a negative position or an end before their start, add nothing.
     init(_ segments: [SyncedSegment]) {
         for segment in segments where segment.start >= 0 && segment.synced > segment.start {
             insert(segment.start..<segment.synced)
         }
     }
 
-    /// How many bytes there are.
+    /// The number of present bytes.
     var byteCount: Int64 { ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
 
-    /// How many bytes there are from the first one on without a gap.
+    /// The number of present bytes before the first gap.
     var prefix: Int64 {
         guard let first = ranges.first, first.lowerBound == 0 else { return 0 }
         return first.upperBound
     }
 
-    /// Where the last byte that is there ends.
+    /// The offset behind the last present byte.
     var end: Int64 { ranges.last?.upperBound ?? 0 }
 
-    /// The ranges as they are recorded once they have been synced.
+    /// Returns the ranges as they are recorded once they have been synced.
     func segments(total: Int64?) -> [SyncedSegment] {
         ranges.enumerated().map { index, range in
             let next = index + 1 < ranges.count ? ranges[index + 1].lowerBound : total
@@ -38,7 +40,7 @@ struct Coverage: Sendable, Equatable {
         }
     }
 
-    /// What is missing before `total`.
+    /// Returns the missing ranges before `total`.
     func gaps(upTo total: Int64) -> [Range<Int64>] {
         var gaps: [Range<Int64>] = []
         var position: Int64 = 0
@@ -50,7 +52,7 @@ struct Coverage: Sendable, Equatable {
         return gaps
     }
 
-    /// What is missing of a range.
+    /// Returns the missing ranges within a range.
     func gaps(in range: Range<Int64>) -> [Range<Int64>] {
         var gaps: [Range<Int64>] = []
         var position = range.lowerBound
@@ -62,11 +64,12 @@ struct Coverage: Sendable, Equatable {
         return gaps
     }
 
-    /// At most so many ranges, for drawing: where there are more, the smallest gaps between them are passed over.
+    /// Returns at most `limit` ranges for a progress bar. If there are more, ranges with the smallest gaps between them
+    /// are joined.
     func outline(atMost limit: Int) -> [Range<Int64>] {
         guard ranges.count > limit else { return ranges }
         let gaps = zip(ranges, ranges.dropFirst()).map { $1.lowerBound - $0.upperBound }
-        // As many gaps as are left have to be wider than this one.
+        // The widest gap to close. At most `limit - 1` gaps are wider.
         let passedOver = gaps.sorted()[ranges.count - limit - 1]
         var outline = Array(ranges.prefix(1))
         for (gap, range) in zip(gaps, ranges.dropFirst()) {
@@ -79,7 +82,7 @@ struct Coverage: Sendable, Equatable {
         return outline
     }
 
-    /// At most so many ranges of which every byte is there: where there are more, the smallest are left out.
+    /// Returns at most `limit` ranges of which every byte is present. If there are more, the smallest are left out.
     func core(atMost limit: Int) -> [Range<Int64>] {
         guard ranges.count > limit else { return ranges }
         let lengths = ranges.map { $0.upperBound - $0.lowerBound }
@@ -87,17 +90,17 @@ struct Coverage: Sendable, Equatable {
         return largest.sorted().map { ranges[$0] }
     }
 
-    /// The part of it that lies before `end`.
+    /// Returns the coverage before `end`.
     func clipped(to end: Int64) -> Coverage {
         var clipped = Coverage()
         clipped.ranges = ranges.filter { $0.lowerBound < end }.map { $0.lowerBound..<min($0.upperBound, end) }
         return clipped
     }
 
-    /// Adds bytes that have arrived.
+    /// Adds received bytes.
     mutating func insert(_ new: Range<Int64>) {
         guard !new.isEmpty else { return }
-        // Bytes come one after another, so nearly always one range only grows.
+        // Bytes arrive one after another, so nearly always one range only grows.
         if let index = ranges.firstIndex(where: { $0.upperBound == new.lowerBound }),
             index + 1 == ranges.count || ranges[index + 1].lowerBound > new.upperBound
         {

@@ -1,42 +1,43 @@
-/// Decides which downloads may have crashed the service, by what was in transfer when a run ended without a clean stop.
+/// Decides which downloads may have crashed the service, by the transfers of an instance that had no clean stop.
 ///
-/// A run that left the mark of a crash counts against each transfer. A run that ends by SIGKILL, power loss or a full memory leaves none, and
-/// looks almost like a crash: it counts only against a transfer that had waited in vain.
+/// An instance that left the mark of a crash counts against each transfer. An end by SIGKILL, power loss or lack of
+/// memory leaves no mark, and looks almost like a crash. It counts only against a transfer that waited for its first
+/// byte in vain.
 enum CrashSuspicion {
-    /// How many crashes in a row pause a download.
+    /// The number of consecutive crashes that pause a download.
     static let limit = 3
-    /// How long a transfer has to wait for its first byte to be suspect without a mark.
+    /// The wait for its first byte after which a transfer is suspect even without a mark.
     static let patience: Duration = .seconds(1)
-    /// The time that a transfer which brings bytes runs before the next suspect begins.
+    /// The time for which a transfer that brings bytes runs before the next suspect begins.
     static let probation: Duration = .seconds(10)
-    /// Sentence for users of a download that was paused for it.
+    /// The sentence for users of a download that was paused for this reason.
     static let message =
         "the service crashed \(limit) times in a row while this download was in transfer; resume tries again"
 
-    /// How far a transfer has come since it began.
+    /// The progress of a transfer since it began.
     enum Stage: UInt8, Sendable, CaseIterable {
-        /// It has begun.
+        /// The transfer has begun.
         case begun = 0x62
-        /// Nothing has come for ``CrashSuspicion/patience``.
+        /// No byte has arrived for ``CrashSuspicion/patience``.
         case waiting = 0x77
-        /// It has brought bytes and run for ``CrashSuspicion/probation``.
+        /// Bytes have arrived, and the transfer has run for ``CrashSuspicion/probation``.
         case proven = 0x70
     }
 
-    /// The stage of a transfer.
+    /// Returns the stage of a transfer.
     /// - Parameters:
-    ///   - running: for how long it has run.
-    ///   - hasBytes: whether it has brought any.
+    ///   - running: The time for which it has run.
+    ///   - hasBytes: Whether it has received bytes.
     static func stage(running: Duration, hasBytes: Bool) -> Stage {
         if hasBytes { return running >= probation ? .proven : .begun }
         return running >= patience ? .waiting : .begun
     }
 
-    /// The crashes in a row during which a download was in transfer, with the run that has ended.
+    /// Returns the number of consecutive crashes during which a download was in transfer, including the last instance.
     /// - Parameters:
-    ///   - before: those before it.
-    ///   - stage: how far its transfer was; `nil`: it was not in transfer.
-    ///   - isMarked: whether that run left the mark of a crash.
+    ///   - before: The number before the last instance.
+    ///   - stage: The stage of its transfer in that instance; `nil` if it was not in transfer.
+    ///   - isMarked: Whether that instance left the mark of a crash.
     static func crashes(before: Int, stage: Stage?, isMarked: Bool) -> Int {
         switch stage {
         case nil: before
@@ -47,12 +48,12 @@ enum CrashSuspicion {
     }
 }
 
-/// Lets downloads that are suspected of crashes transfer one after another, so that a crash tells which of them it was.
+/// The suspects of crashes. They transfer one after another, so that a crash identifies the download that caused it.
 struct SuspectQueue: Sendable {
     private var active: DownloadID?
     private var waiting: [DownloadID] = []
 
-    /// Whether a suspect may enter the queue now; otherwise it waits here.
+    /// Whether a suspect may enter the queue now. If not, it waits here.
     mutating func admits(_ id: DownloadID) -> Bool {
         if active == nil || active == id {
             active = id
@@ -62,8 +63,8 @@ struct SuspectQueue: Sendable {
         return false
     }
 
-    /// Takes out a download that has stopped, or is no suspect any more.
-    /// - Returns: the suspect that may enter the queue instead.
+    /// Removes a download that has stopped, or that is no longer suspect.
+    /// - Returns: The suspect that may enter the queue instead; `nil` for none.
     mutating func remove(_ id: DownloadID) -> DownloadID? {
         if active != id {
             if !waiting.isEmpty { waiting.removeAll { $0 == id } }

@@ -1,4 +1,4 @@
-/// Extensions of file names for the media types of audio, video and books.
+/// Extensions of file names for media types of audio, video and books.
 enum MediaTypeExtensions {
     private static let table: [String: String] = [
         "audio/mpeg": ".mp3", "audio/mp3": ".mp3", "audio/x-mp3": ".mp3", "audio/mpeg3": ".mp3", "audio/x-mpeg-3": ".mp3",
@@ -18,8 +18,9 @@ enum MediaTypeExtensions {
         "application/pdf": ".pdf", "application/epub+zip": ".epub",
     ]
 
-    /// The extension, dot included, of files of a media type.
-    /// - Parameter mediaType: type and subtype in lowercase, without parameters.
-    /// - Returns: `nil` for a type that says nothing of the file's format, and for all others that are not in the table.
+    /// Returns the extension, dot included, of files of a media type.
+    /// - Parameter mediaType: The type and subtype in lowercase, without parameters.
+    /// - Returns: The extension; `nil` for a type that does not determine the format, and for other types outside the
+    ///   table.
     static func name(for mediaType: String) -> String? { table[mediaType] }
 }

@@ -1,10 +1,14 @@
 import HTTPCore
 
-/// The digests of a whole file that its origin sends along: `Repr-Digest` (RFC 9530 §3) and its predecessor `Digest` (RFC 3230 §4.3.2).
-/// Where both are without a content coding they say the same: what all bytes of the file together hash to, also on a part of it.
+/// The digests of a whole file that its origin sends: `Repr-Digest` (RFC 9530 §3) and its predecessor `Digest` (RFC
+/// 3230 §4.3.2).
+///
+/// Without a content coding, both are digests of all bytes of the file, even on a partial response.
 enum OriginDigests {
-    /// The strongest cheap one: SHA-256, which is computed anyway, or else SHA-512. Others, and what cannot be read, are left alone:
-    /// a file is not refused for a field that nobody has to send.
+    /// Returns the digest that costs least to verify: SHA-256, which is computed in any case, or else SHA-512.
+    ///
+    /// Other algorithms and invalid values are ignored. The fields are optional, so they are no reason to refuse a
+    /// file.
     static func strongest(_ fields: Fields) -> Checksum? {
         var found: [Checksum] = []
         if let text = fields.combined(FieldName(constant: "Repr-Digest")) { found += members(text, isStructured: true) }
@@ -12,7 +16,8 @@ enum OriginDigests {
         return found.first { $0.algorithm == .sha256 } ?? found.first { $0.algorithm == .sha512 }
     }
 
-    /// - Parameter isStructured: whether values are byte sequences of RFC 8941 §3.3.5, between colons.
+    /// Parses the members of a field's value.
+    /// - Parameter isStructured: Whether digests are byte sequences of RFC 8941 §3.3.5, between colons.
     private static func members(_ text: String, isStructured: Bool) -> [Checksum] {
         text.split(separator: ",").compactMap { member in
             let parts = member.split(separator: "=", maxSplits: 1)
@@ -21,7 +26,7 @@ enum OriginDigests {
             }
             var value = trimmed(parts[1])
             if isStructured {
-                // What follows the last colon are parameters, of which none is defined.
+                // Only parameters can follow the last colon, and none is defined.
                 guard value.first == ":", let end = value.lastIndex(of: ":"), end > value.startIndex else { return nil }
                 value = value[value.index(after: value.startIndex)..<end]
             }

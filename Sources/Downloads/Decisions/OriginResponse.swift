@@ -1,6 +1,6 @@
 import HTTPCore
 
-/// What of the head of an origin's response decides about the bytes that follow it.
+/// The values in the head of an origin's response that decide about the bytes of its body.
 struct OriginResponse: Sendable, Equatable {
     /// The status code.
     var status: Int
@@ -12,7 +12,7 @@ struct OriginResponse: Sendable, Equatable {
     var date: String?
     /// The Content-Range field's value.
     var contentRange: String?
-    /// The length of the body in bytes, if it was told.
+    /// The length of the body in bytes, if it is known.
     var contentLength: Int64?
     /// The Content-Encoding field's value.
     var contentEncoding: String?
@@ -22,18 +22,19 @@ struct OriginResponse: Sendable, Equatable {
     var acceptRanges: String?
     /// The Retry-After field's value.
     var retryAfter: String?
-    /// What the whole file hashes to, says the origin.
+    /// The digest of the whole file, if the origin sent one.
     var digest: Checksum?
-    /// Names given to the file by its URL, its origin and the user: they tell whether it is itself in the format of a content coding.
+    /// The names given to the file by its URL, its origin and the user. They show whether the file itself is in the
+    /// format of a content coding.
     var names: [String] = []
 
     init(status: Int) {
         self.status = status
     }
 
-    /// Takes the members from a response.
+    /// Creates the values from a response.
     ///
-    /// - Parameter contentLength: What the transfer makes of Content-Length and Transfer-Encoding.
+    /// - Parameter contentLength: The body's length according to Content-Length and Transfer-Encoding.
     init(status: HTTPStatus, fields: Fields, contentLength: Int64?) {
         self.status = status.code
         etag = fields.value(.etag)
@@ -42,7 +43,7 @@ struct OriginResponse: Sendable, Equatable {
         contentRange = fields[.contentRange]
         self.contentLength = contentLength
         contentEncoding = fields.combined(.contentEncoding)
-        // Of several, the one that tells a page from the file.
+        // Of several types, that of a page decides, since it distinguishes a page from the file.
         let types = fields.values(.contentType).flatMap { $0.split(separator: ",").map(String.init) }
         contentType = types.first { PageFormat(contentType: $0) != nil } ?? fields[.contentType]
         acceptRanges = fields.combined(.acceptRanges)
@@ -50,56 +51,58 @@ struct OriginResponse: Sendable, Equatable {
         digest = OriginDigests.strongest(fields)
     }
 
-    /// The content codings that change bytes, by their registered names; nil without any.
+    /// The content codings that change bytes, by their registered names; `nil` without any.
     var coding: String? {
         let codings = contentEncoding.map(ContentCoding.all) ?? []
         return codings.isEmpty ? nil : codings.map(\.rawValue).joined(separator: ", ")
     }
 
-    /// Whether a content coding has been applied to the file. One that the file itself is in, as gzip with `a.tar.gz`, has not: the bytes
-    /// are the file's.
+    /// Whether a content coding has been applied to the file.
+    ///
+    /// `false` if the file itself is in that format, as gzip with `a.tar.gz`: the bytes are then the file's own.
     var isCoded: Bool {
         let codings = contentEncoding.map(ContentCoding.all) ?? []
         guard let first = codings.first else { return false }
         return codings.count > 1 || !first.isFormat(ofFileNamed: names, contentType: contentType)
     }
 
-    /// What a body that starts at zero is a body of.
+    /// The entity of a body that starts at byte 0.
     var entity: SavedEntity {
         SavedEntity(etag: etag, lastModified: lastModified, date: date, total: contentLength, coding: coding, digest: digest)
     }
 
-    /// Whether the body consists of several parts (RFC 9110 §14.6), which nobody asked for.
+    /// Whether the body consists of several parts (RFC 9110 §14.6), which are never requested.
     var isMultipart: Bool {
         contentType.flatMap(MediaType.init(parsing:))?.essence == "multipart/byteranges"
     }
 
-    /// How long the origin asks not to be asked again; `nil` if it does not, or not understandably.
+    /// Returns the delay that the origin asks for; `nil` if it asks for none, or not in a valid form.
     func retryDelay(now: Timestamp) -> Duration? {
         retryAfter.flatMap { RetryPolicy.delay(fromRetryAfter: $0, date: date, now: now) }
     }
 }
 
-// MARK: - What a 206 has to prove
+// MARK: - Validation of a 206
 
 extension OriginResponse {
-    /// Why its body is no part of an entity; `nil` if it has proved to be one.
+    /// Returns the reason why the body does not belong to an entity; `nil` if it has proved to.
     ///
-    /// RFC 9110 §15.3.7 requires the ETag in a 206 where a 200 would carry it, and §15.3.7.3 lets parts be combined only under a strong
-    /// validator that they share. So a saved ETag has to be there again, and a Last-Modified that is not the saved one belongs to
-    /// another version whichever validator was asked with. Only a date that is missing is accepted where the date was the validator.
+    /// RFC 9110 §15.3.7 requires the ETag in a 206 if a 200 would have it. §15.3.7.3 allows parts to be combined only
+    /// under a strong validator that they share. A saved ETag therefore has to be present again. A Last-Modified other
+    /// than the saved one belongs to another version, whichever validator the request had. A missing Last-Modified is
+    /// accepted.
     /// - Parameters:
-    ///   - entity: what it has to be a part of. Without a known length the response has to tell it.
-    ///   - start: the first byte that was asked for.
+    ///   - entity: The entity that the body has to belong to.
+    ///   - start: The first requested byte.
     func contradiction(to entity: SavedEntity, from start: Int64) -> String? {
-        // RFC 9110 §15.3.7 lets a part under If-Range leave such fields out; then the length has to tell.
+        // RFC 9110 §15.3.7 lets a part under If-Range omit such fields. The length then has to be the proof.
         if coding != entity.coding, coding != nil || entity.total == nil {
             return coding == nil ? "the part has no content coding" : "the part has another content coding"
         }
         if isMultipart { return "the response has several parts" }
         guard let range = partRange else { return "no valid Content-Range" }
         if range.bytes.lowerBound != start { return "the part starts at \(range.bytes.lowerBound) and not at \(start)" }
-        // Without a length, nobody could tell where the file ends once it has been appended to.
+        // Without a length, the end of the file would be unknown once bytes have been appended.
         guard let total = range.total else { return "the part does not tell the file's length" }
         if let saved = entity.total, total != saved { return "the length is \(total) and no longer \(saved)" }
         if let contentLength, contentLength != range.bytes.upperBound - start { return "Content-Length and Content-Range differ" }
@@ -110,7 +113,7 @@ extension OriginResponse {
         return nil
     }
 
-    /// The bytes that a 206 carries, and the length of the whole; `nil` without a valid Content-Range that names bytes.
+    /// The bytes that a 206 carries, and the length of the whole file; `nil` without a valid Content-Range for bytes.
     var partRange: (bytes: Range<Int64>, total: Int64?)? {
         guard let range = contentRange.flatMap(ContentRange.init(parsing:)), let start = range.start, let last = range.end,
             last < .max
@@ -118,8 +121,9 @@ extension OriginResponse {
         return (start..<last + 1, range.total)
     }
 
-    /// Whether a 200 is of the same entity, under a strong validator that both have. A Last-Modified that is not the saved one belongs to
-    /// another version, whatever the tag says.
+    /// Whether a 200 is of the same entity, by a strong validator that both have.
+    ///
+    /// A Last-Modified other than the saved one belongs to another version, whatever the ETag is.
     func isWhole(of entity: SavedEntity) -> Bool {
         guard coding == entity.coding, contentLength == nil || contentLength == entity.total else { return false }
         if let lastModified, let saved = entity.lastModified, lastModified != saved { return false }

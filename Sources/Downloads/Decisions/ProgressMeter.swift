@@ -1,12 +1,13 @@
-/// Speed, remaining time and stalls of one transfer, from samples of its byte counter.
+/// Measures the speed and the stalls of one transfer from samples of its byte counter.
 ///
-/// The speed is the average over the last few seconds, so it is right from the second sample on and steady enough to read.
+/// The speed is the average over the last few seconds. It is right from the second sample on, and steady enough to
+/// read.
 struct ProgressMeter: Sendable {
-    /// How far back the average reaches.
+    /// The time that the average covers.
     static let window: Duration = .seconds(4)
-    /// Samples closer together than this are merged, which bounds their number.
+    /// The minimum time between two samples. Closer samples are merged, which bounds their number.
     static let resolution: Duration = .milliseconds(200)
-    /// Without a byte for so long, the transfer counts as stalled; well before it is given up and connected anew.
+    /// The time without a byte after which a transfer counts as stalled. The attempt is abandoned well after that.
     static let stallsAfter: Duration = .seconds(5)
 
     private struct Sample {
@@ -14,13 +15,15 @@ struct ProgressMeter: Sendable {
         var instant: ContinuousClock.Instant
     }
 
-    /// Oldest first; the last one is the newest, and may move until it is `resolution` away from the one before.
+    /// The samples, oldest first. The newest one is replaced until it is `resolution` away from the one before.
     private var samples: [Sample] = []
     private var lastGrowth: ContinuousClock.Instant?
 
     init() {}
 
-    /// Notes the byte counter. A counter that fell means that the download started over, and so does the meter.
+    /// Adds a sample of the byte counter.
+    ///
+    /// A counter that fell means that the download has started over. The meter then starts over too.
     mutating func sample(bytes: Int64, at instant: ContinuousClock.Instant) {
         guard let newest = samples.last else {
             samples.append(Sample(bytes: bytes, instant: instant))
@@ -38,24 +41,24 @@ struct ProgressMeter: Sendable {
         } else {
             samples.append(Sample(bytes: bytes, instant: instant))
         }
-        // One sample at or before the window's edge is kept, to measure from.
+        // The last sample at or before the window's edge is kept, as the start of the measurement.
         let edge = instant - Self.window
         if let first = samples.lastIndex(where: { $0.instant <= edge }), first > 0 {
             samples.removeFirst(first)
         }
     }
 
-    /// Bytes per second at that time; 0 before there are two samples.
+    /// Returns the bytes per second at a time; 0 before there are two samples.
     func bytesPerSecond(at now: ContinuousClock.Instant) -> Int64 {
         guard let oldest = samples.first, let newest = samples.last, samples.count > 1 else { return 0 }
-        // Measuring to now rather than to the last sample lets the speed of a silent transfer sink.
+        // A measurement up to now, not up to the last sample, lets the speed of a silent transfer fall.
         let seconds = (max(now, newest.instant) - oldest.instant) / .seconds(1)
         let bytes = newest.bytes.subtractingReportingOverflow(oldest.bytes)
         guard seconds > 0, !bytes.overflow else { return 0 }
         return Int64(exactly: (Double(bytes.partialValue) / seconds).rounded()) ?? .max
     }
 
-    /// Whether nothing has come for a while.
+    /// Whether no byte has arrived for ``stallsAfter``.
     func isStalled(at now: ContinuousClock.Instant) -> Bool {
         guard let lastGrowth else { return false }
         return now - lastGrowth >= Self.stallsAfter

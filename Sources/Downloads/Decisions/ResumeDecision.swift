@@ -1,67 +1,69 @@
 import HTTPCore
 
-/// Decides how a download goes on from the bytes it has, and what an origin's response means for them, so that bytes of two
+/// Decides how a download continues from its bytes, and what an origin's response means for them. Bytes of two
 /// different files are never mixed.
 ///
-/// One value serves a download from a user's command until its end: each attempt begins with `begin`, and each head goes
-/// through `evaluate`, which may ask again within the same attempt. It remembers whether the one restart that a contradicting
-/// origin is granted has been used, and which sources a mirror has replaced. The rules: RFC 9110 §8.8, §13.1.5, §14 and §15.3.7.
+/// One value serves a download from a user's command until its end. Each attempt begins with `begin`. Each head of a
+/// response goes through `evaluate`, which may ask again within the same attempt. An origin that contradicts itself is
+/// granted one restart. The value remembers whether it has been used, and which sources a mirror has replaced.
+///
+/// The rules are those of RFC 9110 §8.8, §13.1.5, §14 and §15.3.7.
 struct ResumeDecision: Sendable, Equatable {
-    /// A request to make. It always goes to a URL that the download was given: the targets of redirects expire.
+    /// A request to make. It always goes to a URL that the client gave, because the targets of redirects expire.
     struct Ask: Sendable, Equatable {
-        /// The first byte wanted; 0 asks for the whole file, without a range.
+        /// The first requested byte; 0 requests the whole file, without a range.
         var offset: Int64 = 0
-        /// The value of `If-Range`.
+        /// The value of `If-Range`; `nil` for none.
         var ifRange: FieldValue?
-        /// Whether a range is asked for although it starts at 0: there are bytes further on that are worth keeping.
+        /// Whether a range is requested even from byte 0, because later bytes are worth keeping.
         var keepsLaterBytes = false
-        /// Whether the bytes there are have become worthless: the part file is emptied and the entity forgotten first.
+        /// Whether the present bytes have become worthless. The part file is then emptied and the entity removed first.
         var discardsBytes = false
 
-        /// The value of `Range`.
+        /// The value of `Range`; `nil` for none.
         var range: String? { offset > 0 || keepsLaterBytes ? "bytes=\(offset)-" : nil }
     }
 
-    /// A body to take.
+    /// A body to accept.
     struct Body: Sendable, Equatable {
-        /// Where its first byte goes in the file.
+        /// The offset of its first byte in the file.
         var offset: Int64
-        /// Where its last byte ends in the file, exclusively; `nil` if that is not known. Nothing is written beyond it.
+        /// The offset behind its last byte in the file; `nil` if it is unknown. Nothing is written beyond it.
         var end: Int64?
-        /// What to save with the bytes, replacing what was saved.
+        /// The entity to save with the bytes, in place of the saved one.
         var entity: SavedEntity
-        /// Whether the download can go on from these bytes after a break.
+        /// Whether the download can continue from these bytes after a break.
         var isResumable: Bool
     }
 
-    /// How an attempt begins.
+    /// The beginning of an attempt.
     enum Beginning: Sendable, Equatable {
-        /// With a request.
+        /// The attempt makes a request.
         case ask(Ask)
-        /// It does not: every byte is there already.
+        /// The attempt is not needed: every byte is present.
         case complete
     }
 
-    /// What a response means.
+    /// The meaning of a response.
     enum Verdict: Sendable, Equatable {
-        /// The body is of the entity that the bytes are of, which stay. It goes on where they end, or starts at 0 once more if the
-        /// origin sends no ranges.
+        /// The body belongs to the entity of the present bytes, which stay. It continues where they end, or starts at 0
+        /// again if the origin sends no ranges.
         case append(Body)
-        /// The body starts the file: whatever bytes there are go, also those beyond its end.
+        /// The body starts the file anew. All present bytes are discarded, including those beyond its end.
         case restart(Body)
-        /// The response is of no use; drop its body and ask this.
+        /// The response is of no use. Its body is discarded, and this request follows.
         case askAgain(Ask)
-        /// Every byte is there already.
+        /// Every byte is present.
         case complete
-        /// The attempt has failed. Whether it is tried again is for `RetryBudget` to say; the bytes stay.
+        /// The attempt has failed; the bytes stay. `RetryBudget` decides whether another attempt follows.
         case fail(DownloadFailure)
     }
 
-    /// What the end of a body means.
+    /// The meaning of a body's end.
     enum Ending: Sendable, Equatable {
-        /// Every byte is there, so many.
+        /// Every byte of a file of `total` bytes is present.
         case complete(total: Int64)
-        /// The origin sent less than it could have, but all that it announced: ask for the rest.
+        /// The body was complete but shorter than the requested range. This request for the rest follows.
         case askAgain(Ask)
         /// The attempt has failed.
         case fail(DownloadFailure)
@@ -73,15 +75,16 @@ struct ResumeDecision: Sendable, Equatable {
         case plainRange
     }
 
-    /// Whether the restart that a contradicting origin is granted has been used.
+    /// Whether the restart after a contradiction has been used.
     private(set) var hasRestarted = false
-    /// Whether the origin has been seen to respond to plain ranges with the whole file.
+    /// Whether the origin has responded to plain ranges with the whole file.
     private(set) var ignoresRanges = false
-    /// Whether segments have contradicted each other, so that one connection has to bring everything.
+    /// Whether segments have contradicted each other, so that one connection has to fetch everything.
     private(set) var usesOneStream = false
-    /// URLs of sources that have failed and are not asked again before a user's next command: others have taken their place.
+    /// The URLs of failed sources that others have replaced. They are not asked again before a user's next command.
     private(set) var replacedSources: Set<String> = []
-    /// Who sent the entity last; `nil`: the download's own URL. What was seen of an origin holds for that one.
+    /// The source of the last entity; `nil` for the download's own URL. The observations of an origin belong to this
+    /// source.
     private var source: String?
     private var entity = SavedEntity()
     private var offset: Int64 = 0
@@ -91,21 +94,21 @@ struct ResumeDecision: Sendable, Equatable {
 
     init() {}
 
-    /// What the bytes there are belong to; empty if there are none.
+    /// The entity of the present bytes; empty if there are none.
     var savedEntity: SavedEntity { entity }
 }
 
-// MARK: - Asking
+// MARK: - Requests
 
 extension ResumeDecision {
-    /// Begins an attempt with what is saved.
+    /// Begins an attempt with the saved state.
     ///
     /// - Parameters:
-    ///   - entity: What the bytes belong to; `nil`: there are none.
-    ///   - offset: How many bytes from the file's start are known to be on disk.
-    ///   - hasLaterBytes: Whether there are more behind the gap that begins there.
-    ///   - isVouchedFor: Whether one of the download's present URLs sent the entity. Otherwise, as after a change of URL, the bytes have
-    ///     to prove themselves to it even if none is missing: the last one is asked for again.
+    ///   - entity: The entity of the present bytes; `nil` if there are none.
+    ///   - offset: The number of bytes from the file's start that are known to be on disk.
+    ///   - hasLaterBytes: Whether there are more bytes behind the gap that begins at `offset`.
+    ///   - isVouchedFor: Whether one of the download's present URLs sent the entity. If not, as after a change of URL,
+    ///     the bytes are proved to the new URL even if none is missing: the last one is requested again.
     mutating func begin(
         entity: SavedEntity?, offset: Int64, hasLaterBytes: Bool = false, isVouchedFor: Bool = true
     ) -> Beginning {
@@ -118,16 +121,17 @@ extension ResumeDecision {
             if self.offset == total {
                 if isVouchedFor { return .complete }
                 self.offset = total - 1
-                // One byte that comes again tells whether the others may stay; without any left, the whole is asked for.
+                // The repeated last byte shows whether the others may stay. If it is the only one, this makes the
+                // request a conditional range from byte 0.
                 if self.offset == 0, Validator(of: self.entity) != nil { self.hasLaterBytes = true }
             }
-            // More bytes than the file has cannot be bytes of that file.
+            // A file cannot have more bytes than its length, so these bytes belong to another file.
             if self.offset > total { return .ask(askWhole(discardsBytes: true)) }
         }
         return .ask(askRest())
     }
 
-    /// Asks for what is missing, if the bytes can be vouched for, and otherwise for everything.
+    /// Requests the missing bytes if a validator can prove the present ones, and otherwise the whole file.
     private mutating func askRest() -> Ask {
         guard offset > 0 || hasLaterBytes else { return askWhole(discardsBytes: false) }
         guard let validator = Validator(of: entity) else { return askWhole(discardsBytes: true) }
@@ -145,27 +149,28 @@ extension ResumeDecision {
         return Ask(discardsBytes: discardsBytes)
     }
 
-    /// Asks another source for the whole file. The bytes there are stay until its response has been accepted.
+    /// Requests the whole file from another source. The present bytes stay until its response has been accepted.
     mutating func askOtherSource() -> Ask {
         request = .whole
         return Ask()
     }
 
-    /// Gives up a source whose entity was accepted in this attempt: an attempt has one entity, so the next one asks another source.
+    /// Replaces a source whose entity was accepted in this attempt. An attempt has one entity, so the next attempt asks
+    /// another source.
     ///
-    /// - Parameter written: the bytes there are, which stay until another source's response has been accepted.
+    /// - Parameter written: The present bytes, which stay until another source's response has been accepted.
     mutating func replace(_ source: String, keeping written: Coverage) -> Ask {
         replacedSources.insert(source)
         return Ask(offset: written.prefix, keepsLaterBytes: written.end > written.prefix)
     }
 
-    /// Starts over because connections brought parts that do not belong together; from then on there is only one of them.
+    /// Starts over after connections brought contradicting bytes. From then on there is only one connection.
     mutating func restartAsOneStream(because reason: String, httpStatus: Int) -> Verdict {
         usesOneStream = true
         return restart(because: reason, httpStatus: httpStatus)
     }
 
-    /// Starts over, once: an origin that contradicts itself a second time is not asked a third.
+    /// Starts over, once. A second contradiction is a failure.
     private mutating func restart(because reason: String, httpStatus: Int) -> Verdict {
         guard !hasRestarted else {
             return .fail(DownloadFailure(.entityChanged, "the file changed again: \(reason)", httpStatus: httpStatus))
@@ -178,8 +183,8 @@ extension ResumeDecision {
 // MARK: - Evaluating
 
 extension ResumeDecision {
-    /// Evaluates the head of the response to what was asked last.
-    /// - Parameter source: The mirror that was asked; `nil`: the download's own URL.
+    /// Evaluates the head of the response to the last request.
+    /// - Parameter source: The mirror that was asked; `nil` for the download's own URL.
     mutating func evaluate(_ response: OriginResponse, from source: String? = nil) -> Verdict {
         let verdict: Verdict
         switch response.status {
@@ -193,7 +198,7 @@ extension ResumeDecision {
         return verdict
     }
 
-    /// 200: the whole file, asked for or not.
+    /// Evaluates a 200 with the whole file, which may not have been requested.
     private mutating func evaluateWhole(_ response: OriginResponse, from source: String?) -> Verdict {
         if response.isCoded, let coding = response.coding { return .fail(Self.codingFailure(coding, response)) }
         if source != self.source {
@@ -201,13 +206,13 @@ extension ResumeDecision {
             (hasRestarted, ignoresRanges, usesOneStream) = (false, false, false)
         }
         if request != .whole, isSameEntityByTag(response) {
-            // The validator still holds, so RFC 9110 §13.1.5 wants a 206: this origin does not know If-Range. It may know
-            // Range, and what it then sends is verified.
+            // The validator still holds, so RFC 9110 §13.1.5 requires a 206: this origin does not support If-Range. It
+            // may support Range, and its response to a plain range is verified.
             if request == .conditionalRange, !ignoresRanges {
                 request = .plainRange
                 return .askAgain(Ask(offset: offset, keepsLaterBytes: hasLaterBytes))
             }
-            // RFC 9110 §14.2 lets it ignore ranges. It is the same file, so what is there is not given up for that.
+            // RFC 9110 §14.2 lets the origin ignore ranges. It is the same file, so the present bytes stay.
             ignoresRanges = true
             entity.source = source
             entity.digest = entity.digest ?? response.digest
@@ -223,7 +228,7 @@ extension ResumeDecision {
         return .restart(Body(offset: 0, end: entity.total, entity: entity, isResumable: isResumable))
     }
 
-    /// 206: a part, which must be the one asked for, of the entity it was asked of.
+    /// Evaluates a 206, whose part must be the requested one of the requested entity.
     private mutating func evaluatePart(_ response: OriginResponse, from source: String?) -> Verdict {
         guard request != .whole else {
             return .fail(DownloadFailure(.httpStatus, "the origin sent a part that nobody asked for", httpStatus: 206))
@@ -237,12 +242,12 @@ extension ResumeDecision {
         self.source = source
         entity.source = source
         entity.total = entity.total ?? range.total
-        // The response for a rest need not repeat what the first one said, and must not replace it.
+        // The response for the rest need not repeat the digest of the first response, and must not replace it.
         entity.digest = entity.digest ?? response.digest
         return .append(Body(offset: offset, end: range.bytes.upperBound, entity: entity, isResumable: true))
     }
 
-    /// 416: nothing there.
+    /// Evaluates a 416: the origin has no bytes at the offset.
     private mutating func evaluateUnsatisfied(_ response: OriginResponse) -> Verdict {
         guard request != .whole else { return .fail(.refusal(response)) }
         let range = response.contentRange.flatMap(ContentRange.init(parsing:))
@@ -252,7 +257,7 @@ extension ResumeDecision {
         return restart(because: "the origin has nothing from byte \(offset) on", httpStatus: response.status)
     }
 
-    /// Whether the response is about the saved entity by its strong tag.
+    /// Whether the response is about the saved entity, by its strong tag.
     private func isSameEntityByTag(_ response: OriginResponse) -> Bool {
         guard case .entityTag = Validator(of: entity) else { return false }
         return response.isWhole(of: entity)
@@ -266,7 +271,7 @@ extension ResumeDecision {
 }
 
 extension DownloadFailure {
-    /// What a client is told of a response without the file in it.
+    /// Creates the failure for a response that does not bring the file.
     static func refusal(_ response: OriginResponse) -> DownloadFailure {
         let status = HTTPStatus(response.status)
         let words = status.reason.isEmpty ? "\(response.status)" : "\(response.status) \(status.reason)"
@@ -277,18 +282,18 @@ extension DownloadFailure {
 // MARK: - Ending
 
 extension ResumeDecision {
-    /// Evaluates the end of a body that was taken and ended as its framing says.
+    /// Evaluates the end of an accepted body that ended as its framing says.
     ///
     /// - Parameters:
-    ///   - position: How many bytes there are from the file's start on.
-    ///   - hasLaterBytes: Whether there are more behind the gap that begins there.
+    ///   - position: The number of bytes from the file's start to the first gap.
+    ///   - hasLaterBytes: Whether there are more bytes behind that gap.
     mutating func ended(at position: Int64, hasLaterBytes: Bool = false) -> Ending {
         guard let body else { return .fail(DownloadFailure(.transferBroken, "the transfer ended before it began")) }
         if let end = body.end, position < end {
             return .fail(DownloadFailure(.transferBroken, "the transfer ended at byte \(position) of \(end)"))
         }
         guard let total = body.entity.total, position < total else { return .complete(total: position) }
-        // RFC 9110 §15.3.7: a part may be less than was asked for.
+        // RFC 9110 §15.3.7: a part may be shorter than the requested range.
         entity = body.entity
         offset = position
         self.hasLaterBytes = hasLaterBytes
@@ -298,7 +303,7 @@ extension ResumeDecision {
 }
 
 extension OriginResponse {
-    /// Whether the origin says that it knows no ranges (RFC 9110 §14.3).
+    /// Whether the origin states that it does not support ranges (RFC 9110 §14.3).
     fileprivate var refusesRanges: Bool {
         acceptRanges?.lowercased() == "none"
     }

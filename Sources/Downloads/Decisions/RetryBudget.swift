@@ -1,21 +1,21 @@
-/// Counts the attempts of one download that brought no progress, from its last user command on.
+/// Counts the attempts of one download without progress since its last user command.
 ///
-/// Progress is what brings the file further than it has ever been. Bytes that only replace earlier ones do not count: an origin that
-/// always breaks off at the same place, and cannot resume, would otherwise be fetched for ever.
+/// Progress means more bytes of the file than ever before. Bytes that only replace earlier ones do not count. An origin
+/// that always breaks off at the same place, and cannot resume, would otherwise be fetched for ever.
 struct RetryBudget: Sendable, Equatable {
-    /// Attempts in a row without progress.
+    /// The number of consecutive attempts without progress.
     private(set) var attemptsWithoutProgress = 0
     private var furthest: Int64
 
-    /// Starts with the bytes there are.
+    /// Creates a budget for a download with this many bytes.
     init(furthest: Int64 = 0) {
         self.furthest = furthest
     }
 
-    /// Whether the download fails if the next attempt does and brings nothing.
+    /// Whether the download fails if the next attempt fails and brings nothing.
     func isLastAttempt(_ policy: RetryPolicy) -> Bool { attemptsWithoutProgress + 1 >= policy.maximumAttempts }
 
-    /// Decides what follows a failed attempt that ended with so many bytes of the file present.
+    /// Decides what follows a failed attempt that ended with `bytesReceived` bytes of the file present.
     mutating func verdict(
         on failure: DownloadFailure,
         bytesReceived: Int64,

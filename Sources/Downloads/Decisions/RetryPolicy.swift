@@ -1,15 +1,18 @@
 import HTTPCore
 
-/// When a failed attempt is tried again: exponential delays with full jitter, never earlier than the origin asks.
+/// Decides when a failed attempt is repeated: after exponential delays with full jitter, never earlier than the origin
+/// asks.
 struct RetryPolicy: Sendable, Equatable {
-    /// The most the first delay can be.
+    /// The maximum of the first delay.
     var firstDelay: Duration
-    /// The most any delay of ours can be.
+    /// The maximum of all delays that the origin has not asked for.
     var longestDelay: Duration
-    /// The most of a `Retry-After` that is honoured: an origin may not park a download for good.
+    /// The maximum `Retry-After` that is honoured, so that an origin cannot defer a download for ever.
     var longestRetryAfter: Duration
-    /// Attempts in a row without progress after which the download fails. With the other defaults the delays between them add up
-    /// to one minute on average and two at most: longer than a restart of an origin takes, short enough to be told of.
+    /// The number of consecutive attempts without progress after which the download fails.
+    ///
+    /// With the other defaults, the delays between them add up to one minute on average and two minutes at most. An
+    /// origin restarts in less, and users do not wait too long for the failure.
     var maximumAttempts: Int
 
     init(
@@ -24,31 +27,31 @@ struct RetryPolicy: Sendable, Equatable {
         self.maximumAttempts = maximumAttempts
     }
 
-    /// What follows a failure.
+    /// The decision after a failure.
     enum Verdict: Sendable, Equatable {
-        /// Try again when the delay has passed.
+        /// Another attempt follows after the delay.
         case retry(after: Duration)
         /// The download has failed.
         case giveUp
     }
 
-    /// The delay after so many attempts without progress, the one that just failed included.
+    /// Returns the delay after `count` consecutive attempts without progress, including the one that just failed.
     ///
     /// - Parameters:
-    ///   - count: At least 1.
-    ///   - retryAfter: What the origin asked for, if it did.
-    ///   - random: Where the jitter comes from.
+    ///   - count: The number of attempts, at least 1.
+    ///   - retryAfter: The delay that the origin asked for; `nil` for none.
+    ///   - random: The source of the jitter.
     func delay(
         afterAttemptsWithoutProgress count: Int, retryAfter: Duration?, using random: inout some RandomNumberGenerator
     ) -> Duration {
         let most = longestDelay(afterAttemptsWithoutProgress: count)
-        // 53 random bits as a fraction: one draw, whatever the generator gives.
+        // A fraction of 53 random bits takes one draw from any generator.
         let jittered = most * (Double(random.next() >> 11) / Double(1 << 53))
         guard let retryAfter else { return jittered }
         return max(jittered, min(retryAfter, longestRetryAfter))
     }
 
-    /// The most that the delay after so many attempts without progress can be, unless the origin asks for more.
+    /// Returns the maximum delay after `count` attempts without progress, unless the origin asks for more.
     func longestDelay(afterAttemptsWithoutProgress count: Int) -> Duration {
         var most = min(firstDelay, longestDelay)
         for _ in 1..<max(min(count, 64), 1) where most < longestDelay {
@@ -58,27 +61,28 @@ struct RetryPolicy: Sendable, Equatable {
     }
 }
 
-// MARK: - What may pass by itself
+// MARK: - Failures that may pass by themselves
 
 extension RetryPolicy {
-    /// Whether a failure of that kind may pass by itself.
+    /// Whether a failure of this kind may pass by itself.
     static func retries(_ code: FailureCode, httpStatus: Int? = nil) -> Bool {
         switch code {
         case .connectionFailed, .timedOut, .transferBroken: true
         case .httpStatus: httpStatus.map(retriesStatus) ?? false
-        // The partial bytes are kept, so that a command can resume them; but a full disk, a wrong certificate or a forbidden
-        // destination do not repair themselves, and an entity that keeps changing would be fetched for ever.
+        // The partial bytes are kept, so that a command can resume these downloads. But a full disk, a wrong
+        // certificate or a forbidden destination does not repair itself. An entity that keeps changing would be fetched
+        // for ever.
         case .destinationForbidden, .checksumMismatch, .mediaTypeMismatch, .insufficientStorage, .tooManyRedirects,
             .unsupportedEncoding, .tlsFailure, .entityChanged, .ioError:
             false
         }
     }
 
-    /// Whether a response with that status is worth asking again.
+    /// Whether a request may succeed after a response with this status.
     static func retriesStatus(_ status: Int) -> Bool {
         switch status {
-        // 408 Request Timeout, 425 Too Early, 429 Too Many Requests, and the server errors that are about a moment;
-        // 522 and 524 are a widespread cache's words for an origin that does not respond.
+        // 408 Request Timeout, 425 Too Early, 429 Too Many Requests, and the server errors that may soon pass. A
+        // widespread cache sends 522 and 524 if its origin does not respond.
         case 408, 425, 429, 500, 502, 503, 504, 522, 524: true
         default: false
         }
@@ -88,15 +92,15 @@ extension RetryPolicy {
 // MARK: - Retry-After
 
 extension RetryPolicy {
-    /// The delay that a Retry-After field asks for (RFC 9110 §10.2.3): seconds, or a date; `nil` if it is neither.
+    /// Returns the delay of a Retry-After field (RFC 9110 §10.2.3): seconds, or a date; `nil` if it is neither.
     ///
     /// - Parameters:
     ///   - value: The field's value.
-    ///   - date: The Date field's value: an origin means its own clock, which need not be ours.
-    ///   - now: The time here, for when there is no Date.
+    ///   - date: The value of the Date field. The origin means its own clock, which may differ from this machine's.
+    ///   - now: The present time here, used if there is no Date.
     static func delay(fromRetryAfter value: String, date: String?, now: Timestamp) -> Duration? {
         if !value.isEmpty, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            // A number too long to be read asks for longer than anybody waits.
+            // A number that exceeds 64 bits counts as the longest delay.
             return .seconds(min(Int64(value) ?? .max, 1 << 32))
         }
         guard let time = HTTPDate(parsing: value) else { return nil }

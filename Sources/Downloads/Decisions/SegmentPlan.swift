@@ -1,44 +1,49 @@
-/// Divides a file among connections: which bytes each one fetches, and what happens when one is done, breaks or is refused.
+/// Divides a file among connections, and decides what follows when a connection is done, breaks off or is refused.
 ///
-/// It takes what happens and returns what to do; it knows no sockets, files or clocks. Every byte belongs to one
-/// connection at most, or to a gap that waits for one. A connection takes a gap, or half of what is left to the one that has the most left,
-/// so all end at about the same time, whatever their speeds.
+/// The plan takes events and returns what to do; it uses no sockets, files or clocks. Every byte belongs to at most one
+/// connection, or to a gap that waits for a connection. A connection takes a gap, or half of another connection's
+/// remainder, if that is the largest. All connections therefore end at about the same time, whatever their speeds.
 struct SegmentPlan: Sendable {
-    /// Numbers that bound how a file is divided.
+    /// Limits to the division of a file.
     struct Limits: Sendable, Equatable {
-        /// The most connections at once, 1 or more.
+        /// The maximum number of connections at once, 1 or more.
         var connections = 1
-        /// Files below this length use one connection: another one would cost more than it brings.
+        /// The length in bytes from which a file is divided. For less, another connection would cost more than it
+        /// gains.
         var smallestDivided: Int64 = 8 << 20
-        /// Nobody is left with less than this by a division, for the same reason.
+        /// The minimum number of bytes that a division leaves to a connection, for the same reason.
         var smallestSegment: Int64 = 1 << 20
-        /// A connection that broke off is replaced without waiting if it had brought at least this; otherwise the origin is
-        /// taken to want fewer.
+        /// The number of bytes from which a connection that broke off is replaced without waiting. If it brought less,
+        /// the origin is assumed to want fewer connections.
         var worthwhile: Int64 = 64 << 10
 
-        /// Whether a connection that has ended brought enough for the origin to be asked again at once. A body that was less than asked
-        /// for has to bring more than one that broke: the origin means it so.
+        /// Whether an ended connection brought enough for another request to follow at once.
+        ///
+        /// A body that is shorter than requested has to bring more than one that broke off, since the origin intends
+        /// its length.
         func isWorthwhile(_ segment: Segment) -> Bool {
             segment.count >= (segment.isShort ? smallestSegment : worthwhile)
         }
     }
 
-    /// A range that a connection has been given.
+    /// The byte range of one connection.
     struct Segment: Sendable, Equatable {
-        /// Where its next byte goes.
+        /// The offset of its next byte in the file.
         fileprivate(set) var position: Int64
-        /// Where it ends, exclusively; nil: where its body does. Moves towards `position` when another connection takes over.
+        /// The offset behind its last byte; `nil` for the end of the body. It moves towards `position` when another
+        /// connection takes over bytes.
         fileprivate(set) var end: Int64?
-        /// Where the bytes end that it was asked for, exclusively; nil: unknown. It can grow again as far as here.
+        /// The offset behind the last byte that was requested, or that the response announced; `nil` if it is unknown.
+        /// `end` can grow again up to here.
         fileprivate(set) var reach: Int64?
-        /// What it has brought.
+        /// The number of bytes that the connection has brought.
         fileprivate(set) var count: Int64 = 0
         /// Whether its response has been accepted.
         fileprivate(set) var isReceiving = false
-        /// Whether its body is less than was asked for.
+        /// Whether its body is shorter than requested.
         fileprivate(set) var isShort = false
 
-        /// What is left to it; 0 while the end is unknown.
+        /// The number of bytes left to fetch; 0 while the end is unknown.
         var remainder: Int64 { end.map { max(0, $0 - position) } ?? 0 }
     }
 
@@ -48,36 +53,36 @@ struct SegmentPlan: Sendable {
         let range: Range<Int64>
     }
 
-    /// Where bytes that came go.
+    /// The position of received bytes in the file.
     struct Placement: Sendable, Equatable {
         let offset: Int64
-        /// How many of them; the rest belongs to others.
+        /// The number of bytes to take. The rest belongs to other connections.
         let count: Int
         /// Whether the connection has nothing more to bring.
         let isLast: Bool
-        /// Whether more came than was announced.
+        /// Whether more bytes came than the response announced.
         let isOverlong: Bool
-        /// Connections whose segments this one has taken over, since they had no response yet: they are to be closed.
+        /// Connections to close. They had no response yet, and this connection has taken over their segments.
         var superseded: [Int] = []
-        /// Whether its body ends there, too.
+        /// Whether the body ends behind these bytes too.
         var endsBody = false
     }
 
-    /// How a connection ended.
+    /// The end of a connection.
     enum Ending: Sendable, Equatable {
-        /// As it should: the body ended, or was stopped at the end of the segment.
+        /// The body ended, or was stopped at the end of the segment.
         case orderly
-        /// It broke, or was refused.
+        /// The connection broke off, or was refused.
         case broken
     }
 
-    /// What the end of a connection comes to.
+    /// The consequence of a connection's end.
     enum Consequence: Sendable, Equatable {
-        /// Others are still at work, or these now are.
+        /// Other connections continue, and these are to be opened.
         case goOn([Opening])
-        /// Every byte is there.
+        /// Every byte is present.
         case complete
-        /// Bytes are missing and nobody fetches them.
+        /// Bytes are missing, and no connection fetches them.
         case stuck
     }
 
@@ -85,22 +90,22 @@ struct SegmentPlan: Sendable {
     /// Bytes that have been written.
     private(set) var written: Coverage
     private(set) var segments: [Int: Segment] = [:]
-    /// What is missing and nobody fetches, in order.
+    /// The missing ranges that no connection fetches, in order.
     private(set) var gaps: [Range<Int64>] = []
     /// Whether more than one connection may be used.
     private(set) var isDivided = false
-    /// The length of the file, once it is known.
+    /// The length of the file; `nil` while it is unknown.
     private(set) var total: Int64?
     private var nextConnection = 1
     private static let page: Int64 = 4096
 
-    /// A plan for bytes of which some are there.
+    /// Creates a plan for a file of which some bytes may be present.
     init(written: Coverage = Coverage(), limits: Limits = Limits()) {
         self.written = written
         self.limits = limits
     }
 
-    /// The connection whose response decides what the file is.
+    /// The number of the connection whose response describes the file.
     static let first = 0
 
     /// Whether every byte of a file of known length has been written.
@@ -110,13 +115,13 @@ struct SegmentPlan: Sendable {
 // MARK: - The first connection
 
 extension SegmentPlan {
-    /// The first response was accepted: its body starts at `offset`.
+    /// Begins with the accepted first response, whose body starts at `offset`.
     /// - Parameters:
-    ///   - offset: 0, or where a gap starts.
-    ///   - end: where its last byte ends, exclusively; nil if unknown.
-    ///   - total: the length of the file; nil if unknown.
-    ///   - dividing: whether ranges of the file can be asked for.
-    /// - Returns: connections to open besides.
+    ///   - offset: 0, or the start of a gap.
+    ///   - end: The offset behind the body's last byte; `nil` if it is unknown.
+    ///   - total: The length of the file; `nil` if it is unknown.
+    ///   - dividing: Whether ranges of the file can be requested.
+    /// - Returns: Further connections to open.
     mutating func begin(at offset: Int64, end: Int64?, total: Int64?, dividing: Bool) -> [Opening] {
         self.total = total
         isDivided = dividing && total.map { $0 >= limits.smallestDivided } ?? false
@@ -128,15 +133,15 @@ extension SegmentPlan {
         if isDivided, let total {
             written = written.clipped(to: total)
             gaps = written.gaps(upTo: total)
-            // The body runs on to the end; only the gap that it starts in is its own. Of what others bring of the rest nothing
-            // is fetched again.
+            // The body extends to the file's end, but only the gap that it starts in belongs to it. Bytes that other
+            // connections bring are not fetched twice.
             if let own = gaps.firstIndex(where: { $0.contains(offset) }) {
                 let gap = gaps.remove(at: own)
                 segment.end = min(end ?? gap.upperBound, gap.upperBound)
                 if let bound = segment.end, bound < gap.upperBound { gaps.insert(bound..<gap.upperBound, at: own) }
             }
         } else if let total {
-            // What is there further on stays: the body passes over it, and is over with what is missing last.
+            // Later bytes that are present stay. The body passes over them, and ends with the last gap.
             written = written.clipped(to: total)
             if let gap = written.gaps(upTo: total).last { segment.end = min(end ?? gap.upperBound, gap.upperBound) }
         } else {
@@ -150,7 +155,7 @@ extension SegmentPlan {
 // MARK: - Bytes
 
 extension SegmentPlan {
-    /// The response for a segment was accepted; its body ends at `end`, which may be earlier than asked for.
+    /// Accepts the response for a segment. Its body ends at `end`, which may be earlier than requested.
     mutating func accepted(_ connection: Int, end: Int64) {
         guard var segment = segments[connection] else { return }
         segment.isReceiving = true
@@ -163,7 +168,7 @@ extension SegmentPlan {
         segments[connection] = segment
     }
 
-    /// Gives bytes that came on a connection their place; nil if the connection has none any more.
+    /// Returns the position of bytes received on a connection; `nil` if the connection no longer has a segment.
     mutating func place(_ connection: Int, _ count: Int) -> Placement? {
         guard segments[connection] != nil else { return nil }
         let superseded = extend(connection, by: Int64(count))
@@ -180,8 +185,9 @@ extension SegmentPlan {
         return placement
     }
 
-    /// Lets a body that is about to reach the end of its segment go on over the next one, if that one's connection has no response yet:
-    /// it may yet be refused, and then there would be no body left to go on with.
+    /// Extends a body that is about to reach its segment's end over the next segment, if that has no response yet.
+    ///
+    /// The other connection may still be refused, and by then this body could no longer continue.
     private mutating func extend(_ connection: Int, by count: Int64) -> [Int] {
         var superseded: [Int] = []
         while let segment = segments[connection], let end = segment.end, let reach = segment.reach, end < reach,
@@ -198,7 +204,8 @@ extension SegmentPlan {
         return superseded
     }
 
-    /// Bytes have been written where they were placed. Returns whether they count: those of a connection that was given up do not.
+    /// Adds written bytes to the coverage.
+    /// - Returns: Whether they count. Bytes of an abandoned connection do not.
     mutating func wrote(_ connection: Int, _ range: Range<Int64>) -> Bool {
         guard segments[connection] != nil else { return false }
         written.insert(range)
@@ -209,21 +216,23 @@ extension SegmentPlan {
 // MARK: - Ends
 
 extension SegmentPlan {
-    /// A connection has ended.
+    /// Ends a connection, and decides what follows.
     mutating func ended(_ connection: Int, _ ending: Ending) -> Consequence {
         guard let segment = segments.removeValue(forKey: connection) else { return consequence([]) }
         if segment.end == nil { return ending == .orderly ? .complete : .stuck }
         if segment.remainder > 0, let end = segment.end { addGap(segment.position..<end) }
         if ending == .broken, !limits.isWorthwhile(segment) { limits.connections = max(1, segments.count) }
-        // The last one to break leaves it to the retry policy when to ask again.
+        // If the last connection broke off, the retry policy decides when to ask again.
         if ending == .broken, segments.isEmpty { return consequence([]) }
         let openings = open()
         return consequence(openings)
     }
 
-    /// The response for a segment is the same file, whole: the origin sends no ranges now. Where other connections receive, they go on
-    /// without this one. Where none does, its body brings everything that is missing; what is there stays, and comes again.
-    /// - Returns: connections that were not responded to yet, and are to be closed; nil if the body is not taken.
+    /// Handles a response with the whole file to a request for a segment: the origin sends no ranges now.
+    ///
+    /// If other connections receive bytes, they continue without this one. Otherwise its body brings everything that is
+    /// missing. Present bytes stay, although they are sent again.
+    /// - Returns: Connections to close, which had no response yet; `nil` if the body is not accepted.
     mutating func takeWhole(_ connection: Int) -> [Int]? {
         let others = segments.filter { $0.key != connection }
         guard let total, let last = written.gaps(upTo: total).last, !others.values.contains(where: { $0.isReceiving }) else {
@@ -238,8 +247,8 @@ extension SegmentPlan {
         return Array(others.keys)
     }
 
-    /// Whoever brought the bytes so far has failed: what is missing is to be asked of others, in ranges.
-    /// - Returns: connections to open.
+    /// Requests everything that is missing from other sources, in ranges, after the present source has failed.
+    /// - Returns: Connections to open.
     mutating func goOnInRanges(total: Int64) -> [Opening] {
         self.total = total
         isDivided = true
@@ -258,7 +267,7 @@ extension SegmentPlan {
 // MARK: - Dividing
 
 extension SegmentPlan {
-    /// Gives work to as many connections as there may be.
+    /// Assigns ranges to as many connections as the limit allows.
     private mutating func open() -> [Opening] {
         guard isDivided else { return [] }
         var opened: [Int] = []
@@ -268,7 +277,7 @@ extension SegmentPlan {
             nextConnection += 1
         }
         absorbGaps()
-        // Those opened first may have had to share with the later ones.
+        // Later connections may have taken bytes of the earlier ones.
         return opened.compactMap { connection in
             guard let segment = segments[connection], let end = segment.end else { return nil }
             segments[connection]?.reach = end
@@ -280,15 +289,15 @@ extension SegmentPlan {
         gaps.isEmpty ? nil : gaps.removeFirst()
     }
 
-    /// Takes half of what is left to the connection that has the most left.
+    /// Takes half of the largest remainder of a connection.
     private mutating func takeHalf() -> Range<Int64>? {
-        // The order of a dictionary is not the same twice: among equals the oldest gives.
+        // The order of a dictionary varies. Of equal remainders, that of the oldest connection is divided.
         let richest = segments.max { left, right in
             (left.value.remainder, right.key) < (right.value.remainder, left.key)
         }
         guard let (connection, segment) = richest, let end = segment.end, segment.remainder >= 2 * limits.smallestSegment
         else { return nil }
-        // No two connections write to one page of the file.
+        // No two connections write to the same page of the file.
         let middle = (end - segment.remainder / 2 + Self.page - 1) / Self.page * Self.page
         segments[connection]?.end = middle
         return middle..<end
@@ -300,12 +309,13 @@ extension SegmentPlan {
         gaps.sort { $0.lowerBound < $1.lowerBound }
     }
 
-    /// Lets bodies that run on beyond their segment bring the gap behind it, so that nobody has to ask again.
+    /// Extends segments over the gaps behind them, as far as their bodies reach. This saves requests.
     private mutating func absorbGaps() {
         for connection in segments.keys { while absorbGap(connection) {} }
     }
 
-    /// Returns whether there was one.
+    /// Extends a connection's segment over the gap behind it.
+    /// - Returns: Whether there was such a gap.
     private mutating func absorbGap(_ connection: Int) -> Bool {
         guard let segment = segments[connection], segment.isReceiving, let reach = segment.reach, let end = segment.end,
             segment.position < end, end < reach, let index = gaps.firstIndex(where: { $0.lowerBound == end })

@@ -1,21 +1,23 @@
 import HTTPCore
 
-/// What the response to a request for one segment means: RFC 9110 §14 and §15.3.7. The file itself is known by then, from the response
-/// to the first connection.
+/// The meaning of a response to a request for one segment: RFC 9110 §14 and §15.3.7.
+///
+/// The response to the first connection has described the file by then.
 enum SegmentResponse: Sendable, Equatable {
-    /// Its body is the segment, up to `end`, exclusively, which may be earlier than was asked for.
+    /// The body is the segment up to `end`, exclusively. `end` may be earlier than requested.
     case part(end: Int64)
-    /// It is of another version of the file, or contradicts what is known: nothing that came can be trusted to belong together.
+    /// The response is of another version of the file, or contradicts what is known. The received bytes may not belong
+    /// together.
     case contradiction(String)
-    /// It is the same file, whole: the origin does not do ranges, or not now.
+    /// The response is the same file as a whole: the origin sends no ranges, or not now.
     case whole
-    /// There is nothing for now; the others may go on.
+    /// The response brings no bytes for now. Other connections may continue.
     case refusal(DownloadFailure)
 
     /// Evaluates the head of a response.
     /// - Parameters:
-    ///   - range: what was asked for.
-    ///   - entity: what the bytes have to be of.
+    ///   - range: The requested bytes.
+    ///   - entity: The entity that the bytes must belong to.
     init(_ response: OriginResponse, range: Range<Int64>, entity: SavedEntity) {
         switch response.status {
         case 206:

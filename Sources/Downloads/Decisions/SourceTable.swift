@@ -1,23 +1,24 @@
-/// Where a download's bytes come from: its URL, and mirrors that are said to have the same bytes. Pure.
+/// The sources of a download's bytes: its URL, and mirrors that are expected to have the same bytes. Pure.
 ///
-/// Each source has validators of its own, which say nothing about another's. So a mirror is asked under those that it gave first, and has
-/// to agree with the file on its length; one that does not is dropped. Whether its bytes are the same ones only a digest of the whole file
-/// can tell, so without one only the first source is asked.
+/// Each source has validators of its own, which are not valid for others. A mirror is asked with the validators of its
+/// first response, and its file must have the same length. Otherwise it is dropped. Only a digest of the whole file
+/// proves that its bytes are the same. Without a digest, only the first source is used.
 struct SourceTable: Sendable {
-    /// The one that said what the file is: 0 is the one that was to be asked first.
+    /// The source that describes the file. Source 0 comes first unless it is excluded or has failed.
     private(set) var first = 0
     private let count: Int
     private var dropped: Set<Int> = []
     private var entities: [Int: SavedEntity] = [:]
-    /// Whether the first one is asked only if no other is left.
+    /// Whether the first source is asked only if no other is left.
     private(set) var isFirstRetired = false
     /// Whether a source other than the first one has brought bytes.
     private(set) var hasMixed = false
     private var digests: [Int: Checksum] = [:]
 
+    /// Creates a table.
     /// - Parameters:
-    ///   - count: all sources, 1 or more.
-    ///   - excluded: sources that are not asked, unless no other is left.
+    ///   - count: The number of all sources, 1 or more.
+    ///   - excluded: Sources that are not asked unless no other is left.
     init(count: Int, excluding excluded: Set<Int> = []) {
         self.count = max(1, count)
         guard let first = (0..<self.count).first(where: { !excluded.contains($0) }) else { return }
@@ -25,17 +26,18 @@ struct SourceTable: Sendable {
         dropped = excluded
     }
 
-    /// The source for one more connection: the one with the fewest, the earlier among equals.
+    /// Returns the source for another connection: the one with the fewest connections, and of several the earliest.
     /// - Parameters:
-    ///   - busy: the source of each connection that is open.
-    ///   - combining: whether bytes of several sources may be combined.
+    ///   - busy: The source of each open connection.
+    ///   - combining: Whether bytes of several sources may be combined.
     func next(busy: [Int], combining: Bool) -> Int {
         guard combining else { return first }
         let usable = (0..<count).filter { !dropped.contains($0) && !(isFirstRetired && $0 == first) }
         return usable.min { left, right in busy.count { $0 == left } < busy.count { $0 == right } } ?? first
     }
 
-    /// The first source has failed: the next one takes its place, if there is one.
+    /// Replaces the first source, which has failed.
+    /// - Returns: The next source; `nil` if there is none.
     mutating func replaceFirst() -> Int? {
         dropped.insert(first)
         guard let next = (0..<count).first(where: { !dropped.contains($0) }) else { return nil }
@@ -43,16 +45,20 @@ struct SourceTable: Sendable {
         return next
     }
 
-    /// The first source has failed, and others are to bring the rest of what it said the file is. Returns whether there are any.
+    /// Retires the first source, which has failed. Others then bring the rest of the file that it described.
+    /// - Returns: Whether there are others.
     mutating func retireFirst() -> Bool {
         isFirstRetired = (0..<count).contains { $0 != first && !dropped.contains($0) }
         return isFirstRetired
     }
 
-    /// What a source said of the file, when it was first asked.
+    /// Returns a source's first description of the file; `nil` if it has not been asked.
     func entity(of source: Int) -> SavedEntity? { entities[source] }
 
-    /// What a response of a source has to agree with: what it said before, or its own word for validators and the file's length.
+    /// Returns the entity that a source's response has to agree with.
+    ///
+    /// It is the source's first description. Without one, it consists of the response's own validators and the file's
+    /// length.
     func expectation(of source: Int, _ response: OriginResponse, total: Int64?) -> SavedEntity {
         entities[source]
             ?? SavedEntity(
@@ -60,21 +66,21 @@ struct SourceTable: Sendable {
                 coding: response.isCoded ? nil : response.coding)
     }
 
-    /// A source has said what the file is.
+    /// Notes a source's description of the file.
     mutating func note(_ entity: SavedEntity, of source: Int) {
         entities[source] = entity
         if source != first { hasMixed = true }
     }
 
-    /// What the mirrors that are still asked say that the whole file hashes to.
+    /// The digests of the whole file that the mirrors in use have sent.
     var mirrorDigests: [Checksum] { digests.sorted { $0.key < $1.key }.map(\.value) }
 
-    /// A mirror has said what the whole file hashes to.
+    /// Notes the digest of the whole file that a mirror has sent.
     mutating func note(_ digest: Checksum, of source: Int) {
         digests[source] = digest
     }
 
-    /// A mirror is not asked any more, and its word counts no more. The first source stays.
+    /// Drops a mirror and its digest. The first source stays.
     mutating func drop(_ source: Int) {
         guard source != first else { return }
         dropped.insert(source)

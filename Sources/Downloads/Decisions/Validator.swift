@@ -1,22 +1,22 @@
 import HTTPCore
 
-/// What proves, byte for byte, that an origin still has the file that the partial bytes came from: the value of `If-Range`.
+/// The proof that an origin still has the file of the partial bytes, byte for byte. It is the value of `If-Range`.
 enum Validator: Sendable, Equatable {
     /// A strong entity tag, as the origin spelled it.
     case entityTag(FieldValue)
     /// A strong modification date, as the origin spelled it.
     case lastModified(FieldValue)
 
-    /// The strongest validator of an entity; `nil` if it has none, which means that its bytes are never appended to.
+    /// Creates the strongest validator of an entity. `nil` if it has none: bytes are then never appended to its bytes.
     init?(of entity: SavedEntity) {
         if let etag = entity.etag, let parsed = EntityTag(parsing: etag.bytes[...]) {
-            // RFC 9110 §13.1.5: no weak tag, and no date where there is a tag.
+            // RFC 9110 §13.1.5: a weak tag is not allowed, and a date is not allowed if there is a tag.
             guard !parsed.isWeak else { return nil }
             self = .entityTag(etag)
             return
         }
-        // RFC 9110 §8.8.2.2: a date may be the same for two versions made in one second, unless it lies well before the time
-        // it was told. Clocks and disks that are coarser than a second make it a minute.
+        // RFC 9110 §8.8.2.2: two versions made within one second may have the same date. A date is strong only if it is
+        // well before the response's Date. The minute allows for clocks and disks that are coarser than a second.
         guard let lastModified = entity.lastModified, let modified = HTTPDate(parsing: lastModified.bytes[...]),
             let date = entity.date.flatMap({ HTTPDate(parsing: $0) }),
             date.secondsSinceEpoch - 60 >= modified.secondsSinceEpoch
@@ -24,7 +24,7 @@ enum Validator: Sendable, Equatable {
         self = .lastModified(lastModified)
     }
 
-    /// What `If-Range` says.
+    /// The value of `If-Range`.
     var fieldValue: FieldValue {
         switch self {
         case .entityTag(let value), .lastModified(let value): value

@@ -1,21 +1,21 @@
-/// The waits of requests for a result, each with a deadline. Pure.
+/// The deadlines of requests that wait for a result. Pure.
 ///
-/// A wait is added and removed without a search. Waits that have ended stay in the list until they are its first.
+/// Waits are added and removed without a search. Ended waits stay in the list until they are its first.
 struct WaitLimits {
     typealias Number = Int
     typealias End = @Sendable () -> Void
 
-    /// In the order of their numbers, from `head` on; `nil`: the wait has ended.
+    /// The waits in the order of their numbers, from `head` on; `nil` for an ended wait.
     private var waits: [(deadline: ContinuousClock.Instant, end: End)?] = []
     private var head = 0
     /// The number of the first wait in the list.
     private var first: Number = 0
-    /// When ``takeExpired(now:)`` is due; `nil`: never.
+    /// The time at which ``takeExpired(now:)`` is due; `nil` if there is no wait.
     private(set) var next: ContinuousClock.Instant?
 
     /// Adds a wait.
-    /// - Parameter end: Ends it without a result.
-    /// - Returns: Its number, and whether ``next`` is earlier than before.
+    /// - Parameter end: Ends the wait without a result.
+    /// - Returns: The number of the wait, and whether ``next`` is earlier than before.
     mutating func add(by deadline: ContinuousClock.Instant, end: @escaping End) -> (number: Number, isFirst: Bool) {
         waits.append((deadline, end))
         let isFirst = next.map { deadline < $0 } ?? true
@@ -25,7 +25,7 @@ struct WaitLimits {
 
     /// Removes a wait that has its result.
     mutating func remove(_ number: Number) {
-        // One that was taken has left the list.
+        // An expired wait may have left the list.
         guard number >= first + head else { return }
         waits[number - first] = nil
         dropEnded()
