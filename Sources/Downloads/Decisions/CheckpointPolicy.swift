@@ -4,11 +4,11 @@
 struct CheckpointPolicy {
     /// The number of transfers that may each be synced in every interval.
     ///
-    /// With more transfers, each one is synced less often. A sync occupies the disk for a while, however few its bytes
-    /// are.
+    /// With more transfers, each one is synced less often. A sync occupies the disk for a while,
+    /// however few its bytes are.
     static let transfersPerInterval = 100
-    /// The number of unsynced bytes from which a checkpoint is due after one interval, however many transfers there
-    /// are.
+    /// The number of unsynced bytes from which a checkpoint is due after one interval, however
+    /// many transfers there are.
     static let worthwhile: Int64 = 1 << 20
 
     /// The minimum time between two checkpoints of one transfer.

@@ -25,8 +25,8 @@ struct ClockTrust: Sendable {
 
     /// Creates the trust at a start.
     /// - Parameters:
-    ///   - lastKnown: The newest time that an earlier instance has recorded. `nil` if there is none: the wall clock is
-    ///     trusted.
+    ///   - lastKnown: The newest time that an earlier instance has recorded. `nil` if there is none:
+    ///     the wall clock is trusted.
     ///   - wall: The time of the wall clock.
     ///   - uptime: The time of a clock that cannot be set, from any origin.
     init(lastKnown: Timestamp?, wall: Timestamp, uptime: Duration, probation: Duration = Self.probation) {

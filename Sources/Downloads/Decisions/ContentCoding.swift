@@ -4,8 +4,8 @@ enum ContentCoding: String, Sendable {
 
     /// Creates a coding from its name in any case.
     ///
-    /// `nil` for `identity`, and for names that say nothing about the bytes, such as `aws-chunked`, `binary` or
-    /// `UTF-8`.
+    /// `nil` for `identity`, and for names that say nothing about the bytes, such as
+    /// `aws-chunked`, `binary` or `UTF-8`.
     private init?(token: String) {
         switch token.lowercased() {
         case "x-gzip": self = .gzip

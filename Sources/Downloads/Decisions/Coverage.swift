@@ -64,8 +64,8 @@ struct Coverage: Sendable, Equatable {
         return gaps
     }
 
-    /// Returns at most `limit` ranges for a progress bar. If there are more, ranges with the smallest gaps between them
-    /// are joined.
+    /// Returns at most `limit` ranges for a progress bar. If there are more, ranges with the smallest gaps
+    /// between them are joined.
     func outline(atMost limit: Int) -> [Range<Int64>] {
         guard ranges.count > limit else { return ranges }
         let gaps = zip(ranges, ranges.dropFirst()).map { $1.lowerBound - $0.upperBound }

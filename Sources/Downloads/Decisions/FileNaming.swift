@@ -10,8 +10,8 @@ import HTTPCore
 /// Names are compared exactly, in normalisation form C. A file system may treat two such names as one. Publishing never
 /// replaces a file, so it detects this, and the next number is tried.
 public enum FileNaming {
-    /// The maximum number of bytes of UTF-8 in a name. Systems allow 255; the rest is room for additions (`.part`, `
-    /// (2)`).
+    /// The maximum number of bytes of UTF-8 in a name. Systems allow 255; the rest is room for
+    /// additions (`.part`, ` (2)`).
     static let longestName = 200
     /// The maximum number of bytes, dot included, of an extension that is kept when a name is cut. Anything longer is
     /// not an extension.
@@ -288,8 +288,8 @@ extension FileNaming {
         scalar.properties.isWhitespace
     }
 
-    /// Returns a name without dots and spaces at either end. Leading dots hide a file, and some systems drop trailing
-    /// ones.
+    /// Returns a name without dots and spaces at either end. Leading dots hide a file, and some
+    /// systems drop trailing ones.
     private static func trimmed(_ name: String) -> String {
         var scalars = name.unicodeScalars[...]
         while let first = scalars.first, first == "." || isSpace(first) { scalars.removeFirst() }

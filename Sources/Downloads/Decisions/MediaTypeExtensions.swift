@@ -20,7 +20,7 @@ enum MediaTypeExtensions {
 
     /// Returns the extension, dot included, of files of a media type.
     /// - Parameter mediaType: The type and subtype in lowercase, without parameters.
-    /// - Returns: The extension; `nil` for a type that does not determine the format, and for other types outside the
-    ///   table.
+    /// - Returns: The extension; `nil` for a type that does not determine the format, and for other
+    ///   types outside the table.
     static func name(for mediaType: String) -> String? { table[mediaType] }
 }

@@ -1,8 +1,8 @@
 /// The task of mirrors after a transfer's first source has failed, if no other connection runs.
 ///
-/// Bytes of two sources are combined only if the whole file is verified afterwards. Without such a proof, a mirror can
-/// only replace the first source, from byte 0. Present bytes are discarded for it only if the download would fail
-/// otherwise.
+/// Bytes of two sources are combined only if the whole file is verified afterwards. Without such a proof, a
+/// mirror can only replace the first source, from byte 0. Present bytes are discarded for it only if the
+/// download would fail otherwise.
 enum MirrorTask: Sendable, Equatable {
     /// Mirrors cannot do better, have been used already, or the first source may recover.
     case nothing
@@ -36,8 +36,8 @@ enum MirrorTask: Sendable, Equatable {
         case .ioError, .insufficientStorage: self = .nothing
         case _ where progress.isWhole || progress.hasHandedOver: self = .nothing
         case _ where !progress.hasBytes: self = .everything
-        // After a contradiction, it is unknown which bytes belong together. Without a length, ranges cannot be
-        // requested.
+        // After a contradiction, it is unknown which bytes belong together. Without a length,
+        // ranges cannot be requested.
         case let code where progress.isProven && code != .entityChanged && !progress.usesOneStream && progress.total != nil:
             self = progress.total.map { .rest(total: $0) } ?? .nothing
         default: self = !failure.retryable || progress.isLastAttempt ? .everything : .nothing

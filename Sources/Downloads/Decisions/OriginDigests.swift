@@ -7,8 +7,8 @@ import HTTPCore
 enum OriginDigests {
     /// Returns the digest that costs least to verify: SHA-256, which is computed in any case, or else SHA-512.
     ///
-    /// Other algorithms and invalid values are ignored. The fields are optional, so they are no reason to refuse a
-    /// file.
+    /// Other algorithms and invalid values are ignored. The fields are optional, so they are no
+    /// reason to refuse a file.
     static func strongest(_ fields: Fields) -> Checksum? {
         var found: [Checksum] = []
         if let text = fields.combined(FieldName(constant: "Repr-Digest")) { found += members(text, isStructured: true) }

@@ -88,9 +88,9 @@ extension OriginResponse {
     /// Returns the reason why the body does not belong to an entity; `nil` if it has proved to.
     ///
     /// RFC 9110 §15.3.7 requires the ETag in a 206 if a 200 would have it. §15.3.7.3 allows parts to be combined only
-    /// under a strong validator that they share. A saved ETag therefore has to be present again. A Last-Modified other
-    /// than the saved one belongs to another version, whichever validator the request had. A missing Last-Modified is
-    /// accepted.
+    /// under a strong validator that they share. A saved ETag therefore has to be present again. A Last-Modified
+    /// other than the saved one belongs to another version, whichever validator the request had. A missing
+    /// Last-Modified is accepted.
     /// - Parameters:
     ///   - entity: The entity that the body has to belong to.
     ///   - start: The first requested byte.

@@ -1,7 +1,7 @@
 /// Measures the speed and the stalls of one transfer from samples of its byte counter.
 ///
-/// The speed is the average over the last few seconds. It is right from the second sample on, and steady enough to
-/// read.
+/// The speed is the average over the last few seconds. It is right from the second sample on,
+/// and steady enough to read.
 struct ProgressMeter: Sendable {
     /// The time that the average covers.
     static let window: Duration = .seconds(4)

@@ -83,8 +83,8 @@ struct ResumeDecision: Sendable, Equatable {
     private(set) var usesOneStream = false
     /// The URLs of failed sources that others have replaced. They are not asked again before a user's next command.
     private(set) var replacedSources: Set<String> = []
-    /// The source of the last entity; `nil` for the download's own URL. The observations of an origin belong to this
-    /// source.
+    /// The source of the last entity; `nil` for the download's own URL. The observations of an
+    /// origin belong to this source.
     private var source: String?
     private var entity = SavedEntity()
     private var offset: Int64 = 0

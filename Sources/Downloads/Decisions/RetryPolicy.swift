@@ -1,7 +1,7 @@
 import HTTPCore
 
-/// Decides when a failed attempt is repeated: after exponential delays with full jitter, never earlier than the origin
-/// asks.
+/// Decides when a failed attempt is repeated: after exponential delays with full jitter, never
+/// earlier than the origin asks.
 struct RetryPolicy: Sendable, Equatable {
     /// The maximum of the first delay.
     var firstDelay: Duration
@@ -69,9 +69,9 @@ extension RetryPolicy {
         switch code {
         case .connectionFailed, .timedOut, .transferBroken: true
         case .httpStatus: httpStatus.map(retriesStatus) ?? false
-        // The partial bytes are kept, so that a command can resume these downloads. But a full disk, a wrong
-        // certificate or a forbidden destination does not repair itself. An entity that keeps changing would be fetched
-        // for ever.
+        // The partial bytes are kept, so that a command can resume these downloads. But a full disk, a
+        // wrong certificate or a forbidden destination does not repair itself. An entity that keeps
+        // changing would be fetched for ever.
         case .destinationForbidden, .checksumMismatch, .mediaTypeMismatch, .insufficientStorage, .tooManyRedirects,
             .unsupportedEncoding, .tlsFailure, .entityChanged, .ioError:
             false

@@ -8,8 +8,8 @@ struct SegmentPlan: Sendable {
     struct Limits: Sendable, Equatable {
         /// The maximum number of connections at once, 1 or more.
         var connections = 1
-        /// The length in bytes from which a file is divided. For less, another connection would cost more than it
-        /// gains.
+        /// The length in bytes from which a file is divided. For less, another connection would
+        /// cost more than it gains.
         var smallestDivided: Int64 = 8 << 20
         /// The minimum number of bytes that a division leaves to a connection, for the same reason.
         var smallestSegment: Int64 = 1 << 20
@@ -19,8 +19,8 @@ struct SegmentPlan: Sendable {
 
         /// Whether an ended connection brought enough for another request to follow at once.
         ///
-        /// A body that is shorter than requested has to bring more than one that broke off, since the origin intends
-        /// its length.
+        /// A body that is shorter than requested has to bring more than one that broke off, since the
+        /// origin intends its length.
         func isWorthwhile(_ segment: Segment) -> Bool {
             segment.count >= (segment.isShort ? smallestSegment : worthwhile)
         }

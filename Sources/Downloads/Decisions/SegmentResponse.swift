@@ -6,8 +6,8 @@ import HTTPCore
 enum SegmentResponse: Sendable, Equatable {
     /// The body is the segment up to `end`, exclusively. `end` may be earlier than requested.
     case part(end: Int64)
-    /// The response is of another version of the file, or contradicts what is known. The received bytes may not belong
-    /// together.
+    /// The response is of another version of the file, or contradicts what is known. The received bytes
+    /// may not belong together.
     case contradiction(String)
     /// The response is the same file as a whole: the origin sends no ranges, or not now.
     case whole

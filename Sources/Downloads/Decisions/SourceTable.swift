@@ -57,8 +57,8 @@ struct SourceTable: Sendable {
 
     /// Returns the entity that a source's response has to agree with.
     ///
-    /// It is the source's first description. Without one, it consists of the response's own validators and the file's
-    /// length.
+    /// It is the source's first description. Without one, it consists of the response's own
+    /// validators and the file's length.
     func expectation(of source: Int, _ response: OriginResponse, total: Int64?) -> SavedEntity {
         entities[source]
             ?? SavedEntity(

@@ -1,8 +1,8 @@
-/// One download as the index holds it. It never changes: what happens to the download replaces it, so whoever has taken it reads it
-/// without a lock.
+/// One download in the index. An entry never changes: each change of the download replaces it.
+/// Readers therefore need no lock.
 final class IndexEntry: Sendable {
     let download: Download
-    /// What is read elsewhere whenever it is shown.
+    /// The source of values that are read whenever the download is shown.
     private let live: Live?
 
     private enum Live {
@@ -10,19 +10,20 @@ final class IndexEntry: Sendable {
         case queue(QueueStatus)
     }
 
+    /// Creates an entry.
     /// - Parameters:
-    ///   - download: as it was published.
-    ///   - counters: those of its transfer; `nil` while it has none.
-    ///   - queue: tells what it waits for.
+    ///   - download: The published download.
+    ///   - counters: The counters of its transfer; `nil` without a transfer.
+    ///   - queue: The source of its waiting reason.
     init(_ download: Download, counters: TransferCounters?, queue: QueueStatus) {
         self.download = download
         live = counters.map { .transfer($0, queue) } ?? (download.state == .queued ? .queue(queue) : nil)
     }
 
-    /// Where it stands in the queue; `nil` if it is not in it.
+    /// The rank in the queue; `nil` if the download is not in the queue.
     var rank: QueueRank? { download.isInQueue ? download.rank : nil }
 
-    /// The counters of its transfer; `nil` while it has none.
+    /// The counters of the transfer; `nil` without a transfer.
     var counters: TransferCounters? {
         if case .transfer(let counters, _) = live { counters } else { nil }
     }
@@ -36,7 +37,7 @@ final class IndexEntry: Sendable {
         }
     }
 
-    /// The version of ``current``, for less than the value itself costs.
+    /// The version of ``current``, which costs less than the value itself.
     var version: DownloadVersion {
         DownloadVersion(
             publication: download.publication, bytesReceived: counters?.received ?? download.bytesReceived,
@@ -49,7 +50,7 @@ final class IndexEntry: Sendable {
         return connections
     }
 
-    /// The download with what is read elsewhere laid over it.
+    /// The download with its live values.
     var current: Download {
         var current = download
         current.waitingFor = waitingFor
@@ -63,28 +64,30 @@ final class IndexEntry: Sendable {
     }
 }
 
-/// Where an entry lies in the index; 32 bits are enough for what memory can hold, and there are many of them.
+/// The number of a row of the index, which holds one entry. There are many of these numbers, and 32 bits suffice for
+/// the entries that fit into memory.
 typealias Place = UInt32
 
-/// The entries by place, in chunks: a copy of it shares them all, and a change after that copies one chunk and the list of chunks.
+/// The entries by row, in chunks. A copy shares all chunks. The next change copies one chunk and the list of chunks.
 struct IndexEntries: Sendable {
-    /// How many entries a chunk has, as a power of two.
+    /// The number of entries in a chunk, as a power of two.
     static let chunkBits: Place = 8
     private static let mask: Place = 1 << chunkBits - 1
 
     private var chunks: [[IndexEntry?]] = []
     private var last = 0
 
-    /// The entry at a place that was given to one; `nil` where there is none any more.
+    /// The entry in a row that has been in use; `nil` if it was removed.
     subscript(place: Place) -> IndexEntry? {
         get { chunks[Int(place >> Self.chunkBits)][Int(place & Self.mask)] }
         set { chunks[Int(place >> Self.chunkBits)][Int(place & Self.mask)] = newValue }
     }
 
-    /// All places that were ever given to an entry.
+    /// All rows that have ever held an entry.
     var places: Range<Place> { 0..<Place(clamping: last) }
 
-    /// Adds an entry at a new place.
+    /// Adds an entry in a new row.
+    /// - Returns: The row.
     mutating func append(_ entry: IndexEntry) -> Place {
         let place = Place(clamping: last)
         if place & Self.mask == 0 {

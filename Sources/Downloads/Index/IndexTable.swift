@@ -1,29 +1,30 @@
 internal import System
 
-/// The entries of the index: found by identity, and walked in the order of an ``IndexView``. It belongs to whoever holds its lock.
+/// The entries of the index. They are found by id, and walked in the orders of an ``IndexView``.
 ///
-/// Every change costs O(log n).
+/// The caller holds the lock of the index. Every change costs O(log n).
 struct IndexTable: Sendable {
-    /// What readers walk.
+    /// The view that readers walk.
     private(set) var view: IndexView
     private var places: [DownloadID: Place] = [:]
-    /// The newest download of each URL, and the earlier ones where there are any.
+    /// The newest download of each URL, and the earlier ones if there are any.
     private var newest: [String: Place] = [:]
     private var earlier: [String: Earlier] = [:]
-    /// Places of removed downloads, to be used again.
+    /// The rows of removed downloads, which are used again.
     private var free: [Place] = []
-    /// The downloads that carry each label, by creation. Not part of the view: there may be as many labels as downloads.
+    /// The downloads with each label, by creation. They are not part of the view: there may be as
+    /// many labels as downloads.
     private var byLabel: [ExactText: OrderedPlaces] = [:]
-    /// The downloads in each folder, by creation. Not part of the view either.
+    /// The downloads in each folder, by creation. They are not part of the view either.
     private var byFolder: [String: OrderedPlaces] = [:]
 
-    /// All downloads by their names in aria2's RPC, and those that have ended by when they did: kept from when they are first asked for.
+    /// All downloads by gid, and the ended downloads by their end. Each is kept from its first use on.
     private var byGID: OrderedPlaces?
     private var byEnd: OrderedPlaces?
 
     private let queue: QueueStatus
 
-    /// The downloads of one URL but for the newest, each list by creation.
+    /// The downloads of one URL except the newest. Each list is ordered by creation.
     private struct Earlier: Sendable {
         var lists = [OrderedPlaces](repeating: OrderedPlaces(by: .identity), count: Standing.allCases.count)
 
@@ -37,20 +38,20 @@ struct IndexTable: Sendable {
             lists[standing.rawValue].remove(place, in: entries)
         }
 
-        /// The one that was created last.
+        /// Returns the row of the download that was created last.
         func last(in entries: IndexEntries) -> Place? {
             var walk = MergedWalk(lists, .newest, after: nil, entries)
             return walk.nextPlace()
         }
     }
 
-    /// Whether a download can stand for its URL.
+    /// The standing of a download among those of its URL.
     private enum Standing: Int, CaseIterable {
-        /// It is live, or its file is there as far as its record tells.
+        /// The download is live, or its finished file exists according to the record. It can stand for its URL.
         case current
-        /// Its file was found missing.
+        /// The finished file was found missing.
         case missing
-        /// It has failed, or was cancelled.
+        /// The download failed or was cancelled.
         case ended
 
         init(_ download: Download) {
@@ -62,28 +63,28 @@ struct IndexTable: Sendable {
         }
     }
 
-    /// An empty one.
+    /// Creates an empty table.
     /// - Parameters:
-    ///   - eventID: what a reader has been sent that knows of it.
-    ///   - queue: tells what queued downloads wait for.
+    ///   - eventID: The event id after which a reader of the empty table continues.
+    ///   - queue: The source of waiting reasons.
     init(eventID: EventID, queue: QueueStatus) {
         view = IndexView(eventID: eventID)
         self.queue = queue
     }
 
-    /// The entry of a download.
+    /// The entry of a download; `nil` if there is none.
     subscript(id: DownloadID) -> IndexEntry? {
         places[id].flatMap { view.entries[$0] }
     }
 
-    /// The newest download of a URL.
+    /// Returns the newest download of a URL; `nil` if there is none.
     func newest(ofURL url: String) -> IndexEntry? {
         newest[url].flatMap { view.entries[$0] }
     }
 
-    /// The newest downloads of a URL: first those that can stand for it, then those whose file was found missing, then those that have ended
-    /// otherwise.
-    /// - Parameter limit: how many of each kind at most.
+    /// Returns the newest downloads of a URL: first those that can stand for it, then those whose file was found
+    /// missing, then failed and cancelled ones.
+    /// - Parameter limit: The maximum number of downloads of each kind.
     func entries(ofURL url: String, atMost limit: Int) -> [IndexEntry] {
         guard let newest = newest(ofURL: url) else { return [] }
         let standing = Standing(newest.download)
@@ -103,7 +104,8 @@ struct IndexTable: Sendable {
         return found
     }
 
-    /// The downloads with a query's label, and those in its folder, as far as it has them; each by creation.
+    /// Returns the downloads with the query's label, and those in its folder, each by creation.
+    /// - Returns: One list for each of these two conditions that the query has.
     func selections(for query: ListQuery) -> [OrderedPlaces] {
         var found: [OrderedPlaces] = []
         if let label = query.label { found.append(byLabel[ExactText(label)] ?? OrderedPlaces(by: .identity)) }
@@ -111,17 +113,17 @@ struct IndexTable: Sendable {
         return found
     }
 
-    /// The downloads by their names in aria2's RPC.
+    /// Returns all downloads by gid.
     mutating func sortedByGID() -> OrderedPlaces {
         let places = byGID ?? OrderedPlaces(by: .gid, of: view.entries) { _ in true }
         byGID = places
         return places
     }
 
-    /// The same, if they have been asked for already.
+    /// All downloads by gid; `nil` before ``sortedByGID()`` has been called.
     var knownGIDs: OrderedPlaces? { byGID }
 
-    /// Those that have ended, by when they did.
+    /// Returns the ended downloads by their end.
     mutating func sortedByEnd() -> OrderedPlaces {
         let places = byEnd ?? OrderedPlaces(by: .end, of: view.entries) { !$0.state.isLive }
         byEnd = places
@@ -133,8 +135,8 @@ struct IndexTable: Sendable {
         newest.reserveCapacity(count)
     }
 
-    /// Puts a download's new version in the place of the one before, as the next publication.
-    /// - Parameter eventID: what readers of the index have been sent once they have read this.
+    /// Adds a download, or replaces its former version, as the next publication.
+    /// - Parameter eventID: The event id after which readers of this version continue.
     mutating func publish(_ download: Download, counters: TransferCounters?, eventID: EventID) -> IndexEntry {
         view.publications += 1
         view.eventID = eventID
@@ -155,13 +157,14 @@ struct IndexTable: Sendable {
         view.publications = max(view.publications, count)
     }
 
-    /// Counts the bytes of a download that comes, or with −1 of one that goes.
+    /// Adds the bytes of a download to the sums, or subtracts them if the sign is −1.
     private mutating func count(_ download: Download, _ sign: Int128) {
         view.keptBytes += sign * Int128(download.keptBytes)
         view.finishedBytes += sign * Int128(download.finishedBytes)
     }
 
-    /// Takes a download away, as the next publication; returns whether it was there.
+    /// Removes a download, as the next publication.
+    /// - Returns: Whether it was present.
     mutating func remove(_ id: DownloadID, eventID: EventID) -> Bool {
         guard let place = places.removeValue(forKey: id), let entry = view.entries[place] else { return false }
         view.publications += 1
@@ -208,7 +211,7 @@ struct IndexTable: Sendable {
 
     private mutating func replace(_ old: IndexEntry, with entry: IndexEntry, at place: Place) {
         let (before, now) = (old.download, entry.download)
-        // Where it is found by its stamp, it is found only as long as it has it.
+        // The row is found by the event id of its present entry, so it is removed before the entry changes.
         view.byStamp.remove(place, in: view.entries)
         let movesInQueue = old.rank != entry.rank
         if movesInQueue, old.rank != nil { view.waiting.remove(place, in: view.entries) }
@@ -298,15 +301,16 @@ struct IndexTable: Sendable {
 }
 
 extension Download {
-    /// The room that its finished file takes, if it has one.
+    /// The bytes of the finished file; 0 if there is none.
     var finishedBytes: Int64 { state == .completed && !fileMissing ? bytesReceived : 0 }
 
-    /// The room that its bytes take on the disk, about: all that it will take, while it transfers.
+    /// The bytes that the download takes on the disk, approximately. During a transfer, these are all
+    /// bytes that it will take.
     var keptBytes: Int64 {
         switch state {
         case .completed: finishedBytes
         case .cancelled: 0
-        // What a catalogue says of it, until its origin has answered, takes no room. No file has more than a pebibyte.
+        // A length from a catalogue takes no space before the origin has responded. No file is larger than a pebibyte.
         case .downloading: max(bytesReceived, resumable == nil ? 0 : min(bytesTotal ?? 0, QuotaLedger.largestClaim))
         case .queued, .paused, .retrying, .failed: bytesReceived
         }

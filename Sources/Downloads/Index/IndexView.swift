@@ -1,32 +1,32 @@
-/// All downloads at one moment, for readers to walk without a lock: taking one costs a few references, and what happens afterwards
-/// leaves it as it is.
+/// All downloads at one moment, which readers walk without a lock. Taking a view costs a few references. Later changes
+/// do not affect it.
 struct IndexView: Sendable {
     var entries = IndexEntries()
     /// All downloads, by creation.
     var all = OrderedPlaces(by: .identity)
-    /// The same for those in each state; a state without any may be missing.
+    /// The downloads in each state, by creation. A state without downloads may be missing.
     var byState: [DownloadState: OrderedPlaces] = [:]
-    /// The same for those that transfer.
+    /// The downloads that transfer, by creation.
     var transferring = OrderedPlaces(by: .identity)
-    /// All downloads, by the stamp of the last change.
+    /// All downloads, by the event id of their last change.
     var byStamp = OrderedPlaces(by: .stamp)
-    /// Those that are queued or paused, in the order in which they start.
+    /// The queued and paused downloads, in the order in which they start.
     var waiting = OrderedPlaces(by: .rank)
     var texts = SearchTexts()
-    /// Bytes of finished files and of part files.
+    /// The bytes of finished files and part files.
     var keptBytes: Int128 = 0
-    /// Those of finished files among them.
+    /// The bytes of finished files alone.
     var finishedBytes: Int128 = 0
-    /// Changes published so far.
+    /// The number of changes published so far.
     var publications: UInt64 = 0
-    /// What a reader has been sent that knows all this.
+    /// The event id after which a reader of this view continues.
     var eventID: EventID
 
     init(eventID: EventID) {
         self.eventID = eventID
     }
 
-    /// The entries that transfer, by creation.
+    /// The entries of downloads that transfer, by creation.
     var transferringEntries: [IndexEntry] {
         var walk = transferring.walk(in: entries)
         var found: [IndexEntry] = []
@@ -35,14 +35,14 @@ struct IndexView: Sendable {
         return found
     }
 
-    /// The download of an entry with what is read elsewhere laid over it.
+    /// Returns the download of an entry with its live values and its position.
     func current(_ entry: IndexEntry) -> Download {
         var current = entry.current
         current.position = entry.rank.map { count(below: $0) }
         return current
     }
 
-    /// Finds places in the queue of many downloads, of which one that follows another is often its neighbour.
+    /// Finds the positions of many downloads in the queue. Successive downloads are often neighbours there.
     struct Positions {
         private let starts: [Int]
         private var last: Int?
@@ -70,7 +70,7 @@ struct IndexView: Sendable {
         }
     }
 
-    /// The downloads in any of some states, by creation.
+    /// Returns a walk through the downloads in any of the states, by creation.
     func walk(_ states: some Sequence<DownloadState>) -> MergedWalk {
         MergedWalk(states.compactMap { byState[$0] }, .oldest, after: nil, entries)
     }
@@ -89,8 +89,9 @@ extension IndexView: QueueOrder {
 // MARK: - Pages
 
 extension IndexView {
-    /// One page of the list.
-    /// - Parameter selections: the downloads with the query's label, and those in its folder, as far as it has them.
+    /// Returns one page of the list.
+    /// - Parameter selections: The downloads with the query's label, and those in its folder, if the
+    ///   query has these conditions.
     func page(_ query: ListQuery, among selections: [OrderedPlaces]) -> DownloadPage {
         let lists = lists(query, selections)
         var page = DownloadPage(items: [], next: nil, total: lists.reduce(0) { $0 + $1.count })
@@ -108,14 +109,14 @@ extension IndexView {
         return page
     }
 
-    /// Lists of all that match, each of them once.
+    /// Returns lists that have each matching download once.
     private func lists(_ query: ListQuery, _ selections: [OrderedPlaces]) -> [OrderedPlaces] {
         let lists = selections.first.map { [$0] } ?? (query.states.isEmpty ? [all] : query.states.compactMap { byState[$0] })
         guard let wanted = filter(query, selections) else { return lists }
         return lists.map { $0.filtered(wanted) }
     }
 
-    /// Those of the places whose texts contain `needle` also without what may be secret in them.
+    /// Returns the rows whose texts contain `needle` even without possible secrets.
     private func openly(_ places: PlaceSet, containing needle: [UInt8]) -> PlaceSet {
         var open = SearchTexts()
         for place in places.members {
@@ -124,7 +125,7 @@ extension IndexView {
         return open.places(containing: needle)
     }
 
-    /// Those among which the lists' members have to be; nil: all are.
+    /// Returns the rows that the members of the lists have to be among; `nil` if all match.
     private func filter(_ query: ListQuery, _ selections: [OrderedPlaces]) -> PlaceSet? {
         var filter: PlaceSet?
         func narrow(to places: PlaceSet) {
@@ -159,7 +160,7 @@ extension IndexView {
     }
 }
 
-/// Goes through several lists at once, in order of creation.
+/// A walk through several lists at once, in order of creation.
 struct MergedWalk: Sendable, IteratorProtocol {
     private let entries: IndexEntries
     private let order: ListQuery.Order

@@ -1,49 +1,49 @@
 public import HTTPCore
 internal import System
 
-/// What part of the downloads a list shows.
+/// The conditions of a list of downloads, and the page to return.
 public struct ListQuery: Sendable {
-    /// In which direction the list runs.
+    /// The direction of the list.
     public enum Order: String, Sendable, CaseIterable {
         case newest, oldest
     }
 
-    /// Only downloads in one of these states; empty for all.
+    /// The states of the downloads; empty for all.
     public var states: Set<DownloadState>
-    /// Only downloads that carry this label.
+    /// The label that the downloads have; `nil` for any.
     public var label: String?
-    /// Only downloads whose file is in this folder; empty: in none.
+    /// The folder of the downloads' files, which is empty for the files directory itself; `nil` for any.
     public var folder: String?
-    /// Only downloads whose URL, file name or track name contains this, without regard to case.
+    /// A text that the URL, the file name or the track name contains, without regard to case; `nil` for any.
     public var text: String? {
         didSet { foldedText = text.map(SearchTexts.fold) }
     }
-    /// Whether that is not looked for in what may be secret (``Download/withoutSecrets``).
+    /// Whether the text is not searched for in possible secrets (``Download/withoutSecrets``).
     public var hidesSecrets = false
-    /// Only downloads that ended before this.
+    /// The time before which the downloads have ended; `nil` for any.
     public var endedBefore: Timestamp?
-    /// At most so many items, 1 or more.
+    /// The maximum number of items, 1 or more.
     public var limit: Int
-    /// The last item of the page before.
+    /// The last item of the page before; `nil` for the first page.
     public var after: DownloadID?
-    /// By creation.
+    /// The direction, by creation.
     public var order: Order
 
     private(set) var foldedText: [UInt8]?
 
-    /// Whether a download in its present state is meant, whatever its text is.
+    /// Whether a download meets the conditions, the text apart.
     func includes(_ download: Download) -> Bool {
         (states.isEmpty || states.contains(download.state)) && (label.map(download.labels.containsExactly) ?? true)
             && (folder.map { $0 == download.folder } ?? true) && isEnded(download)
     }
 
-    /// Whether it ended early enough.
+    /// Whether a download has ended early enough.
     func isEnded(_ download: Download) -> Bool {
         guard let endedBefore else { return true }
         return download.endedAt.map { $0 < endedBefore } ?? false
     }
 
-    /// Everything, newest first, in pages of `limit`.
+    /// Creates a query. Without arguments, it includes all downloads, newest first, in pages of 50.
     public init(
         states: Set<DownloadState> = [], label: String? = nil, folder: String? = nil, text: String? = nil,
         endedBefore: Timestamp? = nil, limit: Int = 50,
@@ -63,18 +63,18 @@ public struct ListQuery: Sendable {
 
 /// One page of a list.
 public struct DownloadPage: Sendable {
-    /// The downloads of this page, in the order asked for.
+    /// The downloads of this page, in the requested order.
     public var items: [Download]
-    /// Where the next page starts after; `nil` at the end.
+    /// The item after which the next page starts; `nil` on the last page.
     public var next: DownloadID?
-    /// How many match in all.
+    /// The number of matching downloads on all pages.
     public var total: Int
 }
 
-/// How the downloads stand, counted.
+/// The number of downloads in each state, and the speed of all transfers.
 public struct DownloadStatistics: Sendable {
-    /// Downloads by state; a state without any may be missing.
+    /// The number of downloads by state. A state without downloads may be missing.
     public var counts: [DownloadState: Int]
-    /// Bytes per second over all transfers.
+    /// The sum of all transfers' speeds, in bytes per second.
     public var bytesPerSecond: Int64
 }

@@ -1,29 +1,29 @@
 internal import HTTPCore
 
-/// Places of entries in ascending order of a key, and those with the same key in order of place.
+/// Rows in ascending order of a key. Rows with equal keys are in the order of their numbers.
 ///
-/// They lie in chunks, so a change moves at most one chunk's worth of them however many there are, and a copy shares all chunks: a
-/// change after that copies one chunk and the list of chunks. Every change costs O(log n).
+/// The rows are in chunks, so that a change moves at most one chunk of them. A copy shares all chunks. The next change
+/// copies one chunk and the list of chunks. Every change costs O(log n).
 struct OrderedPlaces: Sendable {
-    /// What the places are ordered by.
+    /// The key that orders the rows.
     enum Key {
-        /// The download's identity, that is its creation.
+        /// The download's id, which sorts by creation.
         case identity
-        /// The stamp of its last change.
+        /// The event id of the last change.
         case stamp
-        /// Where it stands in the queue.
+        /// The rank in the queue.
         case rank
-        /// Its name in aria2's RPC.
+        /// The name in aria2's RPC.
         case gid
-        /// When it ended, and when it was created.
+        /// The time of the end, then the id.
         case end
     }
 
-    /// Two KiB each.
+    /// The maximum number of rows in a chunk, which are 2 KiB.
     private static let chunkSize = 512
 
     private let key: Key
-    /// None of them is empty.
+    /// The chunks, none of them empty.
     private var chunks: [[Place]] = []
     private(set) var count = 0
 
@@ -31,11 +31,11 @@ struct OrderedPlaces: Sendable {
         self.key = key
     }
 
-    /// Inserts a place whose entry is in `entries`.
+    /// Inserts a row whose entry is in `entries`.
     mutating func insert(_ place: Place, in entries: IndexEntries) {
         guard let added = rank(of: place, in: entries) else { return }
         count += 1
-        // Nearly always the greatest.
+        // The new row nearly always has the greatest key.
         guard let greatest = chunks.last?.last, !isBelow(greatest, added, in: entries) else {
             if let last = chunks.indices.last, chunks[last].count < Self.chunkSize {
                 chunks[last].append(place)
@@ -53,7 +53,7 @@ struct OrderedPlaces: Sendable {
         }
     }
 
-    /// Removes a place whose entry is still in `entries`; nothing happens if it is not among them.
+    /// Removes a row whose entry is still in `entries`. Does nothing if the row is not among these.
     mutating func remove(_ place: Place, in entries: IndexEntries) {
         guard let removed = rank(of: place, in: entries), !chunks.isEmpty else { return }
         let chunk = chunk(of: removed, in: entries)
@@ -68,7 +68,7 @@ struct OrderedPlaces: Sendable {
         }
     }
 
-    /// The places of all entries, or of some, at once.
+    /// Creates the ordered rows of all entries that meet a condition.
     init(by key: Key, of entries: IndexEntries, where isIncluded: (Download) -> Bool) {
         self.init(by: key)
         var ranks: [Rank] = []
@@ -85,8 +85,8 @@ struct OrderedPlaces: Sendable {
         }
     }
 
-    /// The place that so many others precede; `nil` behind the last.
-    /// - Parameter starts: how many places the chunks before each one have, for who asks often; see ``starts``.
+    /// Returns the row that `offset` others precede; `nil` behind the last one.
+    /// - Parameter starts: The value of ``starts``, if the caller makes many calls.
     func place(at offset: Int, starts: [Int]? = nil) -> Place? {
         guard offset >= 0, offset < count else { return nil }
         if let starts {
@@ -105,11 +105,11 @@ struct OrderedPlaces: Sendable {
         return nil
     }
 
-    /// How many lie below a rank of the queue.
-    /// - Parameter starts: how many places the chunks before each one have, for who asks often; see ``starts``.
+    /// Returns the number of rows below a rank of the queue.
+    /// - Parameter starts: The value of ``starts``, if the caller makes many calls.
     func count(below rank: QueueRank, in entries: IndexEntries, starts: [Int]? = nil) -> Int {
         let bound = Self.rank(rank, .min)
-        // Nearly always behind the last, or the last itself.
+        // The rank is nearly always behind the last row, or that of the last row.
         guard let last = chunks.last?.last.flatMap({ self.rank(of: $0, in: entries) }), last >= bound else { return count }
         if last.major == bound.major, last.key == bound.key {
             guard let before = place(before: chunks.count - 1) else { return 0 }
@@ -120,13 +120,13 @@ struct OrderedPlaces: Sendable {
         return before + offset(of: bound, inChunk: chunk, in: entries)
     }
 
-    /// The place before the last one of a chunk.
+    /// Returns the row before the last one of a chunk; `nil` if there is none.
     private func place(before chunk: Int) -> Place? {
         let count = chunks[chunk].count
         return count > 1 ? chunks[chunk][count - 2] : chunk > 0 ? chunks[chunk - 1].last : nil
     }
 
-    /// How many places the chunks before each one have.
+    /// The number of rows before each chunk.
     var starts: [Int] {
         var sum = 0
         return chunks.map { chunk in
@@ -135,7 +135,7 @@ struct OrderedPlaces: Sendable {
         }
     }
 
-    /// The first place whose key is not below this one, and the one behind it.
+    /// Returns the first row whose key is not below `key`, and the row behind it.
     func pair(from key: UInt128, in entries: IndexEntries) -> (Place?, Place?) {
         guard !chunks.isEmpty else { return (nil, nil) }
         let bound: Rank = (0, key, .min)
@@ -145,7 +145,7 @@ struct OrderedPlaces: Sendable {
         return (first, walk.peek)
     }
 
-    /// The places from one on that so many precede.
+    /// Returns a walk that starts with the row at an offset.
     func walk(from offset: Int) -> Walk {
         var (chunk, left) = (0, max(0, offset))
         while chunk < chunks.count, left >= chunks[chunk].count {
@@ -155,7 +155,7 @@ struct OrderedPlaces: Sendable {
         return Walk(chunks, false, chunk: chunk, passed: left)
     }
 
-    /// Those among them that are in a set, too.
+    /// Returns the rows that are also in a set.
     func filtered(_ wanted: PlaceSet) -> OrderedPlaces {
         var result = OrderedPlaces(by: key)
         for chunk in chunks {
@@ -167,15 +167,15 @@ struct OrderedPlaces: Sendable {
         return result
     }
 
-    /// All of them in a set.
+    /// Adds all rows to a set.
     func insert(into set: inout PlaceSet) {
         for chunk in chunks { for place in chunk { set.insert(place) } }
     }
 
-    /// The places from one end to the other.
+    /// Returns a walk from one end to the other.
     /// - Parameters:
-    ///   - isDescending: from the greatest key to the least.
-    ///   - bound: only those behind this key, in that direction; `nil` for all.
+    ///   - isDescending: Whether the walk goes from the greatest key to the least.
+    ///   - bound: The key behind which the walk starts, in its direction; `nil` for all rows.
     func walk(descending isDescending: Bool = false, after bound: UInt128? = nil, in entries: IndexEntries) -> Walk {
         guard let bound, !chunks.isEmpty else {
             return Walk(chunks, isDescending, chunk: isDescending ? chunks.count - 1 : 0, passed: 0)
@@ -186,12 +186,12 @@ struct OrderedPlaces: Sendable {
         return Walk(chunks, isDescending, chunk: chunk, passed: isDescending ? chunks[chunk].count - offset : offset)
     }
 
-    /// One way through the places.
+    /// A walk through the rows.
     struct Walk: Sendable, IteratorProtocol {
         private let chunks: [[Place]]
         private let isDescending: Bool
         private var chunk: Int
-        /// Places of that chunk that have been passed, from the end where the walk began.
+        /// The number of rows of this chunk that have been passed, from the end where the walk began.
         private var passed: Int
 
         fileprivate init(_ chunks: [[Place]], _ isDescending: Bool, chunk: Int, passed: Int) {
@@ -202,7 +202,7 @@ struct OrderedPlaces: Sendable {
             skipPassed()
         }
 
-        /// The place that comes next.
+        /// The next row; `nil` at the end.
         var peek: Place? {
             guard chunks.indices.contains(chunk) else { return nil }
             return isDescending ? chunks[chunk][chunks[chunk].count - 1 - passed] : chunks[chunk][passed]
@@ -223,11 +223,11 @@ struct OrderedPlaces: Sendable {
         }
     }
 
-    /// Where a place belongs.
+    /// The sort key of a row.
     private typealias Rank = (major: Int, key: UInt128, place: Place)
 
     private func rank(of place: Place, in entries: IndexEntries) -> Rank? {
-        // Read where it lies: a copy of the download costs more than all else here.
+        // The entry is read in place. A copy of the download would cost more than everything else here.
         guard let entry = entries[place] else { return nil }
         return switch key {
         case .identity: (0, entry.download.id.value, place)
@@ -239,7 +239,7 @@ struct OrderedPlaces: Sendable {
     }
 
     private static func rank(_ rank: QueueRank, _ place: Place) -> Rank {
-        // The complement falls as the priority rises, whatever it is.
+        // The complement falls as the priority rises, and cannot overflow.
         (~rank.priority, rank.arrival.value, place)
     }
 
@@ -247,7 +247,7 @@ struct OrderedPlaces: Sendable {
         rank(of: place, in: entries).map { $0 < bound } ?? false
     }
 
-    /// The last chunk that begins at or below the bound, or the first; there is one.
+    /// Returns the last chunk that begins at or below the bound, or the first chunk. There must be a chunk.
     private func chunk(of bound: Rank, in entries: IndexEntries) -> Int {
         var low = 0
         var high = chunks.count
@@ -259,7 +259,7 @@ struct OrderedPlaces: Sendable {
         return max(0, low - 1)
     }
 
-    /// Where in a chunk the bound is, or would be inserted.
+    /// Returns the offset of the bound in a chunk, or the offset at which it would be inserted.
     private func offset(of bound: Rank, inChunk chunk: Int, in entries: IndexEntries) -> Int {
         var low = 0
         var high = chunks[chunk].count

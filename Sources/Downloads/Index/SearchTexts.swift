@@ -1,30 +1,30 @@
 internal import CSystem
 
-/// The texts that downloads are searched for by, by place: URL, file name and track name, folded to lower case.
+/// The texts by which downloads are found, by row: URL, file name and track name, folded to lower case.
 ///
-/// They lie in chunks, as the entries do: a change after a copy copies one chunk and the list of chunks.
+/// Like the entries, they are in chunks. The first change after a copy copies one chunk and the list of chunks.
 struct SearchTexts: Sendable {
     private var chunks: [Chunk] = []
 
-    /// Gives a place the texts of its download.
+    /// Sets the texts of a row to those of its download.
     mutating func set(_ download: Download, at place: Place) {
         set([download.url, download.filename, download.trackName], at: place)
     }
 
-    /// Gives a place its texts.
+    /// Sets the texts of a row.
     mutating func set(_ texts: [String?], at place: Place) {
         let (chunk, member) = Self.position(of: place)
         while chunks.count <= chunk { chunks.append(Chunk()) }
         chunks[chunk].set(texts, at: member)
     }
 
-    /// A place has no texts any more.
+    /// Removes the texts of a row.
     mutating func remove(at place: Place) {
         let (chunk, member) = Self.position(of: place)
         if chunk < chunks.count { chunks[chunk].remove(at: member) }
     }
 
-    /// The places one of whose texts contains `needle`, 1 byte or more that are folded.
+    /// Returns the rows with a text that contains `needle`. The needle is folded, and has 1 byte or more.
     func places(containing needle: [UInt8]) -> PlaceSet {
         var places = PlaceSet()
         for (number, chunk) in chunks.enumerated() {
@@ -37,7 +37,7 @@ struct SearchTexts: Sendable {
         (Int(place >> IndexEntries.chunkBits), UInt16(truncatingIfNeeded: place & (1 << IndexEntries.chunkBits - 1)))
     }
 
-    /// The text as it is searched: lower case, in UTF-8.
+    /// Returns a text in the form that is searched: lower case, in UTF-8.
     static func fold(_ text: String) -> [UInt8] {
         var folded: [UInt8] = []
         append(text, to: &folded)
@@ -48,7 +48,7 @@ struct SearchTexts: Sendable {
         let original = text.utf8.span
         var bits: UInt8 = 0
         for index in original.indices { bits |= original[index] }
-        // Nearly all URLs and names are ASCII, for which no new string has to be made.
+        // Nearly all URLs and names are ASCII, which needs no new string.
         guard bits < 0x80 else { return bytes.append(contentsOf: text.lowercased().utf8) }
         bytes.append(addingCapacity: original.count) { output in
             for index in original.indices {
@@ -59,32 +59,32 @@ struct SearchTexts: Sendable {
     }
 }
 
-/// The texts of a few places, one behind the other in one piece of memory: so a search runs through them at the speed of memory, and
-/// does not ask a hundred thousand strings.
+/// The texts of a few rows in one block of memory. A search runs through it at the speed of memory, and does not visit
+/// a hundred thousand strings.
 private struct Chunk: Sendable {
-    /// Stands between texts, and where there was one. UTF-8 has no such byte, so nothing is found across it.
+    /// The byte between texts, and in place of removed texts. UTF-8 has no such byte, so no match extends across it.
     private static let blank: UInt8 = 0xFF
-    /// As long as this much is unused, nothing is moved.
+    /// The number of unused bytes up to which no text is moved.
     private static let leastWaste = 4 << 10
-    /// The least room for more that is made at once, in bytes.
+    /// The minimum number of bytes that are added when more memory is needed.
     private static let leastGrowth = 2 << 10
 
     private var bytes: [UInt8] = []
-    /// Where each text begins, ascending, and the member that it is of.
+    /// The offset of each member's texts, in ascending order, and the member.
     private var starts: [(offset: UInt32, member: UInt16)] = []
-    /// Which of those is the text of a member, plus one; 0: it has none.
+    /// The index in `starts` of each member's texts, plus one; 0 for a member without texts.
     private var indexes: [UInt16] = []
     private var blankBytes = 0
 
     mutating func set(_ texts: [String?], at member: UInt16) {
         remove(at: member)
-        // Whatever is behind the last index would be out of its reach.
+        // `indexes` cannot hold a greater index.
         if starts.count >= Int(UInt16.max) { compact() }
         while indexes.count <= Int(member) { indexes.append(0) }
         starts.append((UInt32(clamping: bytes.count), member))
         indexes[Int(member)] = UInt16(clamping: starts.count)
         let needed = bytes.count + texts.reduce(0) { $0 + ($1.map { $0.utf8.count + 1 } ?? 0) }
-        // Left to itself, the array would double.
+        // The array would double its capacity by itself.
         if needed > bytes.capacity { bytes.reserveCapacity(needed + max(Self.leastGrowth, needed / 8)) }
         for case let text? in texts {
             SearchTexts.append(text, to: &bytes)
@@ -102,7 +102,7 @@ private struct Chunk: Sendable {
         if blankBytes > max(Self.leastWaste, bytes.count / 2) { compact() }
     }
 
-    /// Calls `found` with each member one of whose texts contains `needle`.
+    /// Calls `found` with each member that has a text with `needle`.
     func find(_ needle: [UInt8], found: (UInt16) -> Void) {
         unsafe bytes.withUnsafeBufferPointer { text in
             unsafe needle.withUnsafeBufferPointer { needle in
@@ -121,7 +121,7 @@ private struct Chunk: Sendable {
 
     private func end(of index: Int) -> Int { index + 1 < starts.count ? Int(starts[index + 1].offset) : bytes.count }
 
-    /// Moves the texts together.
+    /// Removes the unused bytes between the texts.
     private mutating func compact() {
         var kept = Chunk()
         kept.indexes = indexes
@@ -134,17 +134,17 @@ private struct Chunk: Sendable {
     }
 }
 
-/// Some of a table's places, a bit for each.
+/// A set of rows, with a bit for each.
 struct PlaceSet: Sendable {
     private var words: [UInt64] = []
 
-    /// Whether a place is one of them.
+    /// Whether the set has a row.
     func contains(_ place: UInt32) -> Bool {
         let word = Int(place >> 6)
         return word < words.count && words[word] & 1 << UInt64(place & 63) != 0
     }
 
-    /// All of them, in order.
+    /// All rows of the set, in order.
     var members: [UInt32] {
         var members: [UInt32] = []
         for (index, word) in words.enumerated() {
@@ -157,14 +157,14 @@ struct PlaceSet: Sendable {
         return members
     }
 
-    /// Adds a place.
+    /// Adds a row.
     mutating func insert(_ place: UInt32) {
         let word = Int(place >> 6)
         if word >= words.count { words.append(contentsOf: repeatElement(0, count: word + 1 - words.count)) }
         words[word] |= 1 << UInt64(place & 63)
     }
 
-    /// Leaves those that are in the other set, too.
+    /// Removes the rows that are not in the other set.
     mutating func formIntersection(_ other: PlaceSet) {
         for word in words.indices { words[word] &= word < other.words.count ? other.words[word] : 0 }
     }

@@ -1,11 +1,11 @@
 internal import HTTPCore
 
-/// The queue, what is active and what has ended, and the names of aria2's RPC.
+/// The queue, active and ended downloads, and the names of aria2's RPC.
 extension SnapshotIndex {
-    /// A part of the queue: queued and paused downloads in the order in which they start, as of this moment.
+    /// Returns a section of the present queue: queued and paused downloads in the order in which they start.
     /// - Parameters:
-    ///   - offset: how many are passed over, 0 or more.
-    ///   - limit: how many at most.
+    ///   - offset: The number of downloads to skip, 0 or more.
+    ///   - limit: The maximum number of downloads.
     public func queue(offset: Int, limit: Int) -> [Download] {
         let view = view()
         let first = min(max(0, offset), view.waiting.count)
@@ -21,13 +21,13 @@ extension SnapshotIndex {
         return found
     }
 
-    /// How many downloads are queued or paused.
+    /// The number of queued and paused downloads.
     public var queueCount: Int { waiting.count }
 
-    /// How many downloads are in a state.
+    /// Returns the number of downloads in a state.
     func count(of state: DownloadState) -> Int { view().byState[state]?.count ?? 0 }
 
-    /// The downloads that transfer, or are about to try again, by when they first began.
+    /// Returns the downloads that transfer or wait for a retry, by the start of their first attempt.
     public func active() -> [Download] {
         let view = view()
         var walk = view.walk([.downloading, .retrying])
@@ -37,10 +37,11 @@ extension SnapshotIndex {
         return found.sorted { (start($0), $0.id) < (start($1), $1.id) }
     }
 
-    /// The downloads that completed, failed or were cancelled last, of these the oldest first.
+    /// Returns the downloads that ended last, in the order of their ends.
     ///
-    /// The first call sorts all there are, which takes some ten milliseconds for a hundred thousand; from then on they are kept so.
-    /// - Parameter limit: how many at most.
+    /// The first call sorts all ended downloads, which takes about ten milliseconds for a hundred thousand. They are
+    /// kept in this order from then on.
+    /// - Parameter limit: The maximum number of downloads.
     public func ended(limit: Int) -> [Download] {
         let (view, ended) = sortedByEnd()
         let count = min(max(0, limit), ended.count)
@@ -51,12 +52,13 @@ extension SnapshotIndex {
         return found
     }
 
-    /// What the first digits of a name in aria2's RPC stand for.
+    /// Finds the download whose name in aria2's RPC begins with certain digits.
     ///
-    /// The first call sorts all downloads, which takes some ten milliseconds for a hundred thousand; from then on they are kept so.
+    /// The first call sorts all downloads, which takes about ten milliseconds for a hundred thousand. They are kept in
+    /// this order from then on.
     /// - Parameters:
-    ///   - prefix: the digits as a number: `ab` is 0xAB.
-    ///   - digits: how many they are, 1…16.
+    ///   - prefix: The digits as a number: `ab` is 0xAB.
+    ///   - digits: The number of digits, 1…16.
     public func find(gid prefix: UInt64, digits: Int) -> GIDMatch {
         guard (1...16).contains(digits), digits == 16 || prefix >> UInt64(4 * digits) == 0 else { return .notFound }
         let shift = UInt64(64 - 4 * digits)
@@ -66,7 +68,7 @@ extension SnapshotIndex {
         return .found(first.id)
     }
 
-    /// The download with a name in aria2's RPC; `nil` if there is none.
+    /// Returns the download with a name in aria2's RPC; `nil` if there is none.
     public func find(gid: DownloadGID) -> DownloadID? {
         if case .found(let id) = find(gid: gid.value, digits: 16) { id } else { nil }
     }

@@ -1,11 +1,13 @@
 internal import HTTPCore
 internal import System
 
-/// What readers see of the downloads without asking the actor: snapshots published on each transition, with live byte
-/// counters read at the moment of asking. Any thread may read; only the ``DownloadPublisher`` writes.
+/// The downloads as readers see them, without a call of the service's actor.
 ///
-/// The lock is held to look up one download, or to take an ``IndexView``, which is walked without it: no reader holds up the writer,
-/// however much it reads.
+/// Each transition publishes a snapshot of a download. Live byte counters are read at each access. Any thread may read;
+/// only the ``DownloadPublisher`` writes.
+///
+/// The lock is held to look up one download, or to take an ``IndexView``, which is walked without it. Readers do not
+/// delay the writer, however much they read.
 public final class SnapshotIndex: Sendable {
     private struct State {
         var table: IndexTable
@@ -13,17 +15,18 @@ public final class SnapshotIndex: Sendable {
     }
 
     private let state: Locked<State>
-    /// Tells what queued downloads wait for.
+    /// The source of waiting reasons.
     let queue = QueueStatus()
 
+    /// Creates an index without downloads.
     /// - Parameters:
-    ///   - epoch: the run of the service.
-    ///   - removals: what is known of removals in earlier runs.
+    ///   - epoch: The epoch of event ids.
+    ///   - removals: The known removals of earlier instances.
     init(epoch: UInt64 = 0, removals: RemovalHistory = RemovalHistory()) {
         state = Locked(State(table: IndexTable(eventID: EventID(epoch: epoch, sequence: 0), queue: queue), removals: removals))
     }
 
-    /// One download as it stands now, or `nil` if there is none with this id.
+    /// Returns a download as it is now; `nil` if there is none with this id.
     public func download(_ id: DownloadID) -> Download? {
         guard let (entry, position) = sighting(of: id) else { return nil }
         var current = entry.current
@@ -31,7 +34,7 @@ public final class SnapshotIndex: Sendable {
         return current
     }
 
-    /// Which version of a download there is now, and its place in the queue, or `nil` if there is none with this id.
+    /// Returns the version of a download and its position in the queue; `nil` if there is no download with this id.
     public func versionAndPosition(of id: DownloadID) -> (version: DownloadVersion, position: Int?)? {
         sighting(of: id).map { ($0.entry.version, $0.position) }
     }
@@ -43,30 +46,31 @@ public final class SnapshotIndex: Sendable {
         }
     }
 
-    /// Which version of a download there is now, or `nil` if there is none with this id.
+    /// Returns the version of a download; `nil` if there is none with this id.
     public func version(of id: DownloadID) -> DownloadVersion? {
         entry(id)?.version
     }
 
-    /// All downloads that have not ended, as of this moment, by creation.
+    /// Returns all live downloads at this moment, by creation.
     public func live() -> LiveDownloads {
         LiveDownloads(view())
     }
 
-    /// The newest download of a URL, in the normalised spelling of ``Download/url``.
+    /// Returns the newest download of a URL, in the normalised spelling of ``Download/url``.
+    ///
+    /// `nil` if there is none, or if its finished file is missing.
     public func reference(toURL url: String) -> (id: DownloadID, state: DownloadState)? {
         let found: IndexEntry? = state.withLock { $0.table.newest(ofURL: url) }
-        // One whose file was taken away is none that anybody has.
         guard let download = found?.download, !download.fileMissing else { return nil }
         return (download.id, download.state)
     }
 
-    /// Whether there is any download of a URL.
+    /// Whether any download of a URL exists.
     func hasDownload(ofURL url: String) -> Bool { state.withLock { $0.table.newest(ofURL: url) } != nil }
 
-    /// The newest downloads of a URL: first those that can stand for it, then those whose file was found missing, then those that have ended
-    /// otherwise.
-    /// - Parameter limit: how many of each kind at most.
+    /// Returns the newest downloads of a URL: first those that can stand for it, then those whose file was found
+    /// missing, then failed and cancelled ones.
+    /// - Parameter limit: The maximum number of downloads of each kind.
     func downloads(ofURL url: String, atMost limit: Int = 16) -> [Download] {
         let found = state.withLock { $0.table.entries(ofURL: url, atMost: limit) }
         return found.map { entry in
@@ -76,26 +80,26 @@ public final class SnapshotIndex: Sendable {
         }
     }
 
-    /// How many downloads there are in each state, and how fast bytes arrive in all.
+    /// Returns the number of downloads in each state, and the speed of all transfers.
     public func statistics() -> DownloadStatistics {
         let view = view()
         let speed = view.transferringEntries.reduce(Int64(0)) { $0 &+ ($1.counters?.bytesPerSecond ?? 0) }
         return DownloadStatistics(counts: view.byState.mapValues(\.count), bytesPerSecond: speed)
     }
 
-    /// One page of the list.
+    /// Returns one page of the list.
     public func page(_ query: ListQuery) -> DownloadPage {
         let (view, selections) = state.withLock { ($0.table.view, $0.table.selections(for: query)) }
         return view.page(query, among: selections)
     }
 
-    /// Where a download as it stands would be in the queue, if it is queued or paused.
+    /// Returns the position that a download has or would have in the queue; `nil` if it is neither queued nor paused.
     func position(of download: Download) -> Int? {
         guard download.isInQueue else { return nil }
         return waiting.count(below: download.rank)
     }
 
-    /// The queue as it is whenever it is asked: nothing is held that a change would have to copy.
+    /// The queue at each access. It holds no view, which the next change would have to copy.
     var waiting: Waiting { Waiting(index: self) }
 
     struct Waiting: QueueOrder {
@@ -110,25 +114,25 @@ public final class SnapshotIndex: Sendable {
         func count(below rank: QueueRank) -> Int { index.state.withLock { $0.table.view.count(below: rank) } }
     }
 
-    /// What a download waits for, if it is queued.
+    /// Returns the reason why a download waits; `nil` if it is not queued.
     func waitingReason(of download: Download) -> WaitingReason? {
         download.state == .queued ? queue.reason(for: download.url) : nil
     }
 
-    /// Bytes of finished files and of part files. Records by another hand may tell of more than 64 bits hold.
+    /// The bytes of finished files and part files. In records that another program wrote, the sum may exceed 64 bits.
     var keptBytes: Int128 { state.withLock { $0.table.view.keptBytes } }
 
-    /// The same without those of some downloads.
+    /// Returns the bytes of finished files and part files, except those of some downloads.
     func keptBytes(except ids: [DownloadID]) -> Int128 {
         state.withLock { state in
             ids.reduce(state.table.view.keptBytes) { $0 - Int128(state.table[$1]?.download.keptBytes ?? 0) }
         }
     }
 
-    /// Those of finished files among them.
+    /// The bytes of finished files alone.
     var finishedBytes: Int128 { state.withLock { $0.table.view.finishedBytes } }
 
-    // MARK: - For the events
+    // MARK: - For events
 
     func view() -> IndexView { state.withLock { $0.table.view } }
 
@@ -139,17 +143,17 @@ public final class SnapshotIndex: Sendable {
         return state.withLock { $0.table.view.transferring.count > 0 }
     }
 
-    /// The stamp from which on every removal is known.
+    /// The event id after which every removal is known.
     var knownSince: EventID { state.withLock { $0.removals.knownSince } }
 
-    /// The first removals with a later stamp.
+    /// Returns the first removals with later event ids.
     func removals(after stamp: EventID, atMost limit: Int) -> [RemovalHistory.Removal] {
         state.withLock { $0.removals.removals(after: stamp, atMost: limit) }
     }
 
-    // MARK: - What is sorted when it is first asked for
+    // MARK: - Orders that are kept from their first use on
 
-    /// Those that have ended, by when they did.
+    /// Returns a view, and its ended downloads by their end.
     func sortedByEnd() -> (IndexView, OrderedPlaces) {
         state.withLock { state in
             let ended = state.table.sortedByEnd()
@@ -157,7 +161,7 @@ public final class SnapshotIndex: Sendable {
         }
     }
 
-    /// The first download whose name in aria2's RPC is not below this one, and the next.
+    /// Returns the first download whose name in aria2's RPC is not below `gid`, and the next one.
     func ids(fromGID gid: UInt64) -> (first: (id: DownloadID, gid: DownloadGID)?, second: (id: DownloadID, gid: DownloadGID)?) {
         state.withLock { state in
             let places = state.table.sortedByGID()
@@ -170,7 +174,7 @@ public final class SnapshotIndex: Sendable {
         }
     }
 
-    /// Whether a download has this name in aria2's RPC. Unless somebody has asked for names before, that is not looked up.
+    /// Whether a download has this name in aria2's RPC. `false` if downloads have not been sorted by name yet.
     func isKnownGID(_ gid: DownloadGID) -> Bool {
         state.withLock { state in
             guard let places = state.table.knownGIDs else { return false }
@@ -181,8 +185,8 @@ public final class SnapshotIndex: Sendable {
 
     // MARK: - For the publisher
 
-    /// Counts on, so that there have been so many publications at least.
-    /// - Returns: how many there have been.
+    /// Raises the number of publications to `count`, if it is less.
+    /// - Returns: The number of publications.
     func passPublications(atLeast count: UInt64) -> UInt64 {
         state.withLock { state in
             state.table.passPublications(atLeast: count)
@@ -190,14 +194,14 @@ public final class SnapshotIndex: Sendable {
         }
     }
 
-    /// Makes room for so many downloads at once, which takes less than growing with each.
+    /// Reserves memory for a number of downloads at once, which takes less time than growth with each one.
     func reserveCapacity(_ count: Int) {
         state.withLock { $0.table.reserveCapacity(count) }
     }
 
-    /// Publishes a download's new snapshot. Its counters are read for as long as it is given any.
-    /// - Parameter eventID: what readers have been sent once they have this.
-    /// - Returns: the download as it was published, with the counters as they are afterwards.
+    /// Publishes a download's new version. The counters are read until its next publication.
+    /// - Parameter eventID: The event id after which readers of this version continue.
+    /// - Returns: The published download, with the present values of the counters.
     @discardableResult
     func publish(_ download: Download, counters: TransferCounters?, eventID: EventID = .none) -> Download {
         let (entry, position) = state.withLock { state in
@@ -209,8 +213,8 @@ public final class SnapshotIndex: Sendable {
         return current
     }
 
-    /// Takes a download out of the index, and keeps that it was removed.
-    /// - Returns: which publication that was; `nil` if there was no such download.
+    /// Removes a download from the index, and notes the removal.
+    /// - Returns: The number of this publication; `nil` if there was no such download.
     @discardableResult
     func remove(_ id: DownloadID, stamp: EventID = .none, eventID: EventID = .none) -> UInt64? {
         state.withLock { state in
@@ -222,7 +226,7 @@ public final class SnapshotIndex: Sendable {
     }
 }
 
-/// The downloads that had not ended at one moment, by creation; with the live counters as they are when they are walked.
+/// The live downloads of one moment, by creation. Live counters are read during the walk.
 public struct LiveDownloads: Sequence, Sendable {
     private enum Source: Sendable {
         case all(IndexView)
@@ -235,12 +239,12 @@ public struct LiveDownloads: Sequence, Sendable {
         source = .all(view)
     }
 
-    /// Just one, whether it has ended or not.
+    /// Creates a sequence of one download, whether it has ended or not.
     init(only download: Download) {
         source = .one(download)
     }
 
-    /// Begins with the one that was created first.
+    /// Returns an iterator that begins with the download that was created first.
     public func makeIterator() -> Iterator {
         switch source {
         case .all(let view): Iterator(view: view)
@@ -248,7 +252,7 @@ public struct LiveDownloads: Sequence, Sendable {
         }
     }
 
-    /// One way through them.
+    /// A walk through the downloads.
     public struct Iterator: IteratorProtocol, Sendable {
         private var only: Download?
         private var view: IndexView?
@@ -265,7 +269,7 @@ public struct LiveDownloads: Sequence, Sendable {
             only = download
         }
 
-        /// The next one; `nil` at the end.
+        /// Returns the next download; `nil` at the end.
         public mutating func next() -> Download? {
             if let download = only.take() { return download }
             guard let view, let entry = walk?.next() else { return nil }

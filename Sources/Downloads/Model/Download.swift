@@ -22,8 +22,8 @@ public struct Download: Sendable {
     public var stalled = false
     /// Whether the finished file was found missing from the files directory.
     public var fileMissing = false
-    /// The identity of the finished file; `nil` before the file is finished, and in records of releases that did not
-    /// keep it.
+    /// The identity of the finished file; `nil` before the file is finished, and in records of
+    /// releases that did not keep it.
     public var file: FileIdentity?
     /// The number of connections that the download uses or used last; 0 before the first.
     public var segments = 0

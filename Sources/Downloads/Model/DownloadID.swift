@@ -95,8 +95,8 @@ public struct DownloadID: Sendable, Hashable, Comparable, LosslessStringConverti
 extension DownloadID {
     /// Returns a character of Crockford's alphabet: digits, then letters without I, L, O and U.
     private static func character(of digit: UInt8) -> UInt8 {
-        // No branches: in ASCII, seven characters separate digits and letters, and each omitted letter shifts the rest
-        // by one.
+        // No branches: in ASCII, seven characters separate digits and letters, and each omitted
+        // letter shifts the rest by one.
         UInt8(ascii: "0") &+ digit &+ (digit > 9 ? 7 : 0) &+ (digit > 17 ? 1 : 0) &+ (digit > 19 ? 1 : 0)
             &+ (digit > 21 ? 1 : 0) &+ (digit > 26 ? 1 : 0)
     }

@@ -17,8 +17,8 @@ public struct DownloadIDGenerator: Sendable {
     /// Returns the next identifier.
     ///
     /// - Parameters:
-    ///   - now: The time of creation. Times before 1970 or after the year 10889 count as the nearest that 48 bits can
-    ///     hold.
+    ///   - now: The time of creation. Times before 1970 or after the year 10889 count as the
+    ///     nearest that 48 bits can hold.
     ///   - random: The source of the 80 random bits.
     public mutating func next(now: Timestamp, using random: inout some RandomNumberGenerator) -> DownloadID {
         let time = UInt128(min(max(now.millisecondsSinceEpoch, 0), (1 << 48) - 1))

@@ -43,8 +43,8 @@ extension DownloadRecord {
         set { change { $0.segments = newValue } }
     }
 
-    /// The file's name that the user chose. It stays when the download starts over. `nil` if the name comes from the
-    /// origin.
+    /// The file's name that the user chose. It stays when the download starts over. `nil` if the
+    /// name comes from the origin.
     var requestedFilename: String? {
         get { particulars?.value.requestedFilename }
         set { change { $0.requestedFilename = newValue } }
@@ -142,8 +142,8 @@ extension DownloadRecord {
         particulars = after == Particulars() ? nil : Box(after)
     }
 
-    /// Removes the values that only a transfer needs: header fields with their secrets, validators, segments and
-    /// mirrors.
+    /// Removes the values that only a transfer needs: header fields with their secrets,
+    /// validators, segments and mirrors.
     mutating func forgetTransfer() {
         change {
             $0.entity = nil

@@ -13,8 +13,8 @@ public struct NewDownload: Sendable {
     /// The folder below the files directory; empty for the files directory itself. See
     /// `FileNaming.objection(toFolder:)`.
     public var folder: String
-    /// Header fields of the requests. Their values may be secrets: they are never logged, and never sent to another
-    /// origin.
+    /// Header fields of the requests. Their values may be secrets: they are never logged, and
+    /// never sent to another origin.
     public var headers: [(name: String, value: String)]
     /// The checksum that the finished file must match.
     public var checksum: Checksum?
@@ -44,8 +44,8 @@ public struct NewDownload: Sendable {
     public var onDuplicate: DuplicatePolicy
     /// The number of downloads that are to precede this one in the queue, 0 or more.
     ///
-    /// The download takes the nearest priority to its own that its neighbours allow. `nil`: behind all downloads of its
-    /// priority.
+    /// The download takes the nearest priority to its own that its neighbours allow. `nil`: behind all
+    /// downloads of its priority.
     public var position: Int?
     /// The name in aria2's RPC; `nil` for any.
     public var gid: DownloadGID?

@@ -1,7 +1,7 @@
 public import HTTPCore
 
-/// Speed limits for certain times of the week, such as `mon-fri 08:00-18:00 1M`. The first entry that covers a time
-/// decides.
+/// Speed limits for certain times of the week, such as `mon-fri 08:00-18:00 1M`. The first entry
+/// that covers a time decides.
 ///
 /// Times are those of the local wall clock. At a change of summer time, no entry covers an hour that is skipped. An
 /// hour that is repeated is covered twice.
@@ -19,8 +19,8 @@ public struct SpeedSchedule: Sendable, Equatable {
         public let bytesPerSecond: Int64
         /// A bit for each day on which the entry begins. The lowest bit is Monday.
         fileprivate let days: UInt8
-        /// The start and the end in minutes of the day, 0…1439 and 0…1440. An end that is not after the start is on the
-        /// next day.
+        /// The start and the end in minutes of the day, 0…1439 and 0…1440. An end that is not after the
+        /// start is on the next day.
         fileprivate let start: Int
         fileprivate let end: Int
     }

@@ -1,12 +1,13 @@
-/// Decides who transfers next: in the order of their ranks, never more than so many at once, nor more than so many from one host and port.
+/// Decides which downloads get slots: in the order of their ranks, up to one limit overall and
+/// another per host and port.
 ///
-/// A host that has no slot left does not hold up the others. Every change costs O(log n).
+/// A host without a free slot does not delay the others. Every change costs O(log n).
 struct DownloadQueue: Sendable {
-    /// How many may transfer at once. Lowering a limit stops nobody; it takes effect as transfers end.
+    /// The limits of slots. Lowering a limit stops no transfer; it takes effect as transfers end.
     struct Limits: Sendable, Equatable {
-        /// Over all hosts.
+        /// The maximum number of slots over all hosts.
         var maxConcurrent: Int
-        /// From one host and port.
+        /// The maximum number of slots for one host and port.
         var maxPerHost: Int
 
         init(maxConcurrent: Int = 8, maxPerHost: Int = 4) {
@@ -21,9 +22,9 @@ struct DownloadQueue: Sendable {
     }
 
     private var hosts: [String: Host] = [:]
-    /// Hosts with a free slot and somebody waiting, by their best.
+    /// Hosts with a free slot and a waiting download, by the best rank of their waiting downloads.
     private var ready = IndexedHeap<String, QueueRank>()
-    /// The host of each that waits, and of each that runs.
+    /// The host of each waiting download, and of each download with a slot.
     private var waiting: [DownloadID: String] = [:]
     private var running: [DownloadID: String] = [:]
 
@@ -38,25 +39,25 @@ struct DownloadQueue: Sendable {
         self.limits = limits
     }
 
-    /// Hosts from which no more may transfer.
+    /// Hosts whose slots are all in use.
     private(set) var fullHosts: Set<String> = []
 
     /// Whether no slot is free, whatever the host.
     var isFull: Bool { running.count >= limits.maxConcurrent }
-    /// How many wait.
+    /// The number of waiting downloads.
     var waitingCount: Int { waiting.count }
-    /// How many hold a slot.
+    /// The number of downloads with a slot.
     var runningCount: Int { running.count }
 }
 
-// MARK: - Coming and going
+// MARK: - Changes
 
 extension DownloadQueue {
-    /// Puts a download into the queue. One that waits or runs already stays where it is.
+    /// Adds a download to the queue. A download that waits or has a slot already stays as it is.
     ///
     /// - Parameters:
-    ///   - host: Host and port of the origin.
-    ///   - rank: Where it stands.
+    ///   - host: The host and port of the origin.
+    ///   - rank: The rank in the queue.
     mutating func enqueue(_ id: DownloadID, host: String, rank: QueueRank) {
         guard waiting[id] == nil, running[id] == nil else { return }
         waiting[id] = host
@@ -64,7 +65,8 @@ extension DownloadQueue {
         refresh(host)
     }
 
-    /// Takes a download out, whether it waits or holds a slot; returns whether it was in either.
+    /// Removes a download that waits or has a slot.
+    /// - Returns: Whether it waited or had a slot.
     @discardableResult
     mutating func remove(_ id: DownloadID) -> Bool {
         if let host = waiting.removeValue(forKey: id) {
@@ -80,34 +82,36 @@ extension DownloadQueue {
         return false
     }
 
-    /// Moves a waiting download.
+    /// Gives a waiting download another rank.
     mutating func rearrange(_ id: DownloadID, to rank: QueueRank) {
         guard let host = waiting[id] else { return }
         hosts[host]?.waiting.set(id, to: rank)
         refresh(host)
     }
 
-    /// Gives slots to all that may start now, and names them in the order of their starting.
+    /// Gives slots to all downloads that may start now.
+    /// - Returns: These downloads, in the order of their start.
     mutating func startable() -> [DownloadID] {
         var started: [DownloadID] = []
         while let id = next() { started.append(id) }
         return started
     }
 
-    /// Gives a slot to the first download that may start now, and names it.
+    /// Gives a slot to the first download that may start now.
+    /// - Returns: This download; `nil` if none may start.
     mutating func next() -> DownloadID? {
         guard !isFull, let host = ready.first?.key, let id = hosts[host]?.waiting.first?.key else { return nil }
         return start(id) ? id : nil
     }
 
-    /// Whether a download waits and may start now, wherever it stands.
+    /// Whether a download waits and may start now, whatever its rank.
     func canStart(_ id: DownloadID) -> Bool {
         guard !isFull, let host = waiting[id] else { return false }
         return (hosts[host]?.running ?? 0) < limits.maxPerHost
     }
 
-    /// Gives a slot to a waiting download, wherever it stands.
-    /// - Returns: false if no slot is free for it.
+    /// Gives a slot to a waiting download, whatever its rank.
+    /// - Returns: `false` if no slot is free for it.
     mutating func start(_ id: DownloadID) -> Bool {
         guard canStart(id), let host = waiting.removeValue(forKey: id) else { return false }
         hosts[host]?.waiting.remove(id)
@@ -117,7 +121,7 @@ extension DownloadQueue {
         return true
     }
 
-    /// Brings a host's place among the ready ones up to date, and forgets one that nobody uses.
+    /// Updates a host among the ready ones, and removes a host without downloads.
     private mutating func refresh(_ name: String) {
         guard let host = hosts[name] else { return }
         let isFull = host.running >= limits.maxPerHost

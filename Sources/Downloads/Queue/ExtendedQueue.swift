@@ -1,17 +1,18 @@
-/// A queue as it will be: with downloads that are about to enter it, and with the new ranks of members that make room for them.
+/// A queue with planned changes: downloads that are about to enter it, and new ranks of members
+/// that make room for them.
 ///
 /// The base must not change while this value is used.
 struct ExtendedQueue<Base: QueueOrder>: QueueOrder {
     private let base: Base
     /// Downloads that enter, and members of the base that get another rank.
     private var added: RankedDownloads
-    /// Former ranks of those members, in order, each with its offset in the base.
+    /// The former ranks of those members, in order, each with its offset in the base.
     private var hidden: [(rank: QueueRank, offset: Int)] = []
 
     /// Extends a queue.
     /// - Parameters:
-    ///   - base: The queue as it is.
-    ///   - added: Downloads that enter it.
+    ///   - base: The present queue.
+    ///   - added: The downloads that enter it.
     init(_ base: Base, adding added: RankedDownloads = RankedDownloads()) {
         self.base = base
         self.added = added
@@ -32,7 +33,7 @@ struct ExtendedQueue<Base: QueueOrder>: QueueOrder {
     var count: Int { base.count + added.count - hidden.count }
 
     func member(at offset: Int) -> (id: DownloadID, rank: QueueRank)? {
-        // The first added one at this offset or behind it.
+        // This is the first added member at this offset or behind it.
         var (low, high) = (0, added.count)
         while low < high {
             let middle = (low + high) / 2
@@ -46,7 +47,7 @@ struct ExtendedQueue<Base: QueueOrder>: QueueOrder {
 
     func count(below rank: QueueRank) -> Int { keptCount(below: rank) + added.count(below: rank) }
 
-    /// Counts the members of the base that have a lower rank, and keep it.
+    /// Returns the number of members of the base that have a lower rank, and keep it.
     private func keptCount(below rank: QueueRank) -> Int {
         base.count(below: rank) - hiddenCount(below: rank)
     }

@@ -1,4 +1,4 @@
-/// A binary heap with its lowest rank first, whose members can be found, moved and removed by key in O(log n).
+/// A binary heap with its lowest rank first. Members are found, moved and removed by key in O(log n).
 struct IndexedHeap<Key: Hashable & Sendable, Rank: Comparable & Sendable>: Sendable {
     private var items: [(key: Key, rank: Rank)] = []
     private var positions: [Key: Int] = [:]
@@ -21,7 +21,8 @@ struct IndexedHeap<Key: Hashable & Sendable, Rank: Comparable & Sendable>: Senda
         }
     }
 
-    /// Removes the key; returns its rank, or `nil` if it was not there.
+    /// Removes the key.
+    /// - Returns: Its rank; `nil` if the key was not in the heap.
     @discardableResult
     mutating func remove(_ key: Key) -> Rank? {
         guard let position = positions.removeValue(forKey: key) else { return nil }

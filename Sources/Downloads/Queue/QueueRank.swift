@@ -1,7 +1,9 @@
-/// Where a download stands in the one order that decides who starts next: higher priorities first, first in first out within one.
+/// The rank of a download, which decides the order of starts: higher priorities first, and first
+/// in, first out within one.
 struct QueueRank: Comparable, Hashable, Sendable {
     var priority: Int
-    /// As what it has arrived: its identity, which tells when it was created; another, which belongs to no download, if it was moved.
+    /// The arrival: the download's own id, which tells when it was created. A moved download has another id, which
+    /// belongs to no download.
     var arrival: DownloadID
 
     static func < (left: QueueRank, right: QueueRank) -> Bool {
@@ -10,10 +12,10 @@ struct QueueRank: Comparable, Hashable, Sendable {
 }
 
 extension Download {
-    /// Where it stands in the order of those that start, or would.
+    /// The rank that the download has in the queue, or would have there.
     var rank: QueueRank { QueueRank(priority: priority, arrival: arrival ?? id) }
 
-    /// Whether it has a place in the queue that can be told and changed.
+    /// Whether the download has a position in the queue.
     var isInQueue: Bool {
         switch state {
         case .queued, .paused: true
@@ -22,12 +24,12 @@ extension Download {
     }
 }
 
-/// To which place of the queue a download is moved; what lies beyond its ends means the end.
+/// The target of a move in the queue. A target beyond an end of the queue means this end.
 public enum QueueMove: Sendable, Equatable {
-    /// So many places behind the first one.
+    /// The position that is so many behind the first one.
     case start(Int)
-    /// So many places on from where it is; a negative number is towards the first one.
+    /// The position that is so many behind the present one. A negative number is towards the first one.
     case current(Int)
-    /// So many places on from behind the last one: 0, or a negative number.
+    /// The position that is so many behind the end of the queue: 0, or a negative number.
     case end(Int)
 }

@@ -1,46 +1,48 @@
-/// The downloads of the queue in their order, as far as placing one among them has to know.
+/// The downloads of the queue in order, with the operations that placing a download requires.
 protocol QueueOrder {
-    /// How many there are.
+    /// The number of downloads.
     var count: Int { get }
-    /// The one that so many others precede.
+    /// Returns the download that `offset` others precede; `nil` if there is none.
     func member(at offset: Int) -> (id: DownloadID, rank: QueueRank)?
-    /// How many have a lower rank.
+    /// Returns the number of downloads with a lower rank.
     func count(below rank: QueueRank) -> Int
 }
 
-/// Where a download is placed in the queue, and what that takes. Pure.
+/// The position of a download in the queue, with the changes that place it there. Pure.
 struct QueueSeat: Sendable, Equatable {
-    /// How many precede it.
+    /// The number of downloads that precede it.
     var position: Int
-    /// What makes it stand there. Its priority is the nearest that its neighbours allow, so that there is but one order.
+    /// The rank that belongs to the position. Its priority is the nearest one that the neighbours allow, so that ranks
+    /// alone decide the order.
     var rank: QueueRank
-    /// Others that arrive anew, at the places that they have: between them there was no room left.
+    /// Members that get other arrivals, because there was no room between the arrivals of the neighbours.
     var others: [Other] = []
 
     /// A member of the queue that gets another arrival, and keeps its position.
     struct Other: Sendable, Equatable {
         let id: DownloadID
         let arrival: DownloadID
-        /// The rank before.
+        /// The former rank.
         let former: QueueRank
-        /// The rank afterwards.
+        /// The new rank.
         var rank: QueueRank { QueueRank(priority: former.priority, arrival: arrival) }
     }
 
-    /// With less between two arrivals nobody is placed there: as what arrives has to be nobody else's.
+    /// The smallest gap between two arrivals in which a download is placed. Its arrival must differ from all others,
+    /// and is chosen by its id.
     private static let smallestGap: UInt128 = 1 << 16
-    /// What those that arrive anew have between them at least.
+    /// The minimum gap between arrivals that are assigned anew.
     private static let wideGap: UInt128 = 1 << 24
-    /// How far before the first one is placed who is moved there: 16 ms of arrivals.
+    /// The distance of a download that is moved to the start from the first arrival: 16 ms of arrivals.
     private static let lead: UInt128 = 1 << 84
 
     /// Places a download.
     /// - Parameters:
-    ///   - id: which, whether it is in the queue or not.
-    ///   - own: where it stands, or would.
-    ///   - move: where it is to stand.
-    ///   - order: the queue.
-    ///   - newest: an identity that is nobody's, and later than all arrivals.
+    ///   - id: The download, which may be outside of the queue.
+    ///   - own: The rank that it has, or would have.
+    ///   - move: The requested move.
+    ///   - order: The queue.
+    ///   - newest: An id that belongs to no download, and is later than all arrivals.
     init(of id: DownloadID, _ own: QueueRank, _ move: QueueMove, in order: some QueueOrder, newest: DownloadID) {
         let others = Others(order, without: id, own)
         let wanted =
@@ -57,11 +59,12 @@ struct QueueSeat: Sendable, Equatable {
         let low = before?.priority == rank.priority ? before?.arrival : nil
         let high = after?.priority == rank.priority ? after?.arrival : nil
         switch (low, high) {
-        // Nobody else has its priority.
+        // No other download has this priority.
         case (nil, nil): return
         case (let low?, nil): rank.arrival = own.arrival > low ? own.arrival : newest
         case (nil, let high?) where high.value > 2 * Self.lead:
-            // Two that are moved there one after the other, of which the first has started meanwhile, do not arrive as one.
+            // The id is part of the arrival. Otherwise two downloads would get the same one if the first was moved to
+            // the start and has started since.
             rank.arrival = DownloadID(value: high.value - Self.lead - id.value % (Self.lead / 2))
         case (let low?, let high?) where high.value - min(low.value, high.value) >= Self.smallestGap:
             let gap = high.value - low.value
@@ -70,13 +73,13 @@ struct QueueSeat: Sendable, Equatable {
         }
     }
 
-    /// A place that is there already.
+    /// Creates a placement from an existing position and rank.
     init(position: Int, rank: QueueRank) {
         self.position = position
         self.rank = rank
     }
 
-    /// Has those around the place arrive anew, as few as that takes.
+    /// Gives other arrivals to the downloads around the position, as few as possible.
     private mutating func makeRoom(among others: Others<some QueueOrder>, _ newest: DownloadID) {
         var reach = 4
         while true {
@@ -107,15 +110,15 @@ struct QueueSeat: Sendable, Equatable {
 /// A queue without one of its members.
 private struct Others<Order: QueueOrder> {
     private let order: Order
-    /// How many precede the one that is left out, or would.
+    /// The number of members that precede the omitted download, or would precede it.
     let offset: Int
-    /// Whether it is among them at all.
+    /// Whether the omitted download is a member.
     let isMember: Bool
 
     init(_ order: Order, without id: DownloadID, _ rank: QueueRank) {
         self.order = order
         var offset = order.count(below: rank)
-        // Hardly ever, but then again, two have the same rank.
+        // In rare cases, two members have the same rank.
         while let member = order.member(at: offset), member.rank == rank, member.id != id { offset += 1 }
         self.offset = offset
         isMember = order.member(at: offset)?.id == id

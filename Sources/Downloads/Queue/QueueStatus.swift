@@ -1,32 +1,32 @@
 internal import HTTPCore
 internal import System
 
-/// What a download waits for: one that is queued, or one that has all its bytes.
+/// The reason why a download waits, which either is queued or has all its bytes.
 public enum WaitingReason: String, Sendable, CaseIterable {
-    /// As many downloads transfer as may.
+    /// A slot: all slots are in use.
     case turn
-    /// As many as may transfer from its host.
+    /// A slot: all slots of its host are in use.
     case host
-    /// There is less free room on the disk than has to stay free.
+    /// Disk space: less is free than has to stay free.
     case disk
-    /// What is kept takes all the room that it may.
+    /// The quota: the kept bytes take all of it.
     case quota
-    /// The object storage, which does not take its file.
+    /// The object storage, which does not accept the file.
     case storage
-    /// The downloads directory, which is away.
+    /// The downloads directory, which is unavailable.
     case volume = "downloads-directory"
 }
 
-/// What downloads wait for, for readers on any thread: the service writes it down whenever it has given turns.
+/// The reasons why downloads wait, for readers on any thread. The service updates them after each assignment of slots.
 final class QueueStatus: Sendable {
     struct State: Sendable, Equatable {
-        /// Why nothing new starts, if that is so.
+        /// The reason why nothing new starts; `nil` if there is none.
         var gate: WaitingReason?
-        /// Whether no turn is free, whatever the host.
+        /// Whether no slot is free, whatever the host.
         var isFull = false
-        /// Hosts, with their ports, from which no more may transfer.
+        /// Hosts, with their ports, whose slots are all in use.
         var fullHosts: Set<String> = []
-        /// Whether the object storage takes no files.
+        /// Whether the object storage accepts no files.
         var isStorageAway = false
     }
 
@@ -38,7 +38,7 @@ final class QueueStatus: Sendable {
 
     var isStorageAway: Bool { state.withLock { $0.isStorageAway } }
 
-    /// What a queued download of this URL waits for.
+    /// Returns the reason why a queued download of this URL waits.
     func reason(for url: String) -> WaitingReason {
         let state = state.withLock { $0 }
         if let gate = state.gate { return gate }

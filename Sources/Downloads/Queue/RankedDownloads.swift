@@ -6,7 +6,7 @@ struct RankedDownloads: Sendable {
 
     subscript(offset: Int) -> (id: DownloadID, rank: QueueRank) { members[offset] }
 
-    /// Counts the downloads with a lower rank.
+    /// Returns the number of downloads with a lower rank.
     func count(below rank: QueueRank) -> Int {
         var (low, high) = (0, members.count)
         while low < high {
