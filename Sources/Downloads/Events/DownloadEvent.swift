@@ -1,10 +1,12 @@
-/// What a reader of events is sent.
+/// An event that a reader receives.
 public enum DownloadEvent: Sendable {
-    /// Where things stand: every live download, or the one that the reader asked for. It replaces all that the reader knew: a download
-    /// that is neither in it nor in the events that follow has been removed, or had ended before.
+    /// All live downloads, or the one download that the reader asked for.
+    ///
+    /// It replaces everything that the reader has received. A download that is neither in it nor in later events has
+    /// been removed, or had ended before.
     case snapshot(id: EventID, LiveDownloads)
-    /// A transition, or progress.
+    /// A transition or the progress of a download.
     case download(id: EventID, Download)
-    /// A record that was removed.
+    /// The removal of a record.
     case removed(id: EventID, DownloadID)
 }

@@ -1,20 +1,23 @@
 internal import HTTPCore
 
-/// Publishes what happens to downloads to those who read: first in the index, then as an event, under one stamp. The service alone calls
-/// it, one call at a time.
+/// Publishes changes of downloads to readers: first in the index, then as an event, with one event
+/// id. Calls must not overlap.
 ///
-/// A change that is saved gets its stamp before, so that it is saved with it: a reader that comes back after a restart is sent what has a
-/// later stamp than the last that it knows. Changes may be published in another order than their stamps were reserved in, but for those
-/// of one download.
+/// A change that is saved gets its event id before, so that the id is saved with it. After a restart, a reader receives
+/// the changes with later ids than the last one that it has. Changes may be published in another order than their ids
+/// were reserved in. This does not apply to changes of one download.
 final class DownloadPublisher: Sendable {
     let index: SnapshotIndex
     let hub: EventHub
-    /// In a fleet, changes are published in the order of their commits, which is told with them: no stamp is reserved.
+    /// Whether event ids come with the changes, as in a fleet. Changes are then published in the order of their
+    /// commits, and no id is reserved.
     private let isFollowing: Bool
 
+    /// Creates the publisher of a single service.
     /// - Parameters:
-    ///   - epoch: names this run, and is saved before anybody is sent anything.
-    ///   - history: what earlier runs have saved of their events.
+    ///   - epoch: The epoch of this instance. It is saved before readers are sent anything.
+    ///   - history: The saved events of earlier instances.
+    ///   - capacity: The number of recent changes that are kept for readers.
     init(epoch: UInt64, history: StoredEventHistory, capacity: Int = EventHistory.defaultCapacity) {
         let knownSince = history.knownSince ?? EventID(epoch: epoch, sequence: 0)
         index = SnapshotIndex(epoch: epoch, removals: RemovalHistory(knownSince: knownSince, history.removals))
@@ -22,8 +25,8 @@ final class DownloadPublisher: Sendable {
         isFollowing = false
     }
 
-    /// For a replica of a fleet.
-    /// - Parameter pull: asks the feed for its newest changes; must not block.
+    /// Creates the publisher of a replica in a fleet.
+    /// - Parameter pull: Asks the change feed for its newest changes; must not block.
     init(_ fleet: FleetContents, pull: @escaping @Sendable () -> Void = {}) {
         let base = EventID(epoch: fleet.epoch, sequence: fleet.base)
         index = SnapshotIndex(epoch: fleet.epoch, removals: RemovalHistory(knownSince: base))
@@ -31,14 +34,14 @@ final class DownloadPublisher: Sendable {
         isFollowing = true
     }
 
-    /// Makes room for so many downloads at once, which takes less than growing with each.
+    /// Reserves memory for a number of downloads at once, which takes less time than growth with each one.
     func reserveCapacity(_ count: Int) {
         index.reserveCapacity(count)
     }
 
-    /// Shows a download that an earlier run has left, before anybody reads.
+    /// Publishes a download of an earlier instance, before there are readers.
     ///
-    /// One that is live gets a new stamp: it may stand differently from what was said of it last.
+    /// A live download gets a new event id, since its state may differ from the one that was last published.
     func restore(_ download: Download) {
         var restored = download
         if download.state.isLive { restored.stamp = hub.use(.none).stamp }
@@ -46,22 +49,25 @@ final class DownloadPublisher: Sendable {
         hub.begin(after: restored.publication)
     }
 
-    /// Reserves the stamp of a change that is about to be saved. It ends in one of ``publish(_:counters:)``, ``remove(_:stamp:)`` and
-    /// ``abandon(_:)``; until then the ids of events stay below it, so that whoever reads on from one of them misses nothing.
+    /// Reserves the event id of a change that is about to be saved.
+    ///
+    /// ``publish(_:counters:)``, ``remove(_:stamp:)`` or ``abandon(_:)`` ends the reservation. Until then, the ids that
+    /// events are sent with stay below the reserved one. A reader that continues after one of them misses nothing.
     func reserve() -> EventID {
         isFollowing ? .none : hub.reserve()
     }
 
-    /// Gives up the stamp of a change that will not be published.
+    /// Abandons the event id of a change that will not be published.
     func abandon(_ stamp: EventID) {
         hub.abandon(stamp)
     }
 
-    /// Publishes a download as it stands.
+    /// Publishes the present state of a download.
     /// - Parameters:
-    ///   - download: with the stamp that was reserved for this change; without one, it gets the next.
-    ///   - counters: those of its transfer, which are read until the next publication.
-    /// - Returns: the download as readers see it now.
+    ///   - download: The download, with the event id that was reserved for this change. Without
+    ///     one, it gets the next id.
+    ///   - counters: The counters of its transfer, which are read until its next publication; `nil` without a transfer.
+    /// - Returns: The download as readers see it now.
     @discardableResult
     func publish(_ download: Download, counters: TransferCounters?) -> Download {
         var download = download
@@ -72,9 +78,9 @@ final class DownloadPublisher: Sendable {
         return shown
     }
 
-    /// Takes a download away.
-    /// - Parameter stamp: what was reserved for it.
-    /// - Returns: whether it was there.
+    /// Removes a download.
+    /// - Parameter stamp: The event id that was reserved for the removal.
+    /// - Returns: Whether the download was present.
     @discardableResult
     func remove(_ id: DownloadID, stamp: EventID) -> Bool {
         let (stamp, eventID) = hub.use(stamp)
@@ -85,8 +91,8 @@ final class DownloadPublisher: Sendable {
 
     // MARK: - In a fleet
 
-    /// Shows all that a fleet has, before anybody reads.
-    /// - Parameter transfers: whose counters are read for what transfers.
+    /// Publishes all downloads of a fleet, before there are readers.
+    /// - Parameter transfers: The counters of the fleet's transfers.
     func restore(_ downloads: some Collection<Download>, _ fleet: FleetContents, _ transfers: FleetTransfers) {
         reserveCapacity(downloads.count)
         let newest = EventID(epoch: fleet.epoch, sequence: fleet.newest)
@@ -103,7 +109,7 @@ final class DownloadPublisher: Sendable {
             base: fleet.base)
     }
 
-    /// Publishes changes in their order. Called by the store's thread alone, which alone publishes in a fleet.
+    /// Publishes changes in their order. In a fleet, only the store's thread publishes, by calling this.
     func follow(_ changes: [FleetChange], _ transfers: FleetTransfers, _ retention: Retention) {
         for change in changes {
             let stamp = EventID(epoch: hub.epoch, sequence: change.sequence)

@@ -1,5 +1,5 @@
-/// The last changes of this run, in the order of their publication, up to a bound: what a reader that fell behind, or came back, can
-/// still be sent one by one.
+/// The last changes in the order of their publication, up to a bound. A reader that fell behind or came back can still
+/// receive them one by one.
 struct EventHistory: Sendable {
     enum Change: Sendable {
         case transition(Download)
@@ -15,22 +15,23 @@ struct EventHistory: Sendable {
 
     struct Item: Sendable {
         var change: Change
-        /// The number of its stamp.
+        /// The count in the change's own event id.
         var stamp: UInt64
-        /// Every change with a stamp up to this one has been published: the sequence that the event is sent under. It is less than
-        /// the stamp while an earlier one is reserved and not yet published.
+        /// The count in the id that the event is sent with. Every change up to this count has been published.
+        ///
+        /// It is less than `stamp` while an earlier event id is reserved and not yet published.
         var sequence: UInt64
     }
 
-    /// Changes kept: about 300 bytes each, and what their texts take.
+    /// The number of changes to keep. Each takes about 300 bytes and its texts.
     static let defaultCapacity = 4_096
 
     /// The publication of the newest change.
     private(set) var newest: UInt64 = 0
-    /// Every change with a later stamp is held.
+    /// The count of an event id. Every change with a later id is held.
     private(set) var base: UInt64 = 0
     private var ring: [Item] = []
-    /// The publication before the first that was ever held.
+    /// The publication before the first one that was ever held.
     private var start: UInt64 = 0
     private let capacity: Int
 
@@ -41,7 +42,7 @@ struct EventHistory: Sendable {
     /// The publication of the oldest change that is still held.
     var oldest: UInt64 { newest - UInt64(ring.count) + 1 }
 
-    /// Takes it that all changes up to now were published before anybody could read.
+    /// Starts the history after changes that were published before there were readers.
     mutating func begin(after publication: UInt64, base: UInt64) {
         start = publication
         newest = publication
@@ -59,19 +60,20 @@ struct EventHistory: Sendable {
         }
     }
 
-    /// Whether everything after a publication is still held.
+    /// Whether every change after a publication is still held.
     func holdsEverything(after publication: UInt64) -> Bool {
         publication >= newest || publication + 1 >= oldest
     }
 
-    /// The change of this publication, if it is held.
+    /// The change of this publication; `nil` if it is not held.
     subscript(publication: UInt64) -> Item? {
         guard publication >= oldest, publication <= newest else { return nil }
         return ring[index(of: publication)]
     }
 
-    /// The publication after which a reader goes on that has been sent everything up to this sequence; `nil` if what came then is no
-    /// longer held.
+    /// Returns the publication after which a reader continues that has received everything up to an event id.
+    ///
+    /// `nil` if later changes are no longer held.
     func publication(after sequence: UInt64) -> UInt64? {
         guard sequence >= base else { return nil }
         var low = oldest
@@ -80,7 +82,7 @@ struct EventHistory: Sendable {
             let middle = (low + high) / 2
             if ring[index(of: middle)].sequence < sequence { low = middle + 1 } else { high = middle }
         }
-        // The first that was sent under this id is known to its reader only if it is what made the id so.
+        // The reader may lack the first change that was sent with this id, unless that change completed the id.
         guard let item = self[low], item.sequence == sequence, item.stamp <= sequence else { return low - 1 }
         return low
     }

@@ -1,11 +1,12 @@
 internal import System
 
-/// Where readers of events subscribe. Any thread may.
+/// The hub where readers of events subscribe. It can be used on any thread.
 ///
-/// The hub keeps a bounded history that all readers share; a reader keeps only its own position in it, so a slow one costs nothing more
-/// however far it falls behind. What lies further back, or in an earlier run, it reads from the index, by stamps.
+/// The hub keeps a bounded history that all readers share. A reader keeps only its own position in it, so that a slow
+/// reader costs nothing more however far it falls behind. Older changes, and those of earlier instances, are read from
+/// the index by their event ids.
 public final class EventHub: Sendable {
-    /// Names this run of the service in event ids.
+    /// The epoch of the event ids.
     public let epoch: UInt64
 
     typealias Wake = @Sendable () -> Void
@@ -14,9 +15,9 @@ public final class EventHub: Sendable {
         private var next: UInt64 = 0
         private var ofAll: [UInt64: Wake] = [:]
         private var ofOne: [DownloadID: [UInt64: Wake]] = [:]
-        /// Those of all, in an array that is made once for many changes.
+        /// The callbacks of all readers without a scope, in an array that is made once for many changes.
         private var gathered: [Wake]?
-        /// Readers that were sent an event by another replica which has not arrived here yet.
+        /// Readers whose last event came from another replica, and has not arrived here yet.
         private var ahead: [UInt64: (sequence: UInt64, wake: Wake)] = [:]
         private(set) var count = 0
 
@@ -36,7 +37,8 @@ public final class EventHub: Sendable {
             ahead[reader] = (sequence, wake)
         }
 
-        /// Takes the readers whose event has arrived.
+        /// Removes the readers whose event has arrived.
+        /// - Returns: Their callbacks.
         mutating func release(upTo sequence: UInt64) -> [Wake] {
             if ahead.isEmpty { return [] }
             let arrived = ahead.filter { $0.value.sequence <= sequence }
@@ -57,7 +59,7 @@ public final class EventHub: Sendable {
             if wake != nil { count -= 1 }
         }
 
-        /// Those that a change of a download concerns.
+        /// Returns the callbacks of the readers that a change of a download concerns.
         mutating func wakes(for id: DownloadID) -> (ofAll: [Wake], ofOne: [UInt64: Wake]) {
             let all = gathered ?? Array(ofAll.values)
             gathered = all
@@ -68,12 +70,12 @@ public final class EventHub: Sendable {
     private struct State {
         var history: EventHistory
         var readers = Readers()
-        /// The last stamp that was given.
+        /// The count of the last event id.
         var sequence: UInt64 = 0
-        /// Those that were reserved and neither used nor given up, ascending.
+        /// The counts that are reserved and neither used nor abandoned, in ascending order.
         var reserved: [UInt64] = []
 
-        /// Every change with a stamp up to this one is published.
+        /// The count up to which every change has been published.
         var published: UInt64 { reserved.first.map { $0 - 1 } ?? sequence }
 
         mutating func reserve() -> UInt64 {
@@ -96,14 +98,15 @@ public final class EventHub: Sendable {
     }
 
     private let state: Locked<State>
-    /// The newest stamp that was saved before this run: what readers were sent after it was lost in a crash.
+    /// The newest event id that was saved before this instance. Events that readers received after
+    /// it were lost in a crash.
     private let saved: EventID
     let index: SnapshotIndex
     let progress: ProgressSampler
-    /// Asks the feed of a fleet for its newest changes; `nil` outside of a fleet.
+    /// Asks the fleet's change feed for its newest changes; `nil` outside of a fleet.
     private let pull: (@Sendable () -> Void)?
 
-    /// The longest that a reader waits for an event that it has been sent by another replica.
+    /// The maximum wait of a reader for an event that another replica has sent it.
     static let patience: Duration = .seconds(1)
 
     init(
@@ -118,18 +121,19 @@ public final class EventHub: Sendable {
         state = Locked(State(history: EventHistory(capacity: capacity)))
     }
 
-    /// How many readers are subscribed.
+    /// The number of subscribed readers.
     public var readerCount: Int { state.withLock { $0.readers.count } }
 
-    /// Starts reading.
+    /// Subscribes a reader.
     /// - Parameters:
-    ///   - scope: only events of this download; `nil` for all.
-    ///   - after: the last event the reader has seen, if it has seen any (`Last-Event-ID`). What came after it is sent: each transition
-    ///     if it is recent, and otherwise the newest state of each download that has changed, and what was removed. Where removals are
-    ///     not known that far back, a snapshot comes first. In a fleet, an event that has not arrived here yet is waited for.
-    ///   - interval: the least time between two progress events of one download.
-    ///   - wake: called, on any thread, when a change that is in scope is there to be read; must not block.
-    /// - Returns: the reader's cursor; cancel it when the reader leaves.
+    ///   - scope: The download whose events are sent; `nil` for all downloads.
+    ///   - after: The last event that the reader has received (`Last-Event-ID`); `nil` for none. The changes after it
+    ///     are sent. Recent changes are sent one by one. Of older ones, the newest state of each download and the
+    ///     removals are sent. If older removals are not known, a snapshot comes first. In a fleet, the reader waits for
+    ///     an event that has not arrived here yet.
+    ///   - interval: The minimum time between two progress events of one download.
+    ///   - wake: Called on any thread when a change in scope can be read; must not block.
+    /// - Returns: The reader's subscription, which must be cancelled when the reader leaves.
     public func subscribe(
         scope: DownloadID?, after: EventID?, interval: Duration, wake: @escaping @Sendable () -> Void
     ) -> EventSubscription {
@@ -149,17 +153,18 @@ public final class EventHub: Sendable {
 
     // MARK: - For subscriptions
 
-    /// How a reader goes on that has been sent everything up to an event.
+    /// The way in which a reader continues after the last event that it has received.
     enum Resumption {
-        /// After a wait: another replica has sent it the event, which arrives here soon.
+        /// After a wait. Another replica has sent the event, which arrives here soon.
         case later
         /// With the changes after this publication.
         case history(after: UInt64)
-        /// With the newest states, by stamps.
+        /// With the newest states, by their event ids.
         case index
-        /// The same, after a snapshot: what was removed since is not known, or what was sent is not what was saved.
+        /// With a snapshot, then the newest states by their event ids. Either older removals are not known, or events
+        /// that were sent have not been saved.
         case snapshotAndIndex
-        /// With a snapshot alone: there was no such event.
+        /// With a snapshot alone, because there was no such event.
         case snapshot
     }
 
@@ -175,25 +180,25 @@ public final class EventHub: Sendable {
         return isSaved && event >= index.knownSince ? .index : .snapshotAndIndex
     }
 
-    /// Whether an event is one of the fleet's that has not arrived here yet. A single machine has lost it.
+    /// Whether an event is one of the fleet's that has not arrived here yet. A single service has lost such an event.
     private func mayArrive(_ event: EventID, _ state: State) -> Bool {
         pull != nil && event.epoch == epoch && event.sequence > state.sequence
     }
 
     enum Lookup {
         case item(EventHistory.Item, publication: UInt64)
-        /// There is nothing more.
+        /// There are no more changes.
         case end
-        /// There is nothing up to this publication, but there may be after it.
+        /// No change up to this publication is in scope, but later ones may be.
         case nothing(upTo: UInt64, sequence: UInt64)
         /// Changes after the position are no longer held.
         case gap
     }
 
-    /// How many changes are looked at before the lock is given back.
+    /// The maximum number of changes that are examined before the lock is released.
     private static let stride: UInt64 = 256
 
-    /// The first change after a publication that is in `scope`.
+    /// Returns the first change after a publication that is in `scope`.
     func item(after publication: UInt64, scope: DownloadID?) -> Lookup {
         state.withLock { state in
             guard state.history.holdsEverything(after: publication) else { return .gap }
@@ -209,27 +214,29 @@ public final class EventHub: Sendable {
 
     // MARK: - For the publisher
 
-    /// Reserves the next stamp.
+    /// Reserves the next event id.
     func reserve() -> EventID {
         EventID(epoch: epoch, sequence: state.withLock { $0.reserve() })
     }
 
-    /// Gives up a reserved stamp.
+    /// Abandons a reserved event id.
     func abandon(_ stamp: EventID) {
         guard stamp.epoch == epoch else { return }
         _ = state.withLock { $0.release(stamp.sequence) }
     }
 
-    /// Every change with a stamp up to this one has been published.
+    /// The event id up to which every change has been published.
     var published: EventID { EventID(epoch: epoch, sequence: state.withLock { $0.published }) }
 
-    /// Takes it that everything up to a publication was there before anybody could read.
+    /// Starts the history after changes that were published before there were readers.
     func begin(after publication: UInt64) {
         state.withLock { $0.history.begin(after: publication, base: $0.published) }
     }
 
-    /// The stamp of a change that is published now, and the id of its event.
-    /// - Parameter reserved: its stamp, if it was reserved and not used yet; otherwise it gets another.
+    /// Assigns the event id of a change that is published now.
+    /// - Parameter reserved: The event id that was reserved for the change. If it is not reserved, the change gets
+    ///   another one.
+    /// - Returns: The change's event id, and the id that its event is sent with.
     func use(_ reserved: EventID) -> (stamp: EventID, id: EventID) {
         let (stamp, published) = state.withLock { state in
             var stamp = reserved.sequence
@@ -242,8 +249,9 @@ public final class EventHub: Sendable {
         return (EventID(epoch: epoch, sequence: stamp), EventID(epoch: epoch, sequence: published))
     }
 
-    /// Takes it that everything up to a change of a fleet's was there before anybody could read, the last ones of them one by one.
-    /// - Parameter publication: that of the newest of them.
+    /// Starts the history of a fleet after changes that were published before there were readers. The most recent of
+    /// them can be read one by one.
+    /// - Parameter publication: The publication of the newest change.
     func begin(after publication: UInt64, _ recent: [EventHistory.Change], base: UInt64) {
         state.withLock { state in
             state.sequence = base
@@ -255,7 +263,7 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// Passes a change of a fleet's of which there is nothing to tell.
+    /// Skips the event id of a fleet's change that changes nothing here.
     func pass(_ stamp: EventID) {
         let wakes = state.withLock { state in
             state.sequence = stamp.sequence
@@ -264,11 +272,11 @@ public final class EventHub: Sendable {
         for wake in wakes { wake() }
     }
 
-    /// Adds a change that is in the index, and wakes those whom it concerns.
+    /// Adds a change that is in the index, and wakes the readers that it concerns.
     func append(_ change: EventHistory.Change, stamp: EventID, id: EventID) {
         let item = EventHistory.Item(change: change, stamp: stamp.sequence, sequence: id.sequence)
         let (wakes, arrived) = state.withLock { state in
-            // A fleet's stamps are not reserved.
+            // A fleet's event ids are not reserved.
             state.sequence = max(state.sequence, stamp.sequence)
             state.history.append(item)
             return (state.readers.wakes(for: change.downloadID), state.readers.release(upTo: state.sequence))

@@ -1,18 +1,18 @@
 internal import System
 
-/// One reader's place in the order of events. `next` and `nextDue` are called by one thread at a time.
+/// One reader's position in the order of events. Only one thread at a time may call `next` and `nextDue`.
 public final class EventSubscription: Sendable {
-    /// What a reader is sent next.
+    /// The phase of the subscription.
     private enum Phase {
-        /// What it has not been sent since this event; `nil`: it knows nothing.
+        /// Nothing after this event has been sent; `nil` if the reader has received no event.
         case opening(after: EventID?)
-        /// The newest states, in the order of their stamps.
+        /// The newest states are sent, in the order of their event ids.
         case catchingUp(CatchUp)
-        /// The changes after `publication`, and progress.
+        /// The changes after `publication` and progress are sent.
         case following
     }
 
-    /// What a download's reader knows of its progress.
+    /// The progress of a download that the reader has received.
     private struct Progress: Equatable {
         var bytesReceived: Int64
         var stalled: Bool
@@ -25,17 +25,17 @@ public final class EventSubscription: Sendable {
 
     private struct State {
         var phase: Phase
-        /// When the reader goes on without the event that it waits for.
+        /// The time at which the reader continues without the event that it waits for.
         var deadline: ContinuousClock.Instant?
-        /// The reader has been sent every change up to this publication, or something newer of the same download.
+        /// The reader has received every change up to this publication, or a later one of the same download.
         var publication: UInt64 = 0
-        /// Under which id progress is sent: everything before it has been sent.
+        /// The event id that progress is sent with. Every change up to it has been sent.
         var id = EventID.none
-        /// Downloads whose progress is due. What they are at is read when it is sent.
+        /// The downloads whose progress is due. It is read when it is sent.
         var due: [DownloadID] = []
-        /// When progress is looked at again.
+        /// The time of the next search for progress.
         var nextTick: ContinuousClock.Instant?
-        /// What was last sent of each download that transfers.
+        /// The last progress that was sent of each download that transfers.
         var sent: [DownloadID: Progress] = [:]
     }
 
@@ -53,8 +53,8 @@ public final class EventSubscription: Sendable {
         state = Locked(State(phase: .opening(after: after)))
     }
 
-    /// The next event, or `nil` if there is none yet. Transitions come before progress.
-    /// - Parameter now: the present time.
+    /// Returns the next event; `nil` if there is none yet. Transitions come before progress.
+    /// - Parameter now: The present time.
     public func next(now: ContinuousClock.Instant) -> DownloadEvent? {
         state.withLock { state in
             while true {
@@ -87,8 +87,10 @@ public final class EventSubscription: Sendable {
         }
     }
 
-    /// When progress may be due, or the wait for an event ends; `nil` if only a transition can bring something, which wakes the reader.
-    /// - Parameter now: the present time.
+    /// Returns the time at which progress may be due, or at which the wait for an event ends.
+    ///
+    /// `nil` if only a transition can bring an event. A transition wakes the reader.
+    /// - Parameter now: The present time.
     public func nextDue(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         state.withLock { state in
             if case .opening = state.phase, let deadline = state.deadline { return deadline }
@@ -102,7 +104,7 @@ public final class EventSubscription: Sendable {
         }
     }
 
-    /// Ends the subscription; `wake` is not called again once this returns, but for calls already under way.
+    /// Ends the subscription. After it returns, `wake` is not called again, except by calls already under way.
     public func cancel() {
         hub.unsubscribe(reader, scope)
     }
@@ -115,7 +117,8 @@ public final class EventSubscription: Sendable {
         return now < deadline
     }
 
-    /// Decides how the reader goes on, and returns the snapshot if that begins with one.
+    /// Decides how the reader continues.
+    /// - Returns: The snapshot, if the reader continues with one; otherwise `nil`.
     private func open(after event: EventID?, _ state: inout State, now: ContinuousClock.Instant) -> DownloadEvent? {
         let resumption = event.map(hub.resumption) ?? .snapshot
         let view = hub.index.view()
@@ -128,11 +131,11 @@ public final class EventSubscription: Sendable {
             return nil
         }
         state.due = []
-        // The snapshot says how far transfers are: progress is news only after an interval.
+        // The snapshot has the progress of all transfers, so progress is due after an interval.
         state.nextTick = now + interval
         state.sent = [:]
         if let scope {
-            // All that matters of it is how it stands.
+            // The present state of the only download in scope is enough.
             guard let download = hub.index.download(scope) else { return .removed(id: state.id, scope) }
             state.publication = max(state.publication, download.publication)
             return .snapshot(id: state.id, LiveDownloads(only: download))
@@ -170,7 +173,7 @@ public final class EventSubscription: Sendable {
             state.due = downloads.reversed().filter { state.sent[$0.id] != Progress($0) }.map(\.id)
         }
         while let id = state.due.popLast() {
-            // What transfers no more, or has changed in a way that the reader has not been sent yet, is no progress.
+            // A download that has stopped, or whose latest change has not been sent yet, has no progress to send.
             guard let download = hub.progress.sample(now: now)[id], download.publication <= state.publication,
                 hub.index.entry(id)?.download.publication == download.publication, state.sent[id] != Progress(download)
             else { continue }
@@ -181,28 +184,29 @@ public final class EventSubscription: Sendable {
     }
 }
 
-/// Reads the newest state of all that has changed since an event, page by page.
+/// Reads the newest states of all downloads that have changed since an event, page by page.
 struct CatchUp: Sendable {
-    /// Changes that are read at once, and all that a slow reader costs.
+    /// The number of changes that are read at once. It bounds the cost of a slow reader.
     private static let pageSize = 64
 
-    /// The stamp of the last change that was taken.
+    /// The event id of the last change that was returned.
     private(set) var position: EventID
-    /// Under what id the reader goes on afterwards.
+    /// The event id after which the reader continues when everything has been returned.
     let end: EventID
-    /// What was published later is sent later.
+    /// The number of publications to read. Later ones are sent later.
     private let publications: UInt64
     private let skipsLive: Bool
-    /// Changes to be taken next, the last first.
+    /// The changes to return next, in reverse order.
     private var page: [(stamp: EventID, change: EventHistory.Change)] = []
-    /// The stamp of the last change that was read.
+    /// The event id of the last change that was read.
     private var reached: EventID
     private var isRead = false
 
+    /// Creates a reader of changes.
     /// - Parameters:
-    ///   - event: what the reader has been sent.
-    ///   - view: what it is to be sent.
-    ///   - skipsLive: whether it has been sent all live downloads already.
+    ///   - event: The last event that the reader has received.
+    ///   - view: The state that the reader is to receive.
+    ///   - skipsLive: Whether the reader has received all live downloads already.
     init(after event: EventID, _ view: IndexView, skipsLive: Bool) {
         position = event
         reached = event
@@ -211,7 +215,7 @@ struct CatchUp: Sendable {
         self.skipsLive = skipsLive
     }
 
-    /// The next change; `nil` at the end.
+    /// Returns the next change; `nil` at the end.
     mutating func next(_ index: SnapshotIndex) -> EventHistory.Change? {
         while page.isEmpty, !isRead { readPage(index) }
         guard let (stamp, change) = page.popLast() else { return nil }
@@ -220,13 +224,14 @@ struct CatchUp: Sendable {
     }
 
     private mutating func readPage(_ index: SnapshotIndex) {
-        // The removals first: of one that comes in between, neither is read, and it is sent later.
+        // Removals are read first. A download that is removed between the two reads is in neither;
+        // its removal is sent later.
         let removals = index.removals(after: reached, atMost: Self.pageSize)
         let view = index.view()
         var walk = view.byStamp.walk(after: reached.value, in: view.entries)
         var left = removals[...]
         while page.count < Self.pageSize {
-            // There may be more of them before the next download.
+            // More removals may precede the next download.
             if left.isEmpty, removals.count == Self.pageSize { break }
             while let entry = walk.peek.flatMap({ view.entries[$0] }), !isWanted(entry.download) { _ = walk.next() }
             let entry = walk.peek.flatMap { view.entries[$0] }

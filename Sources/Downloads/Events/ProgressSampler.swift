@@ -1,9 +1,9 @@
 internal import System
 
-/// How far the transfers are, read from their counters for all readers at once: what many readers are sent is one and the same version,
-/// which is encoded once.
+/// Reads the progress of all transfers from their counters, once for all readers. The readers then receive the same
+/// version of a download, which is encoded once.
 final class ProgressSampler: Sendable {
-    /// How old a sample may be: half of the shortest interval between two progress events.
+    /// The maximum age of a sample: half of the shortest interval between two progress events.
     private static let longestAge: Duration = .milliseconds(25)
 
     private struct State {
@@ -18,8 +18,8 @@ final class ProgressSampler: Sendable {
         self.index = index
     }
 
-    /// The latest sample.
-    /// - Parameter now: the present time.
+    /// Returns the latest sample.
+    /// - Parameter now: The present time.
     func sample(now: ContinuousClock.Instant) -> ProgressSample {
         state.withLock { state in
             if let taken = state.taken, now - taken < Self.longestAge { return state.sample }

@@ -1,23 +1,27 @@
-/// The last removals, in order of their stamps, up to a bound: what a reader that comes back is told that it need not keep any more.
+/// The last removals in the order of their event ids, up to a bound. Readers that come back learn from them which
+/// downloads no longer exist.
 struct RemovalHistory: Sendable {
     struct Removal: Sendable, Equatable {
         var stamp: EventID
         var id: DownloadID
-        /// Which publication of this run it was; 0 for one of an earlier run.
+        /// The number of the publication in this instance; 0 for a removal of an earlier one.
         var publication: UInt64 = 0
     }
 
-    /// Removals kept. One costs 48 bytes in memory and about as much in the store, so the bound is less than 1 MiB each.
+    /// The number of removals to keep. Each takes 48 bytes in memory and about as many in the store,
+    /// so both stay below 1 MiB.
     static let capacity = 16_384
 
-    /// Every removal with a later stamp is known.
+    /// The event id after which every removal is known.
     private(set) var knownSince: EventID
     private var removals: [Removal]
     private let capacity: Int
 
+    /// Creates a history.
     /// - Parameters:
-    ///   - knownSince: every removal with a later stamp is among these.
-    ///   - removals: in order of their stamps.
+    ///   - knownSince: The event id after which `removals` has every removal.
+    ///   - removals: The removals in the order of their event ids.
+    ///   - capacity: The number of removals to keep.
     init(knownSince: EventID = .none, _ removals: [Removal] = [], capacity: Int = RemovalHistory.capacity) {
         self.knownSince = knownSince
         self.removals = removals
@@ -25,7 +29,7 @@ struct RemovalHistory: Sendable {
         trim()
     }
 
-    /// Inserts a removal: nearly always the newest.
+    /// Inserts a removal, which nearly always is the newest.
     mutating func insert(_ removal: Removal) {
         var place = removals.count
         while place > 0, removals[place - 1].stamp > removal.stamp { place -= 1 }
@@ -33,7 +37,7 @@ struct RemovalHistory: Sendable {
         trim()
     }
 
-    /// The first removals with a later stamp.
+    /// Returns the first removals with later event ids.
     func removals(after stamp: EventID, atMost limit: Int) -> [Removal] {
         var low = 0
         var high = removals.count
@@ -45,7 +49,7 @@ struct RemovalHistory: Sendable {
     }
 
     private mutating func trim() {
-        // Seldom, and then many at once: each time all that stay are moved.
+        // Each time, all kept removals are moved. Removals are therefore dropped rarely, and many at once.
         guard removals.count > capacity + capacity / 8 else { return }
         let dropped = removals.count - capacity
         knownSince = max(knownSince, removals[dropped - 1].stamp)

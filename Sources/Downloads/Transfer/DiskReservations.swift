@@ -1,13 +1,14 @@
 internal import System
 
-/// Keeps downloads that run at the same time from promising the same room twice.
+/// Prevents running downloads from reserving the same disk space twice.
 ///
-/// Where the file system can, the room for a whole file is taken at once, and is gone for everybody. Where it cannot, what running
-/// downloads have not written yet is counted here. Either way a download that would not fit does not begin.
+/// If the file system can, it allocates the space of a whole file at once, so that the space is no longer free.
+/// Otherwise the bytes that running downloads have not written yet are counted here. In both cases, a download that
+/// would not fit does not begin.
 final class DiskReservations: Sendable {
-    /// Room that is left to others, in bytes: the records need some, too.
+    /// The number of bytes that are left to others, such as the records.
     private static let margin: Int64 = 4 << 20
-    /// Files up to this many bytes are written at once, so that taking their room before would only cost time.
+    /// The length in bytes up to which files are written at once. A reservation of their space would only take time.
     private static let unclaimed: Int64 = 64 << 10
 
     private struct Claim {
@@ -17,8 +18,8 @@ final class DiskReservations: Sendable {
 
     private let claims = Locked<[DownloadID: Claim]>([:])
 
-    /// Takes the room for a whole file.
-    /// - Throws: `.full`, saying how much is wanted and how much there is.
+    /// Reserves the space of a whole file.
+    /// - Throws: `.full` with the wanted and the free bytes, or the failure of a system call.
     func reserve(_ total: Int64, in part: PartFile, for id: DownloadID, counters: TransferCounters) throws(FileError) {
         let space = try part.space()
         let failure = claims.withLock { claims -> FileError? in
@@ -34,7 +35,7 @@ final class DiskReservations: Sendable {
         if let failure { throw failure }
         guard total > Self.unclaimed else { return }
         do throws(FileError) {
-            // What the file system keeps needs no claim.
+            // Space that the file system has allocated needs no claim.
             if try part.preallocate(total) { release(id) }
         } catch {
             release(id)
@@ -42,7 +43,7 @@ final class DiskReservations: Sendable {
         }
     }
 
-    /// Whether there would be room for a whole file if so many bytes were freed.
+    /// Whether a whole file would fit if so many bytes were freed.
     func fits(_ total: Int64, in part: PartFile, for id: DownloadID, freeing bytes: Int64) throws(FileError) -> Bool {
         let space = try part.space()
         let claimed = claims.withLock { Self.unwritten($0.filter { $0.key != id }) }
@@ -51,25 +52,25 @@ final class DiskReservations: Sendable {
             size: space.fileSystem.size)
     }
 
-    /// Bytes that downloads have claimed, and not written yet.
+    /// Returns the bytes that downloads have claimed and not written yet.
     private static func unwritten(_ claims: [DownloadID: Claim]) -> Int128 {
         claims.values.reduce(0) { $0 + Int128(max(0, $1.total - $1.counters.received)) }
     }
 
-    /// A download does not write any more.
+    /// Releases the space of a download that no longer writes.
     func release(_ id: DownloadID) {
         claims.withLock { $0[id] = nil }
     }
 
-    /// Whether there is room for anything at all where a path is; true if the system does not say.
+    /// Whether there is any space on the file system of a path; `true` if the system does not say.
     static func hasRoom(at path: String) -> Bool {
         guard let space = try? FileSystemSpace(at: path) else { return true }
         return suffices(free: Int128(space.free), wanted: 1, size: space.size)
     }
 
-    /// Whether so many bytes may be taken of those that are free on a file system of that size.
+    /// Whether so many bytes may be taken from the free ones on a file system of this size.
     static func suffices(free: Int128, wanted: Int64, size: Int64) -> Bool {
-        // Some file systems have no size; what they have room for only writing will tell.
+        // Some file systems report no size. Only writing shows whether they have space.
         wanted == 0 || size <= 0 || free - Int128(min(margin, size / 64)) >= wanted
     }
 }

@@ -1,7 +1,7 @@
 internal import HTTPClient
 
 extension DownloadFailure {
-    /// What a client is told when a part file cannot be written.
+    /// Creates the failure of a download whose part file cannot be written.
     init(_ error: FileError) {
         if error.kind == .full {
             self.init(.insufficientStorage, "no space left for this file (\(error.message)); resume it once there is room")
@@ -10,12 +10,12 @@ extension DownloadFailure {
         }
     }
 
-    /// What a client is told when the store cannot take what a transfer needs it to know.
+    /// Creates the failure of a download whose transfer depends on a change that the store cannot save.
     init(_ error: StoreError) {
         self.init(error == .full ? .insufficientStorage : .ioError, error.description)
     }
 
-    /// What a client is told when a transfer fails without a response that could be evaluated.
+    /// Creates the failure of a transfer that ended without a response to evaluate.
     init(_ error: ClientError) {
         let code: FailureCode =
             switch error {
@@ -32,7 +32,7 @@ extension DownloadFailure {
         case .invalidRedirect(let status, _), .unsupportedScheme(let status, _), .tooManyRedirects(let status),
             .destinationForbidden(_, let status?):
             self.init(code, error.message, httpStatus: status)
-        // Neither a wrong request nor a wrong password of the proxy passes by itself.
+        // Neither a wrong request nor a wrong password of the proxy corrects itself.
         case .invalidRequest, .proxyRefused: self.init(code, error.message, retryable: false)
         default: self.init(code, error.message)
         }

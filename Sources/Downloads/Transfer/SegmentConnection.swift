@@ -3,22 +3,22 @@ internal import HTTPCore
 internal import Synchronization
 internal import System
 
-/// One connection of an attempt: hands what comes to it, and can be stopped at any time.
+/// One connection of an attempt. It passes on what it receives, and can be stopped at any time.
 final class SegmentConnection: TransferSink {
-    /// Its number in the attempt's plan.
+    /// The number of the connection in the attempt's plan.
     let number: Int
-    /// What was asked for; nil for the first connection, whose response tells what there is.
+    /// The requested range; `nil` for the first connection, whose response describes the file.
     let range: Range<Int64>?
-    /// Which of the attempt's sources it is to.
+    /// The source of the connection, as an index of the attempt's sources.
     let source: Int
     private let attempt: TransferAttempt
-    /// Bytes that it has brought and that were written.
+    /// The number of bytes that the connection has brought and that were written.
     private let written = Atomic<Int64>(0)
 
     private struct State {
         var handle: TransferHandle?
         var isCancelled = false
-        /// Where the response came from.
+        /// The URL of the response; `nil` before there is one.
         var url: HTTPURL?
         var meter = ProgressMeter()
     }
@@ -32,10 +32,10 @@ final class SegmentConnection: TransferSink {
         self.attempt = attempt
     }
 
-    /// Whether it waits for a speed limit, rather than for the origin.
+    /// Whether the connection waits for a speed limit instead of the origin.
     var isHeldBack: Bool { state.withLock { $0.handle }?.isHeldBack ?? false }
 
-    /// Begins. The end is told even if it comes at once, or before this returns.
+    /// Starts the transfer. Its end is reported even if it comes at once, or before this returns.
     func start(_ client: HTTPClient, _ request: ClientRequest) {
         let handle = client.start(request, sink: self)
         let isCancelled = state.withLock { state in
@@ -45,7 +45,7 @@ final class SegmentConnection: TransferSink {
         if isCancelled { handle.cancel() }
     }
 
-    /// Stops; the end is still told.
+    /// Stops the transfer. Its end is still reported.
     func cancel() {
         let handle = state.withLock { state in
             state.isCancelled = true
@@ -59,16 +59,16 @@ final class SegmentConnection: TransferSink {
         return attempt.received(head, on: self)
     }
 
-    /// Counts bytes that it has brought and that were written.
+    /// Adds to the number of bytes that were brought and written.
     func count(_ bytes: Int) { written.add(Int64(bytes), ordering: .relaxed) }
 
-    /// Measures its speed; to be called a few times a second.
+    /// Samples the byte counter for the speed. To be called a few times a second.
     func sample(at now: ContinuousClock.Instant) {
         let bytes = written.load(ordering: .relaxed)
         state.withLock { $0.meter.sample(bytes: bytes, at: now) }
     }
 
-    /// The address that its response came from, `nil` before there is one, and its speed in bytes per second.
+    /// Returns the URL of the response, `nil` before there is one, and the speed in bytes per second.
     func facts(at now: ContinuousClock.Instant) -> (url: HTTPURL?, bytesPerSecond: Int64) {
         state.withLock { ($0.url, $0.meter.bytesPerSecond(at: now)) }
     }

@@ -2,7 +2,9 @@ internal import HTTPClient
 internal import HTTPCore
 
 extension TransferAttempt {
-    /// If the first source has failed and nothing else runs, mirrors take its place, for everything or for the rest, as `MirrorTask` says.
+    /// Lets mirrors replace the first source if it has failed and no connection runs. `MirrorTask` decides whether they
+    /// fetch everything or the rest.
+    /// - Returns: New connections to start.
     func tryMirrors(_ state: inout State) -> [SegmentConnection] {
         guard state.connections.isEmpty, !state.isCancelled, let failure = state.failure else { return [] }
         let count = state.plan.written.byteCount
@@ -17,7 +19,7 @@ extension TransferAttempt {
         }
     }
 
-    /// Has the next source say anew what the file is. Bytes that are there stay until its response has been accepted.
+    /// Lets the next source describe the file anew. Present bytes stay until its response has been accepted.
     private func replaceFirst(because failure: State.SourceFailure, _ state: inout State) -> [SegmentConnection] {
         let failed = state.sources.first
         guard let next = state.sources.replaceFirst() else { return [] }
@@ -36,8 +38,10 @@ extension TransferAttempt {
         return [connection]
     }
 
-    /// Has mirrors bring what is missing, once in an attempt. Each has to agree with what the first source said of the file, as it would
-    /// beside it; the bytes are verified when all are there.
+    /// Lets mirrors bring the missing bytes, once in an attempt.
+    ///
+    /// Each mirror has to agree with the first source's description of the file, as it would beside that source. All
+    /// bytes are verified at the end.
     private func handOver(
         _ total: Int64, because failure: State.SourceFailure, _ state: inout State
     ) -> [SegmentConnection] {
@@ -62,7 +66,7 @@ extension TransferAttempt {
         return prepare(openings, &state)
     }
 
-    /// The first source said nothing in this attempt: what it said in an earlier one holds.
+    /// Accepts the first source's description of the file from an earlier attempt, since it sent none in this one.
     private func acceptSaved(_ entity: SavedEntity, _ total: Int64, _ state: inout State) throws(FileError) {
         let part = try openPart(continuing: true)
         state.hasher.bind(to: part, holding: state.plan.written.prefix)

@@ -3,7 +3,7 @@ internal import HTTPCore
 internal import System
 
 extension TransferAttempt {
-    /// The head of a connection's response.
+    /// Evaluates the head of a connection's response.
     func received(_ head: ClientResponseHead, on connection: SegmentConnection) -> SinkDecision {
         var response = OriginResponse(status: head.status, fields: head.fields, contentLength: head.contentLength)
         if response.contentEncoding != nil { response.names = names(head, of: connection) }
@@ -14,7 +14,7 @@ extension TransferAttempt {
                 state.retryTimes[connection.source] = max(state.retryTimes[connection.source] ?? time, time)
             }
             if let failure = state.expectation.failure(for: response) {
-                // What other connections bring is of the file: only this one has nothing.
+                // Other connections do bring bytes of the file, so only this one fails.
                 if connection.range == nil { state.fail(failure) } else { state.refusals[connection.number] = failure }
                 return (.stop, [])
             }
@@ -29,7 +29,7 @@ extension TransferAttempt {
         return decision
     }
 
-    /// The names given to the file by the user, the URL that was asked, the one that answered, and the origin.
+    /// Returns the names given to the file by the user, the requested URL, the response's URL, and the origin.
     private func names(_ head: ClientResponseHead, of connection: SegmentConnection) -> [String] {
         let disposition = head.fields[.contentDisposition].flatMap { ContentDisposition(parsing: $0) }
         return [
@@ -50,7 +50,8 @@ extension TransferAttempt {
         case .restart(let body):
             let kept = (plan: state.plan, hasher: state.hasher)
             let startedOver = kept.plan.written.byteCount > 0
-            // One that takes another's place is said to have the same file: bytes are not given up for what is another one by its length.
+            // A source that replaces another one should have the same file. Present bytes are not discarded for a file
+            // of another length.
             if startedOver, state.sources.first != expectedSource, let total = body.entity.total, let known = saved.total,
                 total != known
             {
@@ -60,7 +61,8 @@ extension TransferAttempt {
             state.plan = SegmentPlan(limits: state.plan.limits)
             state.hasher = StreamingHasher([order.checksum, body.entity.digest].compactMap { $0?.algorithm })
             let accepted = accept(head, body, startedOver: startedOver, &state)
-            // What is not taken, a page instead of the file or one that the disk has no room for, costs nothing of what is there.
+            // A response may be refused, because it is a page or because the disk has no room. The
+            // present bytes then stay.
             if state.part == nil { (state.plan, state.hasher) = kept }
             return accepted
         case .complete:
@@ -118,8 +120,10 @@ extension TransferAttempt {
         }
     }
 
-    /// Takes the room for a whole file. Where there is none for both, the bytes of an earlier version go before the record tells of the new one,
-    /// if that makes enough room.
+    /// Reserves the space of a whole file.
+    ///
+    /// If there is none for both, the bytes of an earlier version are removed before the record has the new version.
+    /// This is done only if it makes enough room.
     private func reserve(_ total: Int64, in part: PartFile, isReplacement: Bool) throws(FileError) {
         do throws(FileError) {
             try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
@@ -129,13 +133,13 @@ extension TransferAttempt {
                 guard try order.reservations.fits(total, in: part, for: order.id, freeing: old) else { throw error }
             }
             _ = try order.depot.removeOtherParts(order.id, than: part.generation)
-            // It may be open here, and keep its room.
+            // The file may still be open here. Until it is cut, it keeps its space.
             try order.part?.cut(to: 0)
             try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
         }
     }
 
-    /// Opens the part file that the bytes go to: the one that is continued, or a new one.
+    /// Opens the part file for the bytes: the present one if they continue it, or a new one.
     func openPart(continuing: Bool, keepsOthers: Bool = false) throws(FileError) -> PartFile {
         guard continuing else { return try order.depot.createPart(order.id, keepsOthers: keepsOthers) }
         guard let part = order.part else { throw FileError(.transient, "the part file of \(order.id) is not open") }
@@ -183,7 +187,7 @@ extension TransferAttempt {
         return .stop
     }
 
-    /// A mirror's response: what is wrong with it is the mirror's fault, and the others go on.
+    /// Evaluates a mirror's response. A failure concerns only the mirror; other connections continue.
     private func evaluateMirror(
         _ response: OriginResponse, of connection: SegmentConnection, _ range: Range<Int64>, _ state: inout State
     ) -> SinkDecision {
@@ -191,7 +195,7 @@ extension TransferAttempt {
         let failure: DownloadFailure
         switch SegmentResponse(response, range: range, entity: expected) {
         case .part(let end):
-            // The client's word comes before the origin's.
+            // The client's digest takes precedence over the origin's.
             let known = [order.checksum, state.entity?.digest].compactMap(\.self)
             if let digest = response.digest {
                 if let known = known.first(where: { $0.algorithm == digest.algorithm }), known != digest {
@@ -211,7 +215,7 @@ extension TransferAttempt {
         return .stop
     }
 
-    /// Nothing tells which of the bytes belong together: all are fetched anew, over one connection.
+    /// Requests all bytes anew over one connection, since it is unknown which of the present ones belong together.
     private func restartAsOneStream(because reason: String, httpStatus: Int, _ state: inout State) {
         switch state.resume.restartAsOneStream(because: reason, httpStatus: httpStatus) {
         case .askAgain(let ask): state.decide(.askAgain(ask))

@@ -2,71 +2,74 @@ internal import HTTPClient
 internal import HTTPCore
 internal import System
 
-/// One attempt at a download's bytes: evaluates the responses, places the bytes as they come, over one connection or several, and reports
-/// how it ended.
+/// One attempt to fetch a download's bytes over one connection or several. It evaluates responses, writes the bytes,
+/// and reports its outcome.
 ///
-/// The first connection's response tells what the file is (`+Responses`); if it is large and comes in ranges, others are opened besides,
-/// as `SegmentPlan` says. An attempt accepts one entity at most. If that is another one than the kept bytes are of, the new bytes go to a
-/// part file of another generation. The service removes the old part file only after the store has recorded the new generation. Until
-/// then a crash finds the old bytes untouched under the old validators; at no moment do records of one version point at bytes of another.
+/// The response to the first connection describes the file (`+Responses`). If the file is large and available in
+/// ranges, further connections are opened as `SegmentPlan` decides. An attempt accepts one entity at most.
+///
+/// If the kept bytes are of another entity, the new bytes go to a part file of another generation. The service removes
+/// the old part file only after the store has recorded the new generation. After a crash before that, the old bytes are
+/// intact under the old validators. At no time do records of one version refer to bytes of another.
 final class TransferAttempt: Sendable {
-    /// What does not change while the attempt runs.
+    /// The values that do not change during the attempt.
     struct Order: Sendable {
         let id: DownloadID
         let generation: UInt64
         let depot: any FileDepot
-        /// Whether the store counts on bytes of the part file, so that it must not be overwritten unasked.
+        /// Whether the store has recorded bytes of the part file, so that they must not be overwritten.
         let hasRecordedBytes: Bool
         let requestedMediaType: String?
         /// The file's name, if the user or an earlier response has given one.
         var filename: String?
-        /// What is known of the file, by which a page in its place is recognised.
+        /// The known facts about the file, which distinguish it from a page in its place.
         var expectation = ContentExpectation()
-        /// The digest that the client named, if it did.
+        /// The digest that the client named; `nil` for none.
         let checksum: Checksum?
         let reservations: DiskReservations
-        /// Asked before a response is accepted, and as a body of unknown length grows.
+        /// The quota. Bytes are claimed before a response is accepted, and as a body of unknown length grows.
         var quota = QuotaReservations()
-        /// The most connections.
+        /// The maximum number of connections.
         let connections: Int
-        /// The request to the download's URL and to each mirror, but for range and condition. The first one is asked first.
+        /// The requests to the download's URL and to each mirror, without range and condition. The
+        /// first one is sent first.
         let sources: [ClientRequest]
         /// The download's own URL.
         let url: String
-        /// The part file, if the service has opened it because bytes are continued.
+        /// The part file, if the service has opened it to continue its bytes.
         var part: PartFile?
-        /// Whether the download fails if this attempt does and brings nothing.
+        /// Whether the download fails if this attempt fails and brings nothing.
         var isLastAttempt = false
     }
 
     struct State {
-        /// Has asked what the first connection sends, and evaluates its response.
+        /// The decision that made the request of the first connection. It evaluates the response.
         var resume: ResumeDecision
         var plan: SegmentPlan
         var sources: SourceTable
         var hasher: StreamingHasher
         var expectation: ContentExpectation
-        /// What the bytes are of, once a response was accepted.
+        /// The entity of the bytes; `nil` before a response has been accepted.
         var entity: SavedEntity?
         var part: PartFile?
-        /// The outcome that was decided while connections ran; without one their own results count.
+        /// The outcome that was decided while connections ran. Without one, the results of the connections decide.
         var decided: Decision?
         var isCancelled = false
-        /// Those that have not ended.
+        /// The connections that have not ended, by number.
         var connections: [Int: SegmentConnection] = [:]
-        /// Why responses were not taken, by connection, until those have ended.
+        /// The failures of refused responses by connection, until these connections have ended.
         var refusals: [Int: DownloadFailure] = [:]
-        /// The last failure: the reason if nothing else is left to try.
+        /// The last failure, which is the outcome if there is nothing else to try.
         var lastFailure: SourceFailure?
-        /// Why the first source gave way to others.
+        /// The failure because of which others replaced the first source.
         var firstFailure: SourceFailure?
-        /// When sources may be asked again, by their own word.
+        /// The times at which sources may be asked again, according to their responses.
         var retryTimes: [Int: ContinuousClock.Instant] = [:]
 
         enum Decision {
             case whole
             case askAgain(ResumeDecision.Ask)
-            /// The quota has no room for a file of this many bytes, if that is known.
+            /// The quota has no room for a file of this many bytes; `nil` if the length is unknown.
             case awaitRoom(Int64?)
             case failed
         }
@@ -76,7 +79,7 @@ final class TransferAttempt: Sendable {
             let failure: DownloadFailure
         }
 
-        /// Why nothing more comes, if that is a failure.
+        /// The failure because of which no more bytes come; `nil` if there is another reason or none.
         var failure: SourceFailure? {
             switch decided {
             case .failed, nil: lastFailure
@@ -84,19 +87,19 @@ final class TransferAttempt: Sendable {
             }
         }
 
-        /// The failure to report: the first source's, unless that is final and the last one may pass.
+        /// The failure to report: the first source's. If that is final and the last one may pass, it is the last one.
         var reportedFailure: SourceFailure? {
             guard let failure, let firstFailure else { return failure }
             return firstFailure.failure.retryable || !failure.failure.retryable ? firstFailure : failure
         }
 
-        /// Decides the outcome and stops whatever still runs.
+        /// Decides the outcome, and stops all running connections.
         mutating func decide(_ decision: Decision) {
             if decided == nil { decided = decision }
             for connection in connections.values { connection.cancel() }
         }
 
-        /// Stops whatever still runs, without an outcome.
+        /// Stops all running connections, without an outcome.
         mutating func cancel() {
             isCancelled = true
             for connection in connections.values { connection.cancel() }
@@ -110,25 +113,28 @@ final class TransferAttempt: Sendable {
     }
 
     let order: Order
-    /// Bytes received, for everybody to read.
+    /// The counters of received bytes, for readers on any thread.
     let counters: TransferCounters
     let state: Locked<State>
-    /// Written bytes and open connections, for readers: `state` is locked while a response is accepted, which may wait for a disk, and for
-    /// a moment with every piece that comes.
+    /// The written bytes and open connections, for readers on any thread.
+    ///
+    /// The lock of `state` is held while a response is accepted, which may wait for a disk. It is also held for a
+    /// moment with every piece of bytes.
     let progress: TransferProgress
-    /// What the bytes there were at the beginning belong to.
+    /// The entity of the bytes that were present at the beginning.
     let saved: SavedEntity
-    /// How many bytes there were at the beginning.
+    /// The number of bytes that were present at the beginning.
     let savedCount: Int64
-    /// The source that sent the entity of those bytes, or is to prove that it has it.
+    /// The source that sent the entity of those bytes, or has to prove that it has the same one.
     let expectedSource: Int
     private let client: HTTPClient
     private let reporter: @Sendable (TransferReport) -> Void
 
+    /// Creates an attempt.
     /// - Parameters:
-    ///   - resume: has asked what is sent first, and evaluates the response.
-    ///   - written: which bytes of the part file are valid.
-    ///   - hasher: follows the first of them.
+    ///   - resume: The decision that made the first request. It evaluates the response.
+    ///   - written: The valid bytes of the part file.
+    ///   - hasher: The hasher, which follows the valid bytes from the first one on.
     init(
         _ order: Order, client: HTTPClient, resume: ResumeDecision, written: Coverage, hasher: StreamingHasher,
         reporter: @escaping @Sendable (TransferReport) -> Void
@@ -148,7 +154,7 @@ final class TransferAttempt: Sendable {
         state = Locked(State(resume: resume, plan: plan, sources: sources, hasher: hasher, expectation: order.expectation))
     }
 
-    /// Begins; the end is reported even if it comes at once.
+    /// Starts the attempt. Its end is reported even if it comes at once.
     func start(_ ask: ResumeDecision.Ask) {
         let (connection, sent, isCancelled) = state.withLock { state in
             let source = state.sources.first
@@ -167,8 +173,10 @@ final class TransferAttempt: Sendable {
         connection.start(client, request)
     }
 
-    /// Stops; the end is still reported. Does not wait: while a response is being accepted, which may have to wait for a disk, another
-    /// thread does.
+    /// Stops the attempt. Its end is still reported.
+    ///
+    /// This does not wait. While a response is being accepted, which may wait for a disk, another
+    /// thread stops the attempt.
     func cancel() {
         if state.withLockIfAvailable({ $0.cancel() }) == nil {
             BlockingExecutor.disk.submit { self.state.withLock { $0.cancel() } }
@@ -178,15 +186,16 @@ final class TransferAttempt: Sendable {
     /// The bytes that have been written to the part file so far.
     var written: Coverage { progress.written }
 
-    /// Whether it waits for a speed limit, rather than for the origin; or for a disk here, which holds the lock meanwhile.
+    /// Whether the attempt waits for a speed limit or for the local disk, instead of the origin. The lock is held
+    /// during a wait for the disk.
     var isHeldBack: Bool { progress.connections.contains { $0.isHeldBack } || state.withLockIfAvailable({ _ in }) == nil }
 
-    /// Measures the connections' speeds; to be called a few times a second.
+    /// Samples the connections for their speeds. To be called a few times a second.
     func sampleConnections(at now: ContinuousClock.Instant) {
         for connection in progress.connections { connection.sample(at: now) }
     }
 
-    /// The connections that are open or being opened, in the order of their making.
+    /// The connections that are open or being opened, in the order of their creation.
     var openConnections: [DownloadDetails.Connection] {
         progress.connections.sorted { $0.number < $1.number }.map { connection in
             let facts = connection.facts(at: .now)
@@ -202,7 +211,8 @@ final class TransferAttempt: Sendable {
 
     // MARK: - Bytes
 
-    /// Bytes came on a connection. They are written without the lock, so that connections do not wait for each other's disk.
+    /// Writes bytes received on a connection. This is done without the lock, so that connections do not wait for each
+    /// other's disk.
     func received(_ bytes: RawSpan, on connection: SegmentConnection) -> SinkDecision {
         let place = state.withLock { state -> (SegmentPlan.Placement, [Range<Int64>], PartFile, isSmall: Bool)? in
             guard let part = state.part, !state.isCancelled, state.decided == nil,
@@ -212,13 +222,13 @@ final class TransferAttempt: Sendable {
                 state.fail(DownloadFailure(.transferBroken, "the origin sent more than it announced"))
                 return nil
             }
-            // A body of unknown length takes its room as it comes.
+            // A body of unknown length claims its bytes as they arrive.
             if state.plan.total == nil, !order.quota.claim(placement.offset + Int64(placement.count), for: order.id) {
                 state.decide(.awaitRoom(nil))
                 return nil
             }
             for number in placement.superseded { state.connections[number]?.cancel() }
-            // A body that passes over bytes which are there does not write over them: they are what has been hashed.
+            // Bytes that are already present are not written again: they are the bytes that have been hashed.
             let missing = state.plan.written.gaps(in: placement.offset..<placement.offset + Int64(placement.count))
             return (placement, missing, part, state.plan.total.map { $0 <= StreamingHasher.smallFile } ?? false)
         }
@@ -236,7 +246,7 @@ final class TransferAttempt: Sendable {
         let (hasher, prefix) = state.withLock { state -> (StreamingHasher, Int64) in
             let range = placement.offset..<placement.offset + Int64(placement.count)
             if state.plan.wrote(connection.number, range) {
-                // First the ranges: a reader that has the count finds at least as much in them.
+                // The ranges come first. A reader that has the count then finds at least as many bytes in the ranges.
                 progress.insert(range)
                 connection.count(placement.count)
                 counters.received = state.plan.written.byteCount
@@ -244,18 +254,18 @@ final class TransferAttempt: Sendable {
             return (state.hasher, state.plan.written.prefix)
         }
         if isSmall { hasher.take(piece, at: placement.offset) } else { hasher.follow(upTo: prefix) }
-        // A body that ends where its segment does is let end by itself: then its connection can be used again.
+        // A body that ends with its segment ends by itself, so that its connection can be used again.
         return placement.isLast && !placement.endsBody ? .stop : .proceed
     }
 
     // MARK: - Ends
 
-    /// A connection has ended.
+    /// Handles the end of a connection.
     func finished(_ outcome: Result<TransferSummary, ClientError>, on connection: SegmentConnection) {
         let (opened, ending, hasher) = state.withLock { state -> ([SegmentConnection], TransferReport.Ending?, StreamingHasher) in
             state.connections[connection.number] = nil
             let opened = follow(outcome, of: connection, &state) + tryMirrors(&state)
-            // Last: readers find the connection or those that take its place.
+            // This comes last. Readers then find either the connection or those that replace it.
             progress.ended(connection)
             counters.connections = state.connections.count
             return (opened, state.connections.isEmpty ? end(outcome, &state) : nil, state.hasher)
@@ -266,14 +276,16 @@ final class TransferAttempt: Sendable {
         report(.ended(ending, hasher))
     }
 
-    /// Gives what an ended connection has left undone to others; returns new ones.
+    /// Assigns the unfinished bytes of an ended connection to others.
+    /// - Returns: New connections to start.
     private func follow(
         _ outcome: Result<TransferSummary, ClientError>, of connection: SegmentConnection, _ state: inout State
     ) -> [SegmentConnection] {
         let number = connection.number
         let segment = state.plan.segments[number]
         let failure = state.refusals.removeValue(forKey: number) ?? Self.failure(outcome, segment, state.plan.limits)
-        // What a mirror brings well is kept; one that brings nothing is of no use, and no reason to ask others for less.
+        // Useful bytes of a mirror are kept. A mirror that brings none is dropped. It is no
+        // reason to ask others for less.
         let isUselessMirror = connection.source != state.sources.first && (segment?.count ?? 0) < state.plan.limits.worthwhile
         if let failure {
             if state.decided == nil { state.lastFailure = State.SourceFailure(source: connection.source, failure: failure) }
@@ -285,16 +297,17 @@ final class TransferAttempt: Sendable {
         return prepare(openings, &state)
     }
 
-    /// What went wrong with a connection; nil if nothing that matters.
+    /// Returns the failure of a connection; `nil` if there is none that matters.
     private static func failure(
         _ outcome: Result<TransferSummary, ClientError>, _ segment: SegmentPlan.Segment?, _ limits: SegmentPlan.Limits
     ) -> DownloadFailure? {
         if case .failure(.cancelled) = outcome { return nil }
         if case .failure(.stopped) = outcome { return nil }
-        // Once a body has brought its segment, nothing that happens to the rest of it matters.
+        // After a body has brought its segment, the rest of it does not matter.
         if let segment, let end = segment.end, segment.position >= end {
             guard segment.isShort, !limits.isWorthwhile(segment) else { return nil }
-            // RFC 9110 §15.3.7 allows less than was asked for; who sends next to nothing is not asked for more at once.
+            // RFC 9110 §15.3.7 allows less than the requested range. An origin that sends very little is not asked
+            // again at once.
             return DownloadFailure(.transferBroken, "the origin sent only \(segment.count) bytes of what was asked for")
         }
         if case .failure(let error) = outcome { return DownloadFailure(error) }
@@ -302,7 +315,7 @@ final class TransferAttempt: Sendable {
         return DownloadFailure(.transferBroken, "the transfer ended at byte \(segment.position) of \(end)")
     }
 
-    /// What the attempt has come to, now that no connection is left.
+    /// Returns the end of the attempt, after the last connection has ended.
     private func end(_ outcome: Result<TransferSummary, ClientError>, _ state: inout State) -> TransferReport.Ending {
         TransferReport.Ending(
             outcome: conclude(outcome, &state), written: state.plan.written, resume: state.resume,
@@ -333,7 +346,7 @@ final class TransferAttempt: Sendable {
 
     // MARK: - More connections
 
-    /// Makes connections that the plan wants; the caller starts them without the lock.
+    /// Creates the connections that the plan wants. The caller starts them without the lock.
     func prepare(_ openings: [SegmentPlan.Opening], _ state: inout State) -> [SegmentConnection] {
         let opened = openings.map { opening in
             let source = state.sources.next(busy: state.connections.values.map(\.source), combining: isProven(state))
@@ -345,13 +358,13 @@ final class TransferAttempt: Sendable {
         return opened
     }
 
-    /// Counts a connection as open from now on.
+    /// Counts a connection as open.
     func open(_ connection: SegmentConnection, _ state: inout State) {
         state.connections[connection.number] = connection
         progress.opened(connection)
     }
 
-    /// Asks for segments, each with the validator that the file had when its source was first asked.
+    /// Requests segments, each with the validator from the first response of its source.
     func start(_ opened: [SegmentConnection]) {
         for connection in opened {
             guard let range = connection.range else {
@@ -365,19 +378,20 @@ final class TransferAttempt: Sendable {
         }
     }
 
-    /// Whether there is a digest that all bytes together are verified against: the client's, or one that the file's source sent. Only then
-    /// may bytes of several sources be combined.
+    /// Whether a digest verifies all bytes together: the client's, or one that the file's source sent.
+    ///
+    /// Only then may bytes of several sources be combined.
     func isProven(_ state: State) -> Bool {
         order.checksum != nil || (state.entity ?? saved).digest != nil
     }
 
-    /// Asks a mirror no more, and says so.
+    /// Drops a mirror, and reports it.
     func dropMirror(_ source: Int, _ reason: String, _ state: inout State) {
         state.sources.drop(source)
         report(.mirrorDropped("\(host(of: source)): \(reason)"))
     }
 
-    /// What of a URL may be shown: the rest may hold a secret.
+    /// Returns the host and port of a source. The rest of its URL may hold a secret.
     func host(of source: Int) -> String {
         "\(order.sources[source].url.host):\(order.sources[source].url.port)"
     }

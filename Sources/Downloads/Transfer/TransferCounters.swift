@@ -1,29 +1,32 @@
 internal import Synchronization
 
-/// What a running transfer tells without a message: the transfer thread adds, any thread samples.
+/// The values of a running transfer that any thread may read at any time.
 final class TransferCounters: Sendable {
     private let receivedBytes: Atomic<Int64>
     private let speed = Atomic<Int64>(0)
     private let stalledFlag = Atomic<Bool>(false)
     private let openConnections = Atomic<Int>(1)
-    /// The written ranges of a transfer of this service. It outlasts the transfer: until the file has its name, they are what there is.
+    /// The written ranges of a transfer of this service.
+    ///
+    /// They are needed beyond the end of the transfer, until the file has its name.
     private let progress: TransferProgress?
 
+    /// Creates counters.
     /// - Parameters:
-    ///   - received: bytes already in the part file.
-    ///   - progress: the transfer's ranges; nil for a transfer of another replica.
+    ///   - received: The number of bytes in the part file.
+    ///   - progress: The transfer's ranges; `nil` for a transfer of another replica.
     init(received: Int64, progress: TransferProgress? = nil) {
         receivedBytes = Atomic(received)
         self.progress = progress
     }
 
-    /// Bytes in the part file, in bytes.
+    /// The number of bytes in the part file.
     var received: Int64 {
         get { receivedBytes.load(ordering: .relaxed) }
         set { receivedBytes.store(newValue, ordering: .relaxed) }
     }
 
-    /// Smoothed speed, in bytes per second.
+    /// The smoothed speed, in bytes per second.
     var bytesPerSecond: Int64 {
         get { speed.load(ordering: .relaxed) }
         set { speed.store(newValue, ordering: .relaxed) }
@@ -35,7 +38,7 @@ final class TransferCounters: Sendable {
         set { stalledFlag.store(newValue, ordering: .relaxed) }
     }
 
-    /// Connections that are open or being opened.
+    /// The number of connections that are open or being opened.
     var connections: Int {
         get { openConnections.load(ordering: .relaxed) }
         set { openConnections.store(newValue, ordering: .relaxed) }
@@ -44,7 +47,7 @@ final class TransferCounters: Sendable {
     /// The ranges of the part file that are written; `nil` if they are not known here.
     var written: Coverage? { progress?.written }
 
-    /// The transfer has ended: nothing comes any more.
+    /// Resets the speed and the stall after the end of the transfer.
     func end() {
         bytesPerSecond = 0
         isStalled = false

@@ -2,8 +2,8 @@ internal import System
 
 /// The written bytes and the open connections of a running transfer, for readers on any thread.
 ///
-/// It has a lock of its own, which is held only to insert a range or to copy a value: a reader always gets the present state, and never
-/// waits for a disk. Only the transfer changes it, in the order of its own changes.
+/// It has a lock of its own, which is held only to insert a range or to copy a value. A reader always gets the present
+/// state, and never waits for a disk. Only the transfer changes it, in the order of its own changes.
 final class TransferProgress: Sendable {
     private struct State {
         var written: Coverage
@@ -12,12 +12,13 @@ final class TransferProgress: Sendable {
 
     private let state: Locked<State>
 
-    /// - Parameter written: bytes already in the part file.
+    /// Creates the progress of a transfer.
+    /// - Parameter written: The bytes in the part file.
     init(written: Coverage) {
         state = Locked(State(written: written))
     }
 
-    /// The bytes in the part file that belong to the file as it is fetched now.
+    /// The bytes in the part file that belong to the version of the file that is being fetched.
     var written: Coverage { state.withLock { $0.written } }
 
     /// The connections that are open or being opened.
@@ -28,7 +29,7 @@ final class TransferProgress: Sendable {
         state.withLock { $0.written.insert(range) }
     }
 
-    /// Replaces the coverage, for a response that does not go on from the bytes before.
+    /// Replaces the coverage, for a response that does not continue from the earlier bytes.
     func set(_ written: Coverage) {
         state.withLock { $0.written = written }
     }

@@ -1,29 +1,30 @@
 internal import HTTPCore
 
-/// What a transfer tells the service, in order.
+/// A message of a transfer to the service. Messages arrive in order.
 struct TransferReport: Sendable {
     let id: DownloadID
-    /// The attempt that speaks.
+    /// The number of the attempt.
     let generation: UInt64
     let event: Event
 
     enum Event: Sendable {
-        /// A response was accepted, and its bytes will be placed in this file: once in an attempt at most.
+        /// A response was accepted, and its bytes go to this part file. An attempt reports this at most once.
         case accepted(Acceptance, PartFile)
-        /// A mirror is asked no more, and why.
+        /// A mirror is no longer used, for this reason.
         case mirrorDropped(String)
-        /// Something worth a line in the log.
+        /// A warning for the log.
         case warning(String)
-        /// The attempt is over; its sink will not be called again. The hasher has followed the valid bytes from the first one on.
+        /// The attempt has ended, and its sink is not called again. The hasher has followed the valid bytes from the
+        /// first one on.
         case ended(Ending, StreamingHasher)
     }
 
-    /// What a response that was accepted says.
+    /// The values of an accepted response.
     struct Acceptance: Sendable {
         let body: ResumeDecision.Body
-        /// The bytes of it that there are already.
+        /// The bytes of its file that are present already.
         let written: Coverage
-        /// Whether earlier bytes were given up for these.
+        /// Whether earlier bytes were discarded for these.
         let startedOver: Bool
         /// Whether the store may still count on bytes of an earlier part file.
         let isReplacement: Bool
@@ -31,30 +32,31 @@ struct TransferReport: Sendable {
         let partGeneration: UInt64?
         let mediaType: String?
         let contentDisposition: String?
-        /// The URL of the response, after redirects; `nil`: the acceptance is of an earlier attempt's response.
+        /// The URL of the response, after redirects; `nil` if the accepted response is one of an earlier attempt.
         var finalURL: HTTPURL?
     }
 
     /// The end of a transfer.
     struct Ending: Sendable, Equatable {
         let outcome: Outcome
-        /// Bytes of the part file that are valid.
+        /// The valid bytes of the part file.
         let written: Coverage
-        /// What was learnt for the next request.
+        /// The decision for the next request, with what this attempt has found out.
         let resume: ResumeDecision
         /// Whether mirrors have brought some of the bytes.
         let hasMixedSources: Bool
-        /// What those mirrors say that the whole file hashes to.
+        /// The digests of the whole file that these mirrors have sent.
         let mirrorDigests: [Checksum]
 
         enum Outcome: Sendable, Equatable {
-            /// All bytes are there.
+            /// Every byte is present.
             case whole
-            /// The origin should be asked differently, at once.
+            /// Another request is to follow at once.
             case askAgain(ResumeDecision.Ask)
-            /// The quota has no room for the file, or for more of it: its length in bytes, if that is known.
+            /// The quota has no room for the file, or for more of it. The value is its length in
+            /// bytes; `nil` if it is unknown.
             case awaitRoom(Int64?)
-            /// Stopped because it was told to.
+            /// The service stopped the attempt.
             case cancelled
             case failed(DownloadFailure, retryAfter: Duration?)
         }
