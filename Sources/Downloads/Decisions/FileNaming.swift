@@ -24,8 +24,8 @@ public enum FileNaming {
     ///   - contentDisposition: The value of the Content-Disposition field, which comes before the URL (RFC 6266).
     ///   - url: The URL whose last path component is used otherwise. No extension is added from the media type: the
     ///     name is what the user or the origin chose.
-    ///   - target: The URL after redirects. Its last path component is used if it tells more of the file, because the
-    ///     URL's own has no extension, or that of a server's script.
+    ///   - target: The URL after redirects. Its last path component is used if it describes the file better, because
+    ///     the URL's own has no extension, or that of a server's script.
     /// - Returns: A safe name; `download` if no name can be made.
     static func name(requested: String?, contentDisposition: String?, url: HTTPURL, target: HTTPURL? = nil) -> String {
         if let name = requested.flatMap(safe) { return name }

@@ -83,8 +83,8 @@ struct ResumeDecision: Sendable, Equatable {
     private(set) var usesOneStream = false
     /// The URLs of failed sources that others have replaced. They are not asked again before a user's next command.
     private(set) var replacedSources: Set<String> = []
-    /// The source of the last entity; `nil` for the download's own URL. The observations of an
-    /// origin belong to this source.
+    /// The source of the last entity; `nil` for the download's own URL. `hasRestarted`, `ignoresRanges` and
+    /// `usesOneStream` are facts about this source.
     private var source: String?
     private var entity = SavedEntity()
     private var offset: Int64 = 0
@@ -108,7 +108,7 @@ extension ResumeDecision {
     ///   - offset: The number of bytes from the file's start that are known to be on disk.
     ///   - hasLaterBytes: Whether there are more bytes behind the gap that begins at `offset`.
     ///   - isVouchedFor: Whether one of the download's present URLs sent the entity. If not, as after a change of URL,
-    ///     the bytes are proved to the new URL even if none is missing: the last one is requested again.
+    ///     a response has to prove the bytes even if none is missing. The last one is then requested again.
     mutating func begin(
         entity: SavedEntity?, offset: Int64, hasLaterBytes: Bool = false, isVouchedFor: Bool = true
     ) -> Beginning {
@@ -228,7 +228,7 @@ extension ResumeDecision {
         return .restart(Body(offset: 0, end: entity.total, entity: entity, isResumable: isResumable))
     }
 
-    /// Evaluates a 206, whose part must be the requested one of the requested entity.
+    /// Evaluates a 206. Its part must be the requested one, and belong to the saved entity.
     private mutating func evaluatePart(_ response: OriginResponse, from source: String?) -> Verdict {
         guard request != .whole else {
             return .fail(DownloadFailure(.httpStatus, "the origin sent a part that nobody asked for", httpStatus: 206))

@@ -45,9 +45,9 @@ struct IndexTable: Sendable {
         }
     }
 
-    /// The standing of a download among those of its URL.
+    /// The kind of a download among those of its URL, the most useful first.
     private enum Standing: Int, CaseIterable {
-        /// The download is live, or its finished file exists according to the record. It can stand for its URL.
+        /// The download is live, or its finished file exists according to the record. It can represent its URL.
         case current
         /// The finished file was found missing.
         case missing
@@ -82,7 +82,7 @@ struct IndexTable: Sendable {
         newest[url].flatMap { view.entries[$0] }
     }
 
-    /// Returns the newest downloads of a URL: first those that can stand for it, then those whose file was found
+    /// Returns the newest downloads of a URL: first those that can represent it, then those whose file was found
     /// missing, then failed and cancelled ones.
     /// - Parameter limit: The maximum number of downloads of each kind.
     func entries(ofURL url: String, atMost limit: Int) -> [IndexEntry] {

@@ -68,7 +68,7 @@ public final class SnapshotIndex: Sendable {
     /// Whether any download of a URL exists.
     func hasDownload(ofURL url: String) -> Bool { state.withLock { $0.table.newest(ofURL: url) } != nil }
 
-    /// Returns the newest downloads of a URL: first those that can stand for it, then those whose file was found
+    /// Returns the newest downloads of a URL: first those that can represent it, then those whose file was found
     /// missing, then failed and cancelled ones.
     /// - Parameter limit: The maximum number of downloads of each kind.
     func downloads(ofURL url: String, atMost limit: Int = 16) -> [Download] {

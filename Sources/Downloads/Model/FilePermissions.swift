@@ -1,4 +1,5 @@
-/// The permissions of finished files and their directories: modes as for chmod(2). `nil` is for the owner alone.
+/// The permissions of finished files and their directories: modes as for chmod(2). `nil` gives
+/// access to the owner alone.
 public struct FilePermissions: Sendable, Equatable {
     /// The mode of finished files.
     public var file: UInt32?

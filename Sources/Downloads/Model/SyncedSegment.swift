@@ -1,5 +1,4 @@
-/// A byte range of the file, of which the first part is on disk. After a crash, only these bytes of
-/// the part file are trusted.
+/// A byte range of the file whose beginning is on disk. After a crash, no other bytes of the part file are trusted.
 struct SyncedSegment: Sendable, Equatable {
     /// The offset of its first byte in the file.
     var start: Int64

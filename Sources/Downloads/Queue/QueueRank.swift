@@ -2,8 +2,8 @@
 /// in, first out within one.
 struct QueueRank: Comparable, Hashable, Sendable {
     var priority: Int
-    /// The arrival: the download's own id, which tells when it was created. A moved download has another id, which
-    /// belongs to no download.
+    /// The arrival: the download's own id, which sorts by creation. A moved download has another id, which belongs to
+    /// no download.
     var arrival: DownloadID
 
     static func < (left: QueueRank, right: QueueRank) -> Bool {
@@ -26,10 +26,10 @@ extension Download {
 
 /// The target of a move in the queue. A target beyond an end of the queue means this end.
 public enum QueueMove: Sendable, Equatable {
-    /// The position that is so many behind the first one.
+    /// The position at this distance behind the first one.
     case start(Int)
-    /// The position that is so many behind the present one. A negative number is towards the first one.
+    /// The position at this distance behind the present one. A negative number is towards the first one.
     case current(Int)
-    /// The position that is so many behind the end of the queue: 0, or a negative number.
+    /// The position at this distance behind the end of the queue: 0, or a negative number.
     case end(Int)
 }

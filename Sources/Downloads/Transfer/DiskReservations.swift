@@ -43,7 +43,7 @@ final class DiskReservations: Sendable {
         }
     }
 
-    /// Whether a whole file would fit if so many bytes were freed.
+    /// Whether a whole file of `total` bytes would fit if a number of bytes were freed.
     func fits(_ total: Int64, in part: PartFile, for id: DownloadID, freeing bytes: Int64) throws(FileError) -> Bool {
         let space = try part.space()
         let claimed = claims.withLock { Self.unwritten($0.filter { $0.key != id }) }
@@ -68,7 +68,7 @@ final class DiskReservations: Sendable {
         return suffices(free: Int128(space.free), wanted: 1, size: space.size)
     }
 
-    /// Whether so many bytes may be taken from the free ones on a file system of this size.
+    /// Whether the wanted bytes may be taken from the free ones on a file system of this size.
     static func suffices(free: Int128, wanted: Int64, size: Int64) -> Bool {
         // Some file systems report no size. Only writing shows whether they have space.
         wanted == 0 || size <= 0 || free - Int128(min(margin, size / 64)) >= wanted
