@@ -99,7 +99,7 @@ public final class SnapshotIndex: Sendable {
         return waiting.count(below: download.rank)
     }
 
-    /// The queue at each access. It holds no view, which the next change would have to copy.
+    /// The queue, read from the index at each access. It holds no view, which the next change would have to copy.
     var waiting: Waiting { Waiting(index: self) }
 
     struct Waiting: QueueOrder {

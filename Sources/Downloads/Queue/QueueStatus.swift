@@ -1,7 +1,7 @@
 internal import HTTPCore
 internal import System
 
-/// The reason why a download waits, which either is queued or has all its bytes.
+/// The reason why a queued download, or a download with all its bytes, waits.
 public enum WaitingReason: String, Sendable, CaseIterable {
     /// A slot: all slots are in use.
     case turn
