@@ -82,7 +82,8 @@ struct EventHistory: Sendable {
             let middle = (low + high) / 2
             if ring[index(of: middle)].sequence < sequence { low = middle + 1 } else { high = middle }
         }
-        // The reader may lack the first change that was sent with this id, unless that change completed the id.
+        // A reader with this id has surely received the first change sent with it only if the
+        // change's own id is not later.
         guard let item = self[low], item.sequence == sequence, item.stamp <= sequence else { return low - 1 }
         return low
     }
