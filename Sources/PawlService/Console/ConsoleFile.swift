@@ -1,8 +1,8 @@
 internal import HTTPCore
 
-/// A file of the web console: its page, style sheet, icon and JavaScript modules, as they are in the executable.
+/// A file of the web console: its page, style sheet, icon or a JavaScript module, embedded in the executable.
 struct ConsoleFile: Sendable {
-    /// The bytes, as they are sent.
+    /// The bytes of the response body.
     let bytes: [UInt8]
     /// The value of `Content-Type`.
     let mediaType: String
@@ -10,10 +10,10 @@ struct ConsoleFile: Sendable {
     /// The page at the root, which loads the others.
     static let page = ConsoleFile(bytes: PackageResources.console_html, mediaType: "text/html; charset=utf-8")
 
-    /// The API to read: made from `openapi.yaml` by the target `reference`.
+    /// The API reference, generated from `openapi.yaml` by the target `reference`.
     static let reference = ConsoleFile(bytes: PackageResources.reference_html, mediaType: "text/html; charset=utf-8")
 
-    /// The others, by the last segment of their path.
+    /// The other files, by the last segment of their path.
     static let all: [String: ConsoleFile] = [
         "console.css": ConsoleFile(bytes: PackageResources.console_css, mediaType: "text/css; charset=utf-8"),
         "icon.svg": ConsoleFile(bytes: PackageResources.icon_svg, mediaType: "image/svg+xml"),
@@ -35,10 +35,13 @@ struct ConsoleFile: Sendable {
         ConsoleFile(bytes: bytes, mediaType: "text/javascript; charset=utf-8")
     }
 
-    /// The policy of the console. Scripts and styles are our own files, and nothing can make one out of text. Sound may come from wherever
-    /// search results have it, when somebody plays it; nothing is sent anywhere but here.
-    /// - Parameter sources: where the catalogues are. Pictures are loaded without a click, so they come from there, and from the hosts of
-    ///   Apple's and the Internet Archive's pictures: a track of a download cannot have the browser ask a machine of its network.
+    /// The Content-Security-Policy of the console.
+    ///
+    /// Scripts and styles come from this service only, and cannot be created from text. Media may come from any host,
+    /// since users play previews of search results. Requests go to this service only.
+    /// - Parameter sources: The base URLs of the catalogues. Pictures are loaded without a click, so they may only come
+    ///   from these, from Apple's picture hosts and from the Internet Archive. Otherwise a download's track could make
+    ///   the browser send requests to machines of its network.
     static func contentSecurityPolicy(sources: [HTTPURL]) -> String {
         // A policy cannot name an address of IPv6 (CSP3, host-source).
         let origins = sources.filter { !$0.host.contains(":") }.map { "\($0.scheme)://\($0.authority)" }
@@ -51,7 +54,7 @@ struct ConsoleFile: Sendable {
             """
     }
 
-    /// The policy of a document that needs nothing else: nothing may load or run, and the only style is the one in it.
+    /// The policy of a standalone document: it may load and run nothing; only its own inline style applies.
     static let documentSecurityPolicy =
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }

@@ -1,6 +1,6 @@
 internal import HTTPCore
 
-/// A problem's code explained, for people. One document without scripts or anything from elsewhere.
+/// The HTML explanation of a problem's code: one document without scripts or external resources.
 enum ProblemPage {
     /// The page of one code.
     static func bytes(_ code: ProblemCode) -> [UInt8] {

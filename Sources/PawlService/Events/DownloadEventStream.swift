@@ -2,28 +2,29 @@ internal import Downloads
 internal import HTTPServer
 internal import System
 
-/// The events of downloads as a `text/event-stream` (WHATWG HTML §9.2), written as the client takes them.
+/// The events of downloads as a `text/event-stream` (WHATWG HTML §9.2), written at the pace of the client.
 ///
-/// At most one event is held as text at a time, a snapshot in pieces; what a slow reader has not taken yet is only a position in
-/// the history that all readers share. Downloads are written once for all of them.
+/// A stream holds the text of at most one event, and a snapshot in pieces. A slow reader costs no memory for the events
+/// that it has not read: it is a position in the history that all readers share. The JSON of downloads is shared by all
+/// streams.
 final class DownloadEventStream: BodyStream {
     private struct State {
         var subscription: EventSubscription?
-        /// What is written but not yet taken, from `position` on.
+        /// The text that has been written; the bytes from `position` on have not been taken.
         var pending: [UInt8] = []
         var position = 0
-        /// What a snapshot still has to send; `nil` outside of one.
+        /// The downloads that the snapshot still has to send; `nil` if no snapshot is being sent.
         var snapshot: LiveDownloads.Iterator?
         var snapshotHasItems = false
-        /// When something was last sent.
+        /// The time at which bytes were last sent.
         var lastSent: ContinuousClock.Instant?
         var isStopping = false
         var isFinished = false
     }
 
-    /// How often a stream shows that it lives: proxies and clients give up on silent ones after 30 s or 60 s.
+    /// The interval of keep-alive comments: proxies and clients close silent streams after 30 s or 60 s.
     static let keepAliveInterval: Duration = .seconds(15)
-    /// A piece of a snapshot is done when it has so many bytes.
+    /// The size in bytes at which a piece of a snapshot is complete.
     private static let pieceSize = 16 * 1024
 
     private let hub: EventHub
@@ -45,7 +46,7 @@ final class DownloadEventStream: BodyStream {
         subscribe { waker.wake() }
     }
 
-    /// Begins to read; `wake` is called when there is something.
+    /// Subscribes to the events; `wake` is called when an event is available.
     func subscribe(wake: @escaping @Sendable () -> Void) {
         let subscription = hub.subscribe(scope: scope, after: after, interval: interval, wake: wake)
         state.withLock { $0.subscription = subscription }
@@ -119,7 +120,7 @@ final class DownloadEventStream: BodyStream {
             download.encode(into: &state.pending)
             state.pending.append(contentsOf: #""}"#.utf8)
             Self.end(&state.pending)
-            // Nothing will ever happen to it again.
+            // A removed download has no further events.
             if download == scope { state.isFinished = true }
         }
     }

@@ -1,15 +1,15 @@
-/// How durations or numbers are spread, in the form Prometheus takes: for each bound, how many were at most that.
+/// A distribution of durations or numbers in Prometheus' form: for each bound, the count of values up to it.
 struct Histogram: Sendable {
-    /// Bounds in seconds. Responses from memory take some 10 µs, those that wait for a commit some milliseconds, those that wait
-    /// for a search source up to half a minute.
+    /// Bounds in seconds. Responses from memory take about 10 µs. Those that wait for a commit take some milliseconds,
+    /// and those that wait for a search source up to half a minute.
     static let seconds: [Double] = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30]
-    /// Bounds of the numbers of changes that are written together, of which the store limits the largest.
+    /// Bounds of the number of changes in a commit; the store limits the largest.
     static let changes: [Double] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 
     let bounds: [Double]
-    /// For each bound, and for what is more than all of them, how many fell in between.
+    /// The number of values between each bound and the previous one; the last is the number above all bounds.
     private(set) var counts: [UInt64]
-    /// All of them together.
+    /// The sum of all values.
     private(set) var sum = 0.0
 
     init(_ bounds: [Double] = seconds) {

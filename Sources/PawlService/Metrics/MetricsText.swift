@@ -7,13 +7,13 @@ struct MetricsText {
         case counter, gauge, histogram
     }
 
-    /// Begins a family: what follows are its samples.
+    /// Begins a family: the samples that follow belong to it.
     mutating func family(_ name: String, _ kind: Kind, _ help: String) {
         line("# HELP \(name) \(help)")
         line("# TYPE \(name) \(kind.rawValue)")
     }
 
-    /// Writes a sample. Label values are the program's own, without anything that needs escaping.
+    /// Writes a sample. Label values come from the program and contain nothing that needs escaping.
     mutating func sample(_ name: String, _ labels: [(name: String, value: String)], _ value: Double) {
         let text = labels.map { "\($0.name)=\"\($0.value)\"" }.joined(separator: ",")
         let isWhole = value == value.rounded() && abs(value) < 1e15

@@ -2,54 +2,55 @@ internal import Downloads
 internal import HTTPCore
 internal import System
 
-/// What the service counts. Any thread may.
+/// The counters of the service, which any thread may change.
 final class ServiceMetrics: Sendable {
-    /// What was counted up to a moment.
+    /// The values of all counters at one moment.
     struct Figures: Sendable {
         /// Requests by route and status.
         var requests: [RequestKind: UInt64] = [:]
-        /// How long they took, by route.
+        /// Durations of requests by route.
         var durations: [Endpoint?: Histogram] = [:]
-        /// How often a download came into a state.
+        /// Transitions of downloads by the new state.
         var transitions: [DownloadState: UInt64] = [:]
-        /// How often a failed attempt was to be repeated, by its failure.
+        /// Attempts that failed and will be retried, by failure.
         var retries: [FailureCode: UInt64] = [:]
-        /// How attempts to deliver messages to webhooks ended: delivered, retried, given up.
+        /// Attempts to deliver messages to webhooks, by result: delivered, to be retried, abandoned.
         var webhooks: (delivered: UInt64, retried: UInt64, givenUp: UInt64) = (0, 0, 0)
-        /// Requests that were refused for want of the right token.
+        /// Requests refused because of a missing or wrong token.
         var authenticationFailures: UInt64 = 0
-        /// How often a mirror was dropped.
+        /// Dropped mirrors.
         var droppedMirrors: UInt64 = 0
-        /// How long downloads waited for a slot.
+        /// Durations for which downloads waited for a slot.
         var queueWaits = Histogram()
-        /// How long the store took to make changes durable, and how many it made durable together.
+        /// Durations of the store's commits, and the number of changes in each.
         var commits = Histogram()
         var commitSizes = Histogram(Histogram.changes)
         var fleet = Fleet()
     }
 
-    /// What a replica of a fleet counts besides.
+    /// Additional counters of a replica of a fleet.
     struct Fleet: Sendable {
-        /// How old changes were when they were shown here.
+        /// Ages of other replicas' changes when this replica published them to its readers.
         var lags = Histogram()
-        /// How long it took to store a finished file, and how many bytes were stored.
+        /// Durations of uploads of finished files, and the number of bytes uploaded.
         var uploads = Histogram()
         var uploadedBytes: UInt64 = 0
-        /// Replicas that this one has declared dead, and downloads that were freed with them.
+        /// Replicas that this replica has declared dead, and the downloads that it freed from them.
         var dead: UInt64 = 0
         var adopted: UInt64 = 0
-        /// How often this one was taken for dead by others.
+        /// Leases that this replica has lost, also before a restart within the process.
         var fenced: UInt64 = 0
     }
 
-    /// What requests are counted by.
+    /// The key by which requests are counted.
     struct RequestKind: Sendable, Hashable {
-        /// `nil` for a path that leads nowhere.
+        /// The endpoint; `nil` for a path without one.
         let endpoint: Endpoint?
         let status: Int
     }
 
-    /// What was counted of one endpoint. Looked up by number, and by one of few statuses: this is on every request's way.
+    /// The counts of one endpoint. They are updated on every request, so they are found by index, and statuses in a
+    /// short list.
     private struct Row {
         var statuses: [(code: Int, count: UInt64)] = []
         var durations = Histogram()
@@ -65,18 +66,18 @@ final class ServiceMetrics: Sendable {
     }
 
     private let state = Locked(Figures())
-    /// By the endpoint's place among all; the last is for paths that lead nowhere.
+    /// The rows by index in `Endpoint.allCases`; the last row counts paths without an endpoint.
     private let rows = Locked([Row](repeating: Row(), count: Endpoint.allCases.count + 1))
     /// Bytes of bodies received from origins and search sources.
     let receivedBytes: @Sendable () -> UInt64
 
-    /// - Parameter fenced: how often the replica has lost its lease before.
+    /// - Parameter fenced: The number of leases that this process has lost before.
     init(fenced: UInt64 = 0, receivedBytes: @escaping @Sendable () -> UInt64 = { 0 }) {
         self.receivedBytes = receivedBytes
         state.withLock { $0.fleet.fenced = fenced }
     }
 
-    /// Everything counted so far.
+    /// All counts so far.
     var figures: Figures {
         var figures = state.withLock { $0 }
         let endpoints = Endpoint.allCases.map(Optional.some) + [nil]
@@ -89,7 +90,7 @@ final class ServiceMetrics: Sendable {
         return figures
     }
 
-    /// Counts a request that has its response; `endpoint` is its endpoint's place among all.
+    /// Counts a request that has its response; `endpoint` is the endpoint's index in `Endpoint.allCases`.
     func record(_ endpoint: Int?, _ status: HTTPStatus, nanoseconds: Int64) {
         let taken = Double(nanoseconds) * 1e-9
         rows.withLock { rows in
@@ -97,17 +98,17 @@ final class ServiceMetrics: Sendable {
         }
     }
 
-    /// Counts a request that the server refused by itself.
+    /// Counts a request that the server refused before the API saw it.
     func record(refusal status: HTTPStatus) {
         state.withLock { $0.requests[RequestKind(endpoint: nil, status: status.code), default: 0] &+= 1 }
     }
 
-    /// Counts a request that was refused for want of the right token.
+    /// Counts a request refused because of a missing or wrong token.
     func recordAuthenticationFailure() {
         state.withLock { $0.authenticationFailures &+= 1 }
     }
 
-    /// Counts what happened to a download.
+    /// Counts an event of a download or of the store.
     func record(_ event: DownloadLogEvent) {
         switch event {
         case .transition(let download): state.withLock { $0.transitions[download.state, default: 0] &+= 1 }

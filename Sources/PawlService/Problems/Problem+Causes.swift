@@ -4,9 +4,9 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 
-/// The errors of each module as problems: the one place that decides what clients are shown of them.
+/// Maps the errors of each module to problems. No other place decides how errors appear to clients.
 extension Problem {
-    /// Has the service of downloads do something, and throws what it refuses as a problem.
+    /// Calls the download service, and rethrows its errors as problems.
     static func rethrowing<Value>(
         downloads work: @autoclosure () async throws(DownloadError) -> Value
     ) async throws(Problem) -> Value {
@@ -17,7 +17,7 @@ extension Problem {
         }
     }
 
-    /// Has the catalogue do something, and throws what it refuses as a problem.
+    /// Calls the catalogue, and rethrows its errors as problems.
     static func rethrowing<Value>(
         catalog work: @autoclosure () async throws(CatalogError) -> Value
     ) async throws(Problem) -> Value {
@@ -28,7 +28,7 @@ extension Problem {
         }
     }
 
-    /// What the service of downloads refuses.
+    /// A refusal of the download service.
     init(_ error: DownloadError) {
         self.init(Addition.Refusal(error))
         switch error {
@@ -37,12 +37,12 @@ extension Problem {
         }
     }
 
-    /// What was refused, perhaps to an earlier request.
+    /// A refusal, possibly of an earlier request.
     init(_ refusal: Addition.Refusal) {
         self.init(ProblemCode(rawValue: refusal.code) ?? .internalError, refusal.detail, state: refusal.state, id: refusal.id)
     }
 
-    /// What a search ends in.
+    /// An error of a search.
     init(_ error: CatalogError) {
         switch error {
         case .invalidRequest(let reason): self.init(.invalidRequest, reason)
@@ -60,14 +60,14 @@ extension Problem {
         }
     }
 
-    /// What the server refuses while it reads a request.
+    /// A refusal of the server while it reads a request.
     init(_ refusal: Refusal) {
         self.init(ProblemCode(refusing: refusal.status), refusal.detail)
         statusOverride = refusal.status
         if refusal.status.code == 503 { retryAfter = 1 }
     }
 
-    /// A refusal that ends by itself.
+    /// A refusal that ends after a delay.
     init(_ code: ProblemCode, _ detail: String, waiting delay: Duration) {
         self.init(code, detail, retryAfter: Self.wholeSeconds(delay))
     }
@@ -82,7 +82,7 @@ extension Problem {
         self.init(.invalidRequest, "the body is not valid JSON: \(error)")
     }
 
-    /// The least number of whole seconds that is no shorter, 1 or more: what `Retry-After` takes.
+    /// The duration in seconds, rounded up, at least 1: the value of `Retry-After`.
     private static func wholeSeconds(_ duration: Duration) -> Int {
         let (seconds, attoseconds) = duration.components
         return max(1, Int(clamping: attoseconds > 0 ? seconds &+ 1 : seconds))
@@ -90,7 +90,7 @@ extension Problem {
 }
 
 extension Addition.Refusal {
-    /// An item of a batch that is refused before it is a download.
+    /// A batch item that is refused before it becomes a download.
     init(_ problem: Problem) {
         self.init(code: problem.code.rawValue, detail: problem.detail, state: problem.state, id: problem.id)
     }

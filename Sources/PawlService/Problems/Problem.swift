@@ -3,21 +3,21 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 
-/// What went wrong with a request, as RFC 9457 has it said.
+/// An error response (RFC 9457).
 struct Problem: Error, Sendable, Equatable {
-    /// The kind.
+    /// The kind of problem.
     var code: ProblemCode
-    /// What was wrong this time, and what is accepted, in a sentence.
+    /// The explanation of this occurrence in a sentence, with the values that would be accepted.
     var detail: String
-    /// The state that a download is in, if that is why.
+    /// The state of the download, if it is the cause.
     var state: DownloadState?
-    /// The download that is meant, if that is what the client will want to know.
+    /// The id of the download concerned, if it helps the client.
     var id: DownloadID?
-    /// Whole seconds after which it is worth trying again.
+    /// Whole seconds after which the client should retry.
     var retryAfter: Int?
-    /// The methods that are allowed, in a 405.
+    /// The value of `Allow`, in a 405.
     var allow: String?
-    /// Overrides the code's own status, for refusals the server made.
+    /// Overrides the code's own status, for refusals of the server.
     var statusOverride: HTTPStatus?
 
     init(_ code: ProblemCode, _ detail: String, state: DownloadState? = nil, id: DownloadID? = nil, retryAfter: Int? = nil) {
@@ -30,7 +30,7 @@ struct Problem: Error, Sendable, Equatable {
 
     var status: HTTPStatus { statusOverride ?? code.status }
 
-    /// Writes the object.
+    /// Writes the JSON object.
     func encode(into writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("type", "/problems/" + code.rawValue)
@@ -43,7 +43,7 @@ struct Problem: Error, Sendable, Equatable {
         writer.endObject()
     }
 
-    /// Makes `response` say so. Fields that are already there stay.
+    /// Fills in the response with this problem. Fields that it has already stay.
     func fill(_ response: inout Response) {
         response.fill(status) { encode(into: &$0) }
         response.fields.set(.contentType, "application/problem+json")

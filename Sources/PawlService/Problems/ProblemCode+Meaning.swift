@@ -1,4 +1,4 @@
-/// What each kind of problem means, and what to do about it: for whoever follows a problem's `type`.
+/// The meaning of each kind of problem, and the remedy, for readers of the page that a problem's `type` links to.
 extension ProblemCode {
     var meaning: String {
         switch self {

@@ -1,6 +1,6 @@
 internal import HTTPCore
 
-/// The kinds of problem that a response can be, spelled as clients see them.
+/// The kinds of problem, spelled as clients see them.
 enum ProblemCode: String, Sendable, CaseIterable {
     case invalidRequest = "invalid-request"
     case unauthorized
@@ -34,7 +34,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case versionNotSupported = "version-not-supported"
     case insufficientStorage = "insufficient-storage"
 
-    /// The status that goes with it.
+    /// The status of a response with this code.
     var status: HTTPStatus {
         HTTPStatus(statusCode)
     }
@@ -68,7 +68,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         }
     }
 
-    /// What it is called, the same for every occurrence (RFC 9457 §3.1.3).
+    /// The title, the same for every occurrence (RFC 9457 §3.1.3).
     var title: String {
         switch self {
         case .invalidRequest: "The request is not valid"
@@ -105,7 +105,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         }
     }
 
-    /// The code of a refusal that the server makes by itself, by its status.
+    /// The code of a refusal by the server, from its status.
     init(refusing status: HTTPStatus) {
         self =
             switch status.code {

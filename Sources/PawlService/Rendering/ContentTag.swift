@@ -1,13 +1,14 @@
 internal import HTTPCore
 
-/// A strong validator of a body: equal bytes, equal tag. It tells versions apart, and is no defence against forgery.
+/// A strong validator of a body: equal bytes have equal tags. It distinguishes versions, and does not protect against
+/// forgery.
 enum ContentTag {
     /// The entity-tag of these bytes.
     static func of(_ bytes: [UInt8]) -> EntityTag {
         EntityTag(opaque: String(hash(bytes), radix: 36) + "-" + String(bytes.count, radix: 36))
     }
 
-    /// 64 bits that depend on every byte and its place; each word is spread by a multiplication and folded back.
+    /// 64 bits that depend on every byte and its position. Each word is spread by a multiplication and folded.
     private static func hash(_ bytes: [UInt8]) -> UInt64 {
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15
         var word: UInt64 = 0

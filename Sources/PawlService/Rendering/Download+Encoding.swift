@@ -2,7 +2,7 @@ internal import Downloads
 internal import HTTPCore
 internal import JSON
 
-/// The resource exactly as the contract shows it: members in its order, absent values as `null`.
+/// The JSON of a download as the contract defines it: members in its order, absent values as `null`.
 extension Download {
     /// The resource as JSON, with links that begin with the prefix.
     func encoded(_ linkPrefix: PathPrefix) -> [UInt8] {
@@ -11,7 +11,8 @@ extension Download {
         return writer.bytes
     }
 
-    /// - Returns: where the value of its position begins: the one that is no part of its version.
+    /// Writes the resource.
+    /// - Returns: The offset of the value of `position`, the only member that does not depend on the version.
     @discardableResult
     func encode(into writer: inout JSONWriter, _ linkPrefix: PathPrefix) -> Int {
         writer.beginObject()
@@ -80,7 +81,7 @@ extension Download {
 
     private static let links: [(name: String, ending: String)] = [("self", ""), ("file", "/file"), ("events", "/events")]
 
-    /// Enough digits to draw, few enough to read. Never rounds up to the end: 1 means that it is done.
+    /// Rounds down to as many digits as clients need. Never rounds up to 1, which means complete.
     private static func rounded(_ value: Double, places: Double) -> Double {
         guard value < 1e15 else { return value }
         return (value * places).rounded(.down) / places

@@ -3,38 +3,38 @@ internal import HTTPCore
 internal import HTTPServer
 internal import System
 
-/// What responses with finished files say of them, as it was written last: for about 1,000 files, in 1 MiB.
+/// Precomputed fields of responses with finished files: a cache of about 1,000 files in 1 MiB.
 final class FinishedFiles: Sendable {
-    /// One of them.
+    /// A finished file and the fields of its responses.
     struct File: Sendable {
         let name: String
         let folder: String
-        /// Which file it is, if it was there when it was looked for last.
+        /// The identity of the file; `nil` if the file was missing at the last check.
         let identity: FileIdentity?
         let mediaType: String
         let etag: EntityTag?
-        /// The fields of a response that a browser saves, and of one that it shows.
+        /// The fields of a response that a browser saves, and of a response that it displays.
         let attachment: Fields
         let inline: Fields
-        /// Whether a browser that shows it runs nothing of it.
+        /// Whether a browser that displays the file runs nothing of it.
         var isHarmless: Bool {
             let type = mediaType.prefix { $0 != ";" && $0 != " " }.lowercased()
             let kind = type.prefix { $0 != "/" }
             return ["audio", "video"].contains(kind) || (kind == "image" && !type.hasSuffix("xml"))
                 || ["text/plain", "application/pdf"].contains(type)
         }
-        /// About how many bytes that takes, but for what all have in common.
+        /// The approximate size in bytes, without the fields common to all files.
         let size: Int
     }
 
-    /// What one takes besides its texts, about.
+    /// The approximate size in bytes of an entry without its texts.
     private static let overhead = 512
 
     private let cache = VersionCache<File>(capacity: 1 << 20)
-    /// What all of them say.
+    /// The fields of every response with a file.
     private let common: Fields
 
-    /// - Parameter isShared: whether pages of other origins may embed them.
+    /// - Parameter isShared: Whether pages of other origins may embed the files.
     init(isShared: Bool) {
         var common = Fields()
         common.append(
@@ -46,12 +46,12 @@ final class FinishedFiles: Sendable {
         self.common = common
     }
 
-    /// The file of a download, whose version is known.
+    /// The cached file of a download's version; `nil` if it is not cached.
     func file(_ version: DownloadVersion) -> File? {
         cache.find(version)
     }
 
-    /// The file of a download that is completed, under its name.
+    /// The file of a completed download, under its name.
     func file(of download: Download, named name: String) -> File {
         let mediaType = download.mediaType ?? "application/octet-stream"
         let dispositions = (

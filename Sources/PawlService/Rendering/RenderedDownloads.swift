@@ -2,20 +2,20 @@ internal import Downloads
 internal import HTTPCore
 internal import JSON
 
-/// Versions of downloads as JSON, as they were written last: about 2,000 of them, in 2 MiB at most. Whoever shows one takes it from here:
-/// responses, lists, long polls and event streams.
+/// Versions of downloads as JSON: a cache of about 2,000 versions in at most 2 MiB. Responses, lists, long polls and
+/// event streams share it.
 final class RenderedDownloads: Sendable {
     /// A resource and its validator.
     struct Rendering: Sendable {
-        /// The JSON object, at no place in the queue.
+        /// The JSON object with `null` as its position.
         fileprivate let text: [UInt8]
-        /// That of the resource without its position, which changes with others.
+        /// The validator of the resource without its position, which changes when other downloads move.
         let etag: EntityTag
-        /// The fields of a response that shows it.
+        /// The fields of a response with this resource.
         let fields: Fields
-        /// Where the value of its position begins.
+        /// The offset of the value of `position`.
         fileprivate let place: Int
-        /// How many precede it in the queue.
+        /// The number of downloads that precede this one in the queue; `nil` if it is not in the queue.
         fileprivate var position: Int?
 
         /// The JSON object.
@@ -48,25 +48,26 @@ final class RenderedDownloads: Sendable {
         }
     }
 
-    /// How long the value is that stands for no position: `null`.
+    /// The length of `null`, the value of an absent position.
     private static let nowhere = 4
 
-    /// What a rendering takes besides its bytes, about.
+    /// The approximate size in bytes of an entry without its text.
     private static let overhead = 256
 
-    /// What their links begin with.
+    /// The prefix of the links.
     let linkPrefix: PathPrefix
     private let cache = VersionCache<Rendering>(capacity: 2 << 20)
-    /// Whether they are for those who must not see what may be secret in a URL. Their bytes, and so their validators, are others.
+    /// Whether possible secrets in URLs are left out, for callers without scope `full`. The bytes differ, and so do the
+    /// validators.
     private let hidesSecrets: Bool
 
-    /// Nothing is written yet.
+    /// Creates an empty cache.
     init(linkPrefix: PathPrefix = .none, hidesSecrets: Bool = false) {
         self.linkPrefix = linkPrefix
         self.hidesSecrets = hidesSecrets
     }
 
-    /// A download as it stands now, or `nil` if there is none with this id.
+    /// The current rendering of a download; `nil` if there is no download with this id.
     func rendering(of id: DownloadID, in index: SnapshotIndex) -> Rendering? {
         if let (version, position) = index.versionAndPosition(of: id), let found = rendering(of: version) {
             return found.at(position)
@@ -74,12 +75,12 @@ final class RenderedDownloads: Sendable {
         return index.download(id).map(rendering(of:))
     }
 
-    /// What was written of a version, at no place in the queue.
+    /// The cached rendering of a version, without a position; `nil` if it is not cached.
     func rendering(of version: DownloadVersion) -> Rendering? {
         cache.find(version)
     }
 
-    /// Writes a download, or finds it written.
+    /// The rendering of a download, from the cache or newly written.
     func rendering(of download: Download) -> Rendering {
         let version = download.version
         if let version, let found = rendering(of: version) { return found.at(download.position) }

@@ -1,13 +1,14 @@
 internal import Downloads
 internal import System
 
-/// What was made of versions of downloads last, so that it need not be made again.
+/// A cache of values derived from versions of downloads.
 ///
-/// A version is never changed: what is found here is what would be made now. The oldest gives way.
+/// A version never changes, so a cached value is never out of date. When the cache is full, the oldest entries are
+/// removed.
 final class VersionCache<Value: Sendable>: Sendable {
     private struct Contents {
         var values: [DownloadVersion: Value] = [:]
-        /// Versions in the order in which they came, with what they cost; those before `first` have given way.
+        /// Versions in order of insertion with their costs; those before `first` have been removed.
         var order: [(version: DownloadVersion, cost: Int)] = []
         var first = 0
         var cost = 0
@@ -26,22 +27,22 @@ final class VersionCache<Value: Sendable>: Sendable {
     private let capacity: Int
     private let contents = Locked(Contents())
 
-    /// An empty one.
-    /// - Parameter capacity: how much all values may cost together.
+    /// Creates an empty cache.
+    /// - Parameter capacity: The maximum total cost of all values.
     init(capacity: Int) {
         self.capacity = capacity
     }
 
-    /// What was made of a version.
+    /// The value of a version; `nil` if it is not cached.
     func find(_ version: DownloadVersion) -> Value? {
         contents.withLock { $0.values[version] }
     }
 
-    /// Keeps what was made of a version, unless that alone would take more than an eighth of the room.
+    /// Caches the value of a version, unless it costs more than an eighth of the capacity.
     func keep(_ value: Value, _ version: DownloadVersion, cost: Int) {
         guard cost <= capacity / 8 else { return }
         contents.withLock { contents in
-            // Another may have made it at the same time.
+            // Another thread may have inserted it meanwhile.
             guard contents.values[version] == nil else { return }
             contents.values[version] = value
             contents.order.append((version, cost))
