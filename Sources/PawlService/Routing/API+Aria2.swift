@@ -2,19 +2,21 @@ internal import Aria2
 internal import HTTPCore
 internal import HTTPServer
 
-/// `/jsonrpc`: clients of aria2, who speak a protocol of their own. It brings its secret in the message, and has none of our rules for
-/// media types, members and queries; so it is no endpoint among the others.
+/// Requests of aria2's clients to `/jsonrpc`.
+///
+/// The protocol has its secret in the message, and does not follow the API's rules for media types, members and query
+/// parameters. So it is not one of the endpoints.
 extension API {
     private static let aria2Path = Array("/jsonrpc".utf8)
     private static let aria2Methods = "GET, HEAD, POST, OPTIONS"
 
-    /// Whether a request is for that path.
+    /// Whether the path of a request is `/jsonrpc`.
     func isForAria2(_ request: borrowing Request) -> Bool {
         let path = request.head.target.rawPath
         return path.count == Self.aria2Path.count && path.elementsEqual(Self.aria2Path) && request.isBelowBasePath
     }
 
-    /// What the head decides is decided before the body takes any memory.
+    /// Decides from the head alone, before the body takes any memory.
     func decide(onBodyForAria2 request: borrowing Request, with response: inout Response) -> BodyDecision {
         do throws(Problem) {
             guard try checkAria2Head(request, countsRequest: true), case .post = request.head.method else { return .ignore }
@@ -49,7 +51,7 @@ extension API {
                 if isPreflight(request) { crossOrigin.respondToPreflight(&response, for: request, methods: Self.aria2Methods) }
             }
         } catch {
-            // A handshake that was refused has fields that say what would not be.
+            // A refused handshake has set fields that name what is accepted; they stay.
             error.fill(&response)
         }
         finish(pending, &response)
@@ -61,11 +63,12 @@ extension API {
         !crossOrigin.allowsChange(by: request.head.fields, scheme: request.scheme)
     }
 
-    /// Checks what the head of a request decides.
+    /// Checks the head of a request.
     ///
-    /// Where a secret is needed, it is in the message, and pages of any origin that know it may send one. Where none is, any page could:
-    /// then it has to say where it comes from, which images and scripts, for which a GET is sent, do not.
-    /// - Returns: false if only the options are asked for.
+    /// If a secret is required, it is in the message, and pages of any origin that have it may call. Without a required
+    /// secret, any page could call. Then the request has to carry an `Origin`, which GET requests for images and
+    /// scripts do not.
+    /// - Returns: Whether the request is a call; `false` if it only asks for the options.
     private func checkAria2Head(_ request: borrowing Request, countsRequest: Bool) throws(Problem) -> Bool {
         try access.checkHost(request.head.fields)
         if countsRequest { try access.checkRate(request) }

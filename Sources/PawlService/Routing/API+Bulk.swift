@@ -4,9 +4,9 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 
-/// Many downloads at once.
+/// Requests for many downloads at once.
 extension API {
-    /// The most downloads that one batch may add.
+    /// The maximum number of downloads in one batch.
     static let batchLimit = 1000
 
     /// `POST /downloads/batch`.
@@ -28,7 +28,7 @@ extension API {
         return try addAll(request, label: nil) { [self] () in await resolve(requests) }
     }
 
-    /// The same of all that a work consists of, which goes by the work's id.
+    /// Adds all parts of a work, labelled with the work's id.
     private func addParts(_ work: WorkRequest, _ request: borrowing Request) throws(Problem) -> RouteResult {
         guard catalog.isID(work.id) else {
             throw Problem(.invalidRequest, "'partsOf' is '\(work.id)'; it takes \(Catalog.acceptedIDs)")
@@ -53,10 +53,10 @@ extension API {
         }
     }
 
-    /// One item of a batch, to be added or refused.
+    /// An item of a batch: a download to add, or a refusal.
     private typealias Item = Result<NewDownload, Addition.Refusal>
 
-    /// Adds what is found to be wanted, and says what became of each.
+    /// Adds the items, and responds with the outcome of each.
     private func addAll(
         _ request: borrowing Request, label: String?, _ items: @escaping @Sendable () async throws(Problem) -> [Item]
     ) throws(Problem) -> RouteResult {
@@ -80,7 +80,7 @@ extension API {
         }
     }
 
-    /// Looks up the tracks that the requests name, with as few requests to their sources as those can be asked.
+    /// Looks up the tracks that the requests name, in as few requests to their sources as possible.
     private func resolve(_ requests: [Result<DownloadRequest, Problem>]) async -> [Item] {
         let ids = requests.compactMap { request -> String? in
             if case .success(let request) = request, case .track(let id) = request.source { id } else { nil }
@@ -132,7 +132,7 @@ extension API {
         }
     }
 
-    /// Does something with many downloads, and says with how many.
+    /// Performs a command on many downloads, and responds with their number.
     private func count(
         _ name: String, _ body: @escaping @Sendable (DownloadService) async throws(DownloadError) -> Int
     ) -> RouteResult {

@@ -3,7 +3,7 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 
-/// Changing what is there.
+/// Changes of existing downloads.
 extension API {
     /// `PATCH /downloads/{id}`.
     func change(_ id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
@@ -21,7 +21,7 @@ extension API {
         }
     }
 
-    /// What a request to change a download asks of it as it stands (RFC 9110 §13.1); `nil`: nothing, and then any version is meant.
+    /// The conditions of a request to change a download (RFC 9110 §13.1); `nil` if it has none and means any version.
     static func condition(
         of method: HTTPMethod, _ fields: Fields, _ linkPrefix: PathPrefix
     ) -> (@Sendable (Download) -> Bool)? {
@@ -34,7 +34,7 @@ extension API {
 }
 
 extension Download {
-    /// The validator that the response to `GET /downloads/{id}` would have now.
+    /// The validator that a response to `GET /downloads/{id}` would have now.
     func entityTag(_ linkPrefix: PathPrefix) -> EntityTag {
         var resting = self
         resting.position = nil

@@ -1,11 +1,11 @@
 internal import HTTPCore
 internal import HTTPServer
 
-/// The pages for people: the web console, and the API to read.
+/// The pages for people: the web console and the API reference.
 extension API {
     /// `GET /`.
     func startPage(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
-        // What the page refers to is beside it: behind the prefix there has to be a slash.
+        // The page's references are relative, so a path that is only the base path needs a slash at its end.
         guard !request.head.target.rawPath.isEmpty else {
             response.status = .found
             response.fields.append(.location, request.linkPrefix.text + "/")
@@ -40,7 +40,7 @@ extension API {
         response.fields.append(.contentSecurityPolicy, policy ?? consolePolicy)
         response.fields.append(.xFrameOptions, "DENY")
         response.fields.append(.referrerPolicy, "no-referrer")
-        // Asked again each time, with 304 as the response: a page never runs with the scripts of another version.
+        // Revalidated each time, usually with a 304, so that a page never runs scripts of another version.
         response.fields.append(.cacheControl, "no-cache")
         response.body = file.bytes
         response.validate(for: request)

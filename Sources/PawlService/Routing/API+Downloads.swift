@@ -6,7 +6,7 @@ internal import JSON
 internal import PawlConfiguration
 internal import System
 
-/// The downloads: list, add, show, command, remove.
+/// Requests that list, add, show, command and remove downloads.
 extension API {
     /// `GET /downloads`.
     func list(_ request: borrowing Request, _ caller: Caller) throws(Problem) -> RouteResult {
@@ -17,10 +17,10 @@ extension API {
                 limit: try reader.integer("limit", in: 1...200) ?? 50,
                 after: try Self.cursor(&reader), order: try reader.choice("order", ListQuery.Order.self) ?? .newest)
         }
-        // Whether something is found says what it has.
+        // Whether a search text matches reveals text, so possible secrets are not searched.
         query.hidesSecrets = caller.scope != .full
         let (index, rendered) = (index, rendered(for: request, by: caller))
-        // A list may walk over every download there is: not on the event loop.
+        // A list may visit every download, so it is not made on the event loop.
         return .later { [query, readingLane] () throws(Problem) in
             let response: Response? = await readingLane.run(within: Self.readingLimit) {
                 let page = index.page(query)
@@ -52,7 +52,7 @@ extension API {
         let seconds = try QueryReader.read(request.head.target) { reader throws(Problem) in
             try reader.integer("wait", in: 0...Self.longestWait)
         }
-        // Without what the client knows there is nothing to wait for.
+        // Without `If-None-Match`, the client's version is unknown and there is no change to wait for.
         if let seconds, seconds > 0, request.head.fields.contains(.ifNoneMatch) {
             return waitForChange(of: id, atMost: seconds, request, caller)
         }
@@ -60,7 +60,7 @@ extension API {
         return .ready
     }
 
-    /// Shows a download as it stands now.
+    /// Fills in the response with the current state of a download.
     func fill(
         _ response: inout Response, withDownload id: DownloadID, for request: borrowing Request, of caller: Caller
     ) throws(Problem) {
@@ -99,7 +99,7 @@ extension API {
         return response
     }
 
-    /// What is to be downloaded, looked up if the request names a track.
+    /// The download that a request asks for, looked up if the request names a track.
     private func resolve(_ request: DownloadRequest) async throws(Problem) -> NewDownload {
         switch request.source {
         case .url(let url): return request.download(of: url)
@@ -107,13 +107,13 @@ extension API {
         }
     }
 
-    /// What is to be downloaded of what was found for the track of a request.
+    /// The download of a track, from the result of its lookup.
     static func download(
         _ request: DownloadRequest, _ id: String, _ found: Result<SearchResponse, CatalogError>
     ) throws(Problem) -> NewDownload {
         let member = "'\(request.prefix)trackId' is '\(id)'"
         switch found {
-        // The catalogue knows the parameter of /search/lookup; here it is a member that is wrong.
+        // The catalogue's message names the parameter of `/search/lookup`; here a member is wrong.
         case .failure(.invalidRequest): throw Problem(.invalidRequest, "\(member); it takes \(Catalog.acceptedIDs)")
         case .failure(let error): throw Problem(error)
         case .success(let response):
@@ -159,7 +159,7 @@ extension API {
 }
 
 extension Result where Success == SearchResponse, Failure == CatalogError {
-    /// What a lookup comes to.
+    /// The result of a lookup.
     fileprivate init(catching catalog: Catalog, _ id: String) async {
         do throws(CatalogError) {
             self = .success(try await catalog.lookup(id))

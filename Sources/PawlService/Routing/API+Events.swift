@@ -10,7 +10,7 @@ extension API {
     ) throws(Problem) -> RouteResult {
         let interval = try QueryReader.read(request.head.target) { reader throws(Problem) in
             let interval = try reader.integer("interval", in: 50...60_000) ?? 250
-            // Checked already, and of no further use.
+            // Already checked; taken so that it is not refused as unknown.
             _ = try reader.value("ticket")
             return interval
         }
@@ -18,7 +18,7 @@ extension API {
         let after = request.head.fields[.lastEventID].flatMap { EventID(parsing: $0) }
         response.fields.append(.contentType, "text/event-stream")
         response.forbidStoring()
-        // nginx and others hold responses back unless told not to.
+        // nginx and other proxies buffer responses without this field.
         response.fields.append(.xAccelBuffering, "no")
         response.content = .stream(
             DownloadEventStream(

@@ -3,14 +3,16 @@ internal import HTTPCore
 internal import HTTPServer
 internal import System
 
-/// The finished files.
+/// Requests for finished files.
 extension API {
     /// `GET /downloads/{id}/file`.
     ///
-    /// What is in a file is the choice of whoever served it to us. A browser gets it as a download unless asked otherwise, does
-    /// not guess its type (`nosniff`, which the server sends always), and shows it in a sandbox without scripts or origin.
+    /// The origin controls the contents of a file. So a browser saves the file unless the request asks for display,
+    /// does not guess its type (`nosniff`, which the server always sends), and displays it in a sandbox without scripts
+    /// or origin.
     ///
-    /// A file in object storage is had there, by a URL that is valid for a minute; conditions are judged here.
+    /// For a file in object storage, the response redirects to a URL of the storage that is valid for a minute.
+    /// Conditions are evaluated here.
     func file(of id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         let isInline = try Self.asksInline(request.head.target)
         let finished = try finishedFile(of: id)
@@ -27,7 +29,7 @@ extension API {
             return .ready
         }
         let request = copy request
-        // Opening a file may have to wait for a disk, and recognising one that was restored from a backup takes longer.
+        // Opening a file may wait for a disk; identifying a file restored from a backup takes longer.
         return .later { [self] () throws(Problem) in
             let (file, identity): (FileDescriptor?, FileIdentity)
             do throws(FinishedFileError) {
@@ -35,7 +37,7 @@ extension API {
             } catch {
                 switch error {
                 case .gone: throw Self.gone
-                // Out of descriptors or memory, a disk that fails: that says nothing of the file.
+                // A lack of descriptors or memory, or a failing disk, does not mean that the file is gone.
                 case .unavailable(let reason):
                     throw Problem(.unavailable, "the file cannot be opened now: \(reason)", retryAfter: 1)
                 }
@@ -52,13 +54,14 @@ extension API {
 
     private static var gone: Problem { Problem(.notFound, "the file is gone") }
 
-    /// Sends the client to the object storage that has the file, unless its conditions say otherwise; returns false if it is not there.
+    /// Redirects the client to the object storage unless a condition of the request decides otherwise.
+    /// - Returns: Whether the response is filled in; `false` if the file is not in object storage.
     private func redirect(
         to finished: FinishedFiles.File, _ id: DownloadID, _ identity: FileIdentity, isInline: Bool,
         _ request: borrowing Request, _ response: inout Response
     ) -> Bool {
         guard downloads.keepsObjects else { return false }
-        // There it has no sandbox.
+        // The storage does not send the sandbox policy.
         let fields = isInline && finished.isHarmless ? finished.inline : finished.attachment
         let address = downloads.address(
             of: id, as: identity, isHead: request.head.method == .head, disposition: fields[.contentDisposition],
@@ -74,11 +77,12 @@ extension API {
             response.status = .notModified
             response.fields.append(contentsOf: fields)
         case .failed: Self.conditionFailed.fill(&response)
-        // Ranges are the storage's.
+        // The storage serves the ranges.
         case .proceed, .partial, .unsatisfiable:
             response.status = .found
             response.fields.append(.location, address)
-            // The address works for whoever has it, and not for long; the ticket in this one is nothing for others.
+            // The address works for every holder, for a short time. The ticket in this request's URL must not reach the
+            // storage.
             response.fields.append(.cacheControl, "no-store")
             response.fields.append(.referrerPolicy, "no-referrer")
             return true
@@ -95,7 +99,7 @@ extension API {
     private static func asksInline(_ target: RequestTarget) throws(Problem) -> Bool {
         try QueryReader.read(target) { reader throws(Problem) in
             let isInline = try reader.bool("inline") ?? false
-            // Checked already, and of no further use.
+            // Already checked; taken so that it is not refused as unknown.
             _ = try reader.value("ticket")
             return isInline
         }

@@ -8,7 +8,7 @@ internal import System
 extension API {
     /// `GET /metrics`.
     func showMetrics(_ request: borrowing Request) throws(Problem) -> RouteResult {
-        // What the process takes is read from files, and the store is tried out.
+        // Process figures are read from files, and the store is checked.
         return .later { [self] () throws(Problem) in
             var response = Response()
             response.fields.append(.contentType, "text/plain; version=0.0.4; charset=utf-8")
@@ -42,7 +42,7 @@ extension API {
         return text.bytes
     }
 
-    /// What the process takes of the machine, as far as the system says.
+    /// Writes the process's use of memory, descriptors and processor time, as far as the system reports it.
     private func writeProcess(to text: inout MetricsText) {
         if let bytes = condition.freeBytes {
             text.gauge("pawl_disk_free_bytes", "Free bytes where the data directory is.", Double(bytes))
@@ -101,7 +101,7 @@ extension API {
         if let condition = downloads.fleetCondition { write(figures.fleet, condition, to: &text) }
     }
 
-    /// What a replica of a fleet tells besides.
+    /// Writes the additional metrics of a replica of a fleet.
     private func write(_ figures: ServiceMetrics.Fleet, _ condition: FleetCondition, to text: inout MetricsText) {
         text.gauge("pawl_fleet_replicas", "Replicas that hold a lease.", Double(condition.replicas))
         text.gauge(

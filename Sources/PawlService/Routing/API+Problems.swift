@@ -2,9 +2,9 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 
-/// What the `type` of a problem leads to.
+/// The pages that the `type` of a problem links to.
 extension API {
-    /// `GET /problems/{code}`: a page for browsers, which ask for one, and JSON for everybody else.
+    /// `GET /problems/{code}`: HTML if `Accept` names it, as browsers' requests do, otherwise JSON.
     func problem(
         _ name: ArraySlice<UInt8>, _ request: borrowing Request, _ response: inout Response
     ) throws(Problem) -> RouteResult {

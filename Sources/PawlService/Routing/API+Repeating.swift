@@ -3,15 +3,15 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 
-/// Requests that are made again because their response was lost.
+/// Requests that a client repeats because the response was lost.
 extension API {
     /// Carries out a request later; one with an `Idempotency-Key` only the first time.
     ///
-    /// Failures are not remembered: repeating is what the key is for. What is remembered is on disk together with what the
-    /// request did, so that a crash comes before both or after both.
+    /// Failures are not kept, so that a repetition can succeed. The outcome is committed together with the changes of
+    /// the request, so a crash loses both or neither.
     /// - Parameters:
-    ///   - work: carries the request out, and has the key kept with what it does.
-    ///   - response: the response, to the first request and to a repetition alike.
+    ///   - work: Carries out the request, and stores the key together with its changes.
+    ///   - response: Makes the response, to the first request and to a repetition alike.
     func once(
         _ request: borrowing Request, _ work: @escaping @Sendable (RequestKey?) async throws(Problem) -> [Addition.Outcome],
         response: @escaping @Sendable ([Addition.Outcome]) throws(Problem) -> Response
@@ -22,7 +22,7 @@ extension API {
         guard (1...255).contains(value.bytes.count), request.head.fields.count(.idempotencyKey) == 1 else {
             throw Problem(.invalidRequest, "the Idempotency-Key must be given once and have 1 to 255 characters")
         }
-        // A key is bytes (RFC 9110 §5.5), and has one name for them, also if they are no UTF-8.
+        // A key is bytes (RFC 9110 §5.5); `latin1` maps each to one text, even if they are not UTF-8.
         let key = RequestKey(value.latin1, request: Array(request.head.target.rawPath) + [0] + request.body)
         let downloads = downloads
         return .later { () throws(Problem) in

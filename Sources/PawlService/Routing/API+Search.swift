@@ -5,7 +5,7 @@ internal import HTTPServer
 internal import JSON
 internal import PawlConfiguration
 
-/// Search.
+/// Requests for searches.
 extension API {
     /// `GET /search`.
     func search(_ request: borrowing Request, _ caller: Caller, _ response: inout Response) throws(Problem) -> RouteResult {
@@ -27,10 +27,10 @@ extension API {
     func parts(_ request: borrowing Request, _ caller: Caller, _ response: inout Response) throws(Problem) -> RouteResult {
         let (query, cached) = try read(request) { items in
             let query = try Catalog.partsQuery(from: items)
-            // To choose formats takes a look at all the work has, and that may be much.
+            // Choosing formats examines all parts of the work, which may be many.
             return (query, query.formats.isEmpty ? try catalog.cachedParts(query) : nil)
         }
-        // As many as a search has at most are written at once: more would keep the other connections waiting.
+        // More parts than a search returns would block the other connections of the event loop.
         if let cached, cached.count <= Self.partsAtOnce {
             fill(&response, with: cached, includesRaw: query.includesRaw, for: request, of: caller)
             return .ready
@@ -57,17 +57,18 @@ extension API {
         }
     }
 
-    /// How many parts are written on the event loop.
+    /// The maximum number of parts that are encoded on the event loop.
     private static let partsAtOnce = 200
 
     private func fill(
         _ response: inout Response, with found: SearchResponse, includesRaw: Bool, for request: borrowing Request,
         of caller: Caller
     ) {
-        // The state of a download in it changes before the rest does: to be kept, but asked again.
+        // The response includes states of downloads, which change sooner than the rest. So caches may keep it, and only
+        // the client's own.
         let left = found.freshness(at: .now).components.seconds
         response.fields.append(.cacheControl, "private, max-age=\(left)")
-        // What a token of scope full is shown is not to be kept for one of scope read.
+        // A response for a token of scope full must not be reused for one of scope read.
         response.fields.append(.vary, "Authorization")
         let linkPrefix = request.linkPrefix
         response.fill { writer in encode(found, linkPrefix, includesRaw: includesRaw, for: caller, into: &writer) }
@@ -79,7 +80,7 @@ extension API {
     ) {
         let index = index
         found.encode(into: &writer, linkPrefix: linkPrefix.text, includesRaw: includesRaw) { url in
-            // That there is a download of it would tell what its URL has for a query.
+            // The existence of a download of this URL would reveal the secrets in its query.
             guard caller.scope == .full || HTTPURL.withoutSecrets(in: url) == url else { return nil }
             return index.reference(toURL: url).map { (id: $0.id.description, state: $0.state.rawValue) }
         }
@@ -115,7 +116,7 @@ extension API {
         }
     }
 
-    /// What `include` takes.
+    /// The values of `include`.
     private enum Inclusion: String, CaseIterable {
         case raw
     }

@@ -4,9 +4,9 @@ internal import HTTPServer
 internal import JSON
 internal import PawlConfiguration
 
-/// Probes, statistics, and the published document.
+/// Requests for probes, statistics and the OpenAPI document.
 extension API {
-    /// `GET /healthz`: the process lives.
+    /// `GET /healthz`: the process is alive.
     func health(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         response.forbidStoring()
         response.fill { $0.raw(Self.healthBody) }
@@ -15,12 +15,13 @@ extension API {
 
     private static let healthBody = Array(#"{"status":"ok"}"#.utf8)
 
-    /// `GET /readyz`: requests are welcome. What is degraded makes nobody unready: on a full disk, only a request can make room.
+    /// `GET /readyz`: the service accepts requests. A degraded service stays ready: on a full disk, only requests can
+    /// free space.
     func readiness(_ request: borrowing Request) throws(Problem) -> RouteResult {
         try checkReadiness()
         return .later { [self] () throws(Problem) in
             let store = await downloads.storeCondition()
-            // It may have begun to stop in the meantime.
+            // The service may have begun to stop meanwhile.
             try checkReadiness()
             if let reason = store.unreadable {
                 throw Problem(.unavailable, "records cannot be read: \(reason)", retryAfter: 1)

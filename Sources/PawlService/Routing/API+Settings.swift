@@ -3,7 +3,7 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 
-/// What can be changed about the service while it runs.
+/// Requests for the settings that can change while the service runs.
 extension API {
     /// `GET /settings`.
     func showSettings(_ request: borrowing Request) throws(Problem) -> RouteResult {
@@ -16,7 +16,7 @@ extension API {
         }
     }
 
-    /// `PATCH /settings`. A member that is `null` changes nothing, as one that is absent.
+    /// `PATCH /settings`. A member that is `null` changes nothing, like an absent member.
     func changeSettings(_ request: borrowing Request) throws(Problem) -> RouteResult {
         var reader = try ObjectReader(try RequestBody.json(of: request))
         var values: [ServiceSettings.Name: Int64] = [:]
@@ -47,14 +47,14 @@ extension API {
 }
 
 extension ServiceSettings {
-    /// Whether the conditions of a request to change them hold of them as they stand: RFC 9110 §13.1.
+    /// Whether the conditions of a request to change the settings hold for the current ones (RFC 9110 §13.1).
     fileprivate func areMeant(by fields: Fields) -> Bool {
         guard Preconditions.areAsked(by: fields) else { return true }
         return Preconditions.evaluate(method: .patch, fields: fields, etag: ContentTag.of(response.body), lastModified: nil)
             == .proceed
     }
 
-    /// All of them as a response.
+    /// The response with all settings.
     fileprivate var response: Response {
         var response = Response()
         response.forbidStoring()
@@ -75,7 +75,7 @@ extension ServiceSettings {
 }
 
 extension ObjectReader {
-    /// The schedule; nil if the member is absent.
+    /// The schedule; `nil` if the member is absent.
     fileprivate mutating func speedSchedule() throws(Problem) -> SpeedSchedule? {
         let name = ServiceSettings.scheduleName
         guard let texts = try strings(name, count: SpeedSchedule.mostEntries, limit: SpeedSchedule.longestEntry) else {

@@ -2,7 +2,7 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 
-/// Access for browsers.
+/// Requests for tickets, which browsers need.
 extension API {
     /// `POST /tickets`.
     func issueTicket(

@@ -3,21 +3,21 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 
-/// Long polling: for clients that cannot follow an event stream.
+/// Long polling, for clients that cannot read an event stream.
 extension API {
-    /// The longest that a request may be held, in seconds.
+    /// The maximum duration of a wait, in seconds.
     static let longestWait = 60
-    /// The longest wait for the other replicas' changes before a version that is not known here is judged.
+    /// The maximum wait for other replicas' changes before a version that this replica does not know is compared.
     private static let feedLimit: Duration = .seconds(1)
 
-    /// Responds to `GET /downloads/{id}` once the resource is no longer what the client knows, or when the time is over.
+    /// Responds to `GET /downloads/{id}` once the resource differs from the client's version, or after `seconds`.
     func waitForChange(
         of id: DownloadID, atMost seconds: Int, _ request: borrowing Request, _ caller: Caller
     ) -> RouteResult {
         let request = copy request
         return .later { [self] () throws(Problem) in
             let deadline = ContinuousClock.now + .seconds(seconds)
-            // Wakes that come while nobody waits are kept, as one.
+            // Wakes between two waits are kept, merged into one.
             let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             let subscription = downloads.events.subscribe(
                 scope: id, after: nil, interval: .milliseconds(250), wake: { wake.yield() })
@@ -30,14 +30,14 @@ extension API {
                 try fill(&response, withDownload: id, for: request, of: caller)
                 if mayBeBehind {
                     mayBeBehind = false
-                    // Another replica may have sent the client a later version.
+                    // Another replica may have sent a later version to the client.
                     if response.status != .notModified {
                         try? await downloads.catchUp(within: Self.feedLimit)
                         continue
                     }
                 }
                 let now = ContinuousClock.now
-                // A service that stops keeps nobody.
+                // A service that stops ends all waits.
                 if response.status != .notModified || now >= deadline || Task.isCancelled || !condition.isReady {
                     return response
                 }

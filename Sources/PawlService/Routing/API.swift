@@ -9,10 +9,10 @@ internal import System
 
 /// The service's HTTP interface: finds the endpoint of a request, checks that the client may use it, and responds.
 ///
-/// Each group of endpoints is an extension of its own (`API+Downloads`, `API+Search`, …). What only reads memory responds on the
-/// event loop; what has to wait responds later.
+/// Each group of endpoints has its own extension (`API+Downloads`, `API+Search`, …). Requests that only read memory are
+/// answered on the event loop; those that have to wait are answered later.
 final class API: Application {
-    /// A response that is filled in, or one that has to be waited for.
+    /// A response that is filled in, or work that will return it.
     enum RouteResult {
         case ready
         case later(@Sendable () async throws(Problem) -> Response)
@@ -26,10 +26,10 @@ final class API: Application {
     let log: Log
     private let rendered: RenderedDownloads
     private let renderedWithoutSecrets: RenderedDownloads
-    /// The same for links that begin with something else, which only proxies that are trusted can ask for.
+    /// Renderings with other link prefixes, which only trusted proxies can request.
     private let renderedElsewhere = Locked<[Elsewhere: RenderedDownloads]>([:])
     let files: FinishedFiles
-    /// Clients of aria2; `nil`: they are not served.
+    /// The interface for clients of aria2; `nil` if it is disabled.
     let aria2: Aria2?
     let descriptors: DescriptorBudget
     private let logsRequests: Bool
@@ -39,9 +39,10 @@ final class API: Application {
 
     /// The Content-Security-Policy of the console's files.
     let consolePolicy: String
-    /// Limits how many lists are made and long messages read at once: one for every two processors, so that downloads keep the others.
+    /// Limits the number of lists and long messages processed at once to half of the processors. Downloads use the
+    /// others.
     let readingLane = Lane(width: max(1, Thread.processorCount / 2))
-    /// The longest wait of a request for it.
+    /// The maximum time that a request waits for the lane.
     static let readingLimit: Duration = .seconds(4)
 
     init(
@@ -69,7 +70,7 @@ final class API: Application {
             configuration.leavesOutAria2
             ? nil
             : Aria2(
-                // A path means nothing in object storage, and is the same at every replica.
+                // In object storage a local path has no meaning, and `/` is the same at every replica.
                 downloads: downloads, filesDirectory: downloads.keepsObjects ? "/" : ProcessEnvironment.absolutePath(path),
                 access: Aria2Secrets(access: access, metrics: metrics, log: log), lane: readingLane)
     }
@@ -103,17 +104,18 @@ final class API: Application {
         return .ready
     }
 
-    /// What the head alone decides is decided before the body takes any memory.
+    /// Decides from the head alone, before the body takes any memory.
     func decide(onBodyOf request: borrowing Request, with response: inout Response) -> BodyDecision {
         if aria2 != nil, isForAria2(request) { return decide(onBodyForAria2: request, with: &response) }
         let match = match(request)
         var caller: Caller?
         do throws(Problem) {
-            // Nothing that only reads looks at a body.
+            // Requests that only read ignore a body.
             guard try checkHead(request, match, countsRequest: true, &caller) != nil, method(of: request) != .get else {
                 return .ignore
             }
-            // A body in chunks may turn out to be empty; one with a length is not. One that is too long is refused for that.
+            // A chunked body may be empty; a body with a length is not. One over the limit is refused as too large
+            // instead.
             if case .length(let length) = request.head.framing, length <= Int64(ServerLimits().body) {
                 try RequestBody.checkMediaType(request.head.fields)
             }
@@ -136,23 +138,23 @@ final class API: Application {
             entry: log.writes(requestLevel) || change != nil ? RequestLogEntry(request) : nil)
     }
 
-    /// How severe the line of a request is.
+    /// The log level of a request's line.
     private var requestLevel: LogLevel { logsRequests ? .info : .debug }
 
-    /// What is needed of a request when its response is finished.
+    /// The data of a request that is needed when its response is finished.
     struct Pending: Sendable {
-        /// The endpoint's place among all.
+        /// The endpoint's index in `Endpoint.allCases`; `nil` for a path without an endpoint.
         let endpoint: Int?
         let begun: Int64
         let origin: String?
-        /// What the log says of it in any case, if it does what it asks for.
+        /// The change that the log records at any level, unless the request is refused.
         let change: Endpoint.Change?
         let entry: RequestLogEntry?
-        /// Who sent it, once that is known.
+        /// The sender of the request, once it is known.
         var caller: Caller?
     }
 
-    /// What every response gets, early or late.
+    /// Completes every response, whether immediate or later, and records it in the metrics and the log.
     func finish(_ pending: Pending, _ response: inout Response) {
         crossOrigin.decorate(&response.fields, forOrigin: pending.origin)
         let nanoseconds = SystemTime.sinceStart &- pending.begun
@@ -160,18 +162,18 @@ final class API: Application {
         response.permit = pending.caller?.permit
         guard let entry = pending.entry else { return }
         entry.write(to: log, requestLevel, response.status, took: .nanoseconds(nanoseconds), by: pending.caller)
-        // What is refused changes nothing; what failed may have.
+        // A refused request changes nothing; a failed one may have changed something.
         if let change = pending.change, response.status.isSuccessful || response.status.isServerError {
             entry.write(change, to: log, response, by: pending.caller)
         }
     }
 
-    /// Probes are answered whatever squats on the connections.
+    /// Accepts probes over connections beyond the limit, so that open connections cannot make a probe fail.
     func answersSurplus(_ request: borrowing Request) -> Bool {
         match(request).endpoint?.isProbe == true
     }
 
-    /// What a request is for. Past the base path there are the probes only.
+    /// The endpoint of a request. Outside the base path only the probes exist.
     private func match(_ request: borrowing Request) -> Router.Match {
         let match = router.match(request.head.target)
         return request.isBelowBasePath || match.endpoint?.isProbe == true ? match : .nowhere
@@ -182,7 +184,7 @@ final class API: Application {
         let hidesSecrets: Bool
     }
 
-    /// Downloads as a caller may see them, with the links of a request.
+    /// The renderings that a caller may see, with the link prefix of a request.
     func rendered(for request: borrowing Request, by caller: Caller) -> RenderedDownloads {
         let hidesSecrets = caller.scope != .full
         let usual = hidesSecrets ? renderedWithoutSecrets : rendered
@@ -191,7 +193,7 @@ final class API: Application {
         return renderedElsewhere.withLock { known in
             let key = Elsewhere(linkPrefix: prefix, hidesSecrets: hidesSecrets)
             if let found = known[key] { return found }
-            // Each may keep 2 MiB. A proxy has one prefix or a few.
+            // Each may hold 2 MiB. A proxy has one prefix or a few.
             if known.count >= 4 { known.removeAll() }
             let new = RenderedDownloads(linkPrefix: prefix, hidesSecrets: hidesSecrets)
             known[key] = new
@@ -211,7 +213,7 @@ final class API: Application {
     private func route(
         _ request: borrowing Request, _ match: borrowing Router.Match, _ caller: inout Caller?, _ response: inout Response
     ) throws(Problem) -> RouteResult {
-        // Where a body came, it was let in by its head; the token may have been changed while it came.
+        // The head of a request with a body was checked before the body. The token may have changed meanwhile.
         guard let endpoint = try checkHead(request, match, countsRequest: !request.announcesBody, &caller) else {
             response.status = .noContent
             let allow = match.endpoint?.allow ?? "GET, HEAD, POST, PATCH, DELETE, OPTIONS"
@@ -225,7 +227,7 @@ final class API: Application {
         guard downloads.isShared, method == .get, endpoint == .download || endpoint == .file || endpoint == .events,
             let download = DownloadID(parsing: id), index.version(of: download) == nil
         else { return try perform(endpoint, method, id, request, caller, &response) }
-        // Another replica may have just added it.
+        // Another replica may have just added the download.
         let request = copy request
         return .later { [self] () throws(Problem) in
             try await Problem.rethrowing(downloads: await downloads.catchUp())
@@ -237,23 +239,24 @@ final class API: Application {
         }
     }
 
-    /// HEAD is what GET is; the server leaves the body out.
+    /// The method of a request, with GET for HEAD: the server leaves out the body.
     func method(of request: borrowing Request) -> HTTPMethod {
         if case .head = request.head.method { .get } else { request.head.method }
     }
 
-    /// Whether a browser asks what a page may send: it asks without the token.
+    /// Whether a request is a CORS preflight, which browsers send without the token.
     func isPreflight(_ request: borrowing Request) -> Bool {
         guard case .options = request.head.method else { return false }
         return request.head.fields.contains(.origin) && request.head.fields.contains(.accessControlRequestMethod)
     }
 
-    /// Checks what the head of a request decides, and returns the endpoint to be used; `nil` if only its options are asked for.
+    /// Checks the head of a request, and returns its endpoint; `nil` if only the options are requested.
     ///
-    /// The checks come in the order in which they give the least away: the host, how often, then the token, then what there is.
+    /// The order of the checks reveals as little as possible: host, rate, token, then whether the path exists.
     /// - Parameters:
-    ///   - countsRequest: whether the request was not counted yet.
-    ///   - caller: becomes who sent it, where that has to be known, also if the request is refused after that.
+    ///   - countsRequest: Whether the request still has to be counted against the rate limit.
+    ///   - caller: Receives the sender of the request if the endpoint requires one, also if the request is refused
+    ///     later.
     private func checkHead(
         _ request: borrowing Request, _ match: borrowing Router.Match, countsRequest: Bool, _ caller: inout Caller?
     ) throws(Problem) -> Endpoint? {
@@ -285,7 +288,7 @@ final class API: Application {
         return endpoint
     }
 
-    /// Who sends a request. Whoever is refused for want of a token is counted and logged.
+    /// Identifies the sender of a request. Counts and logs a refusal because of a missing or wrong token.
     private func identify(_ request: borrowing Request, takesTicket: Bool) throws(Problem) -> Caller {
         do throws(Problem) {
             return try access.caller(of: request, takesTicket: takesTicket)
@@ -353,13 +356,13 @@ final class API: Application {
         }
     }
 
-    /// The `{id}` of a path. What cannot be an identifier names no download.
+    /// The `{id}` of a path. Text that cannot be an identifier names no download.
     private func identifier(_ bytes: ArraySlice<UInt8>) throws(Problem) -> DownloadID {
         guard let id = DownloadID(parsing: bytes) else { throw Problem(DownloadError.notFound) }
         return id
     }
 
-    /// A failure of the service itself is logged, whatever the level.
+    /// Logs a failure of the service itself, at any level.
     private func report(_ problem: Problem, ofRequest id: RequestIdentifier) {
         guard problem.code == .internalError else { return }
         log.write(
@@ -371,13 +374,12 @@ final class API: Application {
 }
 
 extension Response {
-    /// Fills in a JSON body, in the storage the response has.
+    /// Fills in a JSON body, reusing the storage of the response.
     mutating func fill(_ status: HTTPStatus = .ok, _ encode: (inout JSONWriter) -> Void) {
         self.status = status
         content = .bytes
         fields.append(contentsOf: Self.jsonFields)
         var writer = JSONWriter()
-        // The storage of earlier bodies.
         swap(&writer.bytes, &body)
         writer.bytes.removeAll(keepingCapacity: true)
         encode(&writer)
@@ -386,19 +388,19 @@ extension Response {
 
     private static let jsonFields = Fields(.contentType, "application/json")
 
-    /// Forbids caches to keep the response: it is out of date as soon as it is sent.
+    /// Forbids caches to keep the response, which is out of date as soon as it is sent.
     mutating func forbidStoring() {
         fields.append(contentsOf: Self.noStore)
     }
 
     private static let noStore = Fields(.cacheControl, "no-store")
 
-    /// Makes the body conditional: gives it a strong validator, and leaves out what the client has already or did not ask for.
+    /// Gives the body a strong validator, and evaluates the request's conditions and ranges.
     mutating func validate(for request: borrowing Request) {
         validate(for: request, etag: ContentTag.of(body))
     }
 
-    /// The same with the validator that the body is known to have.
+    /// Evaluates the request's conditions and ranges with a known validator.
     mutating func validate(for request: borrowing Request, etag: EntityTag) {
         serveBody(for: request, etag: etag)
         switch status {

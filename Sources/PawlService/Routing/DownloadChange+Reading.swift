@@ -2,8 +2,8 @@ internal import Downloads
 internal import HTTPCore
 internal import JSON
 
-/// The body of `PATCH /downloads/{id}`, checked by the rules of `POST /downloads`. A member that is `null` changes nothing, as
-/// one that is absent.
+/// The body of `PATCH /downloads/{id}`, checked by the rules of `POST /downloads`. A member that is `null` changes
+/// nothing, like an absent member.
 extension DownloadChange {
     init(reading value: JSONValue) throws(Problem) {
         self.init()

@@ -4,27 +4,27 @@ internal import HTTPCore
 internal import JSON
 internal import System
 
-/// The body of `POST /downloads`, checked.
+/// The checked body of `POST /downloads`.
 struct DownloadRequest: Sendable {
-    /// What is to be downloaded.
+    /// The file to download.
     enum Source: Sendable {
         case url(HTTPURL)
-        /// An identifier from a search, still to be looked up.
+        /// An id from a search, not yet looked up.
         case track(String)
     }
 
     let source: Source
-    /// What precedes the names of its members in refusals, such as `downloads[3].`.
+    /// The prefix of member names in refusals, such as `downloads[3].`.
     let prefix: String
     private var template: DownloadTemplate
 
-    /// Bounds of what a request may hold: all of it is kept with the download, so none may be without end.
+    /// Limits of a request's members. All of them are kept with the download, so each needs a limit.
     enum MemberLimits {
-        /// Bytes of a URL: what the request line of most origins takes.
+        /// Bytes of a URL: the limit of most origins for the request line.
         static let url = 8192
-        /// Request fields of its own.
+        /// The number of request fields.
         static let headers = 50
-        /// Bytes of one field's value.
+        /// Bytes of the value of one request field.
         static let headerValue = 8192
         static let mirrors = 16
         static let labels = 32
@@ -32,7 +32,7 @@ struct DownloadRequest: Sendable {
         static let label = 200
         /// Bytes of a text of the track.
         static let trackText = 4096
-        /// Bytes of the track's JSON.
+        /// Bytes of the JSON of the track.
         static let track = 64 * 1024
         /// Bytes of a folder: eight names, and the slashes between them.
         static let folder = 1607
@@ -41,7 +41,7 @@ struct DownloadRequest: Sendable {
         static let priorities: ClosedRange<Int64> = -10...10
     }
 
-    /// Reads the object. `prefix` precedes the names of its members in refusals.
+    /// Reads the JSON object. `prefix` precedes member names in refusals.
     init(_ value: JSONValue, prefix: String = "") throws(Problem) {
         self.prefix = prefix
         var reader = try ObjectReader(value, prefix: prefix)
@@ -56,7 +56,7 @@ struct DownloadRequest: Sendable {
         case (nil, nil): throw reader.refusal("url", "is missing; a download takes either 'url' or 'trackId'")
         case (_?, _?): throw reader.refusal("trackId", "is given beside 'url'; a download takes one of them")
         }
-        // The URL of a track is not known yet, and takes this one's place.
+        // The URL of a track is not known yet; a placeholder stands for it.
         guard let placeholder = url ?? HTTPURL("http://invalid/") else { throw reader.refusal("url", "is missing") }
         var new = NewDownload(url: placeholder.withoutUserInfo)
         new.filename = try reader.string("filename", limit: 1024)
@@ -99,12 +99,12 @@ struct DownloadRequest: Sendable {
         template.download(of: url)
     }
 
-    /// The download of what a source found, at that URL.
+    /// The download of a search result at this URL.
     func download(of item: SearchItem, at url: HTTPURL, track: [UInt8]) -> NewDownload {
         template.download(of: item, at: url, track: track)
     }
 
-    /// Checks the members of a track that readers rely on. What else it has is the client's own.
+    /// Checks the members of a track that readers rely on. Its other members are up to the client.
     private static func check(track: JSONValue, _ reader: ObjectReader) throws(Problem) {
         for member in track.members ?? [] where member.value != .null {
             let name = "track.\(member.name)"
@@ -144,7 +144,7 @@ struct DownloadRequest: Sendable {
             if let reason = reasonToRefuse(name) {
                 throw reader.refusal("headers", "may not set \(name): \(reason)")
             }
-            // The value may be a secret: refusals do not repeat it.
+            // The value may be a secret, so refusals do not repeat it.
             guard let text = member.value.string else {
                 throw reader.mismatch("headers.\(name)", member.value, "a string")
             }
@@ -153,7 +153,7 @@ struct DownloadRequest: Sendable {
                 throw reader.refusal(
                     "headers.\(name)", "takes at most \(MemberLimits.headerValue) bytes without line breaks and other controls")
             }
-            // Names that differ in case are one (RFC 9110 §5.1): which value is meant would be a guess.
+            // Names that differ only in case are the same field (RFC 9110 §5.1), so the value would be ambiguous.
             guard !headers.contains(where: { FieldName($0.name) == name }) else {
                 throw reader.refusal("headers", "has the name \(name) twice, letters compared without case")
             }
@@ -162,7 +162,8 @@ struct DownloadRequest: Sendable {
         return headers
     }
 
-    /// Fields that decide about framing, connection or resuming are the transfer's own.
+    /// The reason why a request may not set a field; `nil` if it may. Fields for framing, the connection and resuming
+    /// belong to the transfer.
     private static func reasonToRefuse(_ name: FieldName) -> String? {
         switch name.lowercased {
         case "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "keep-alive", "expect",
@@ -205,15 +206,15 @@ struct DownloadRequest: Sendable {
     }
 }
 
-/// A request for all parts of a work, checked as far as it can be before they are known.
+/// A request for all parts of a work, checked as far as possible before the parts are known.
 struct WorkRequest: Sendable {
     /// The work's id.
     let id: String
-    /// Names of formats; empty: those that its source thinks best.
+    /// Names of formats; empty for those that the source prefers.
     let formats: [String]
     private let template: DownloadTemplate
 
-    /// Reads the object.
+    /// Reads the members of the JSON object.
     init(_ reader: inout ObjectReader) throws(Problem) {
         guard let id = try reader.string("partsOf", limit: Catalog.longestID) else {
             throw reader.refusal("partsOf", "is missing; it takes the id of a search result that has parts")
@@ -230,16 +231,16 @@ struct WorkRequest: Sendable {
         template = DownloadTemplate(new, choosesFolder: false)
     }
 
-    /// The download of a part, at that URL.
+    /// The download of a part at this URL.
     func download(of item: SearchItem, at url: HTTPURL, track: [UInt8]) -> NewDownload {
         template.download(of: item, at: url, track: track)
     }
 }
 
-/// What a request says of a download beside what is to be downloaded.
+/// The properties that a request gives to a download, apart from its source.
 private struct DownloadTemplate: Sendable {
     private let new: NewDownload
-    /// Whether the request says which folder it means, the top one included.
+    /// Whether the request names a folder, possibly the top one.
     private let choosesFolder: Bool
 
     init(_ new: NewDownload, choosesFolder: Bool) {
@@ -254,7 +255,7 @@ private struct DownloadTemplate: Sendable {
         return new
     }
 
-    /// The download of what a source found, at that URL: with what the source says of it, unless the request says something else.
+    /// The download of a search result at this URL, with the source's suggestions where the request has no value.
     func download(of item: SearchItem, at url: HTTPURL, track: [UInt8]) -> NewDownload {
         var new = download(of: url)
         if new.track == nil {
@@ -275,7 +276,7 @@ private struct DownloadTemplate: Sendable {
 }
 
 extension NewDownload {
-    /// Reads what one download and the parts of a work take alike.
+    /// Reads the members that a single download and the parts of a work have in common.
     fileprivate mutating func readSettings(_ reader: inout ObjectReader) throws(Problem) {
         priority = Int(try reader.integer("priority", in: DownloadRequest.MemberLimits.priorities) ?? 0)
         labels = try DownloadRequest.labels(&reader)
@@ -288,7 +289,7 @@ extension NewDownload {
 }
 
 extension ObjectReader {
-    /// An http or https URL.
+    /// An `http` or `https` URL; `nil` if the member is absent.
     mutating func url(_ name: String) throws(Problem) -> HTTPURL? {
         guard let text = try string(name, limit: DownloadRequest.MemberLimits.url) else { return nil }
         return try parse(name, text)

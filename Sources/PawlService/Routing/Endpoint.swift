@@ -32,10 +32,10 @@ enum Endpoint: String, Sendable, CaseIterable {
     case file = "/downloads/{id}/file"
     case events = "/downloads/{id}/events"
 
-    /// The path, with `{id}`, `{name}` or `{code}` where something of the client's stands: as `openapi.yaml` writes it.
+    /// The path, with `{id}`, `{name}` or `{code}` for the variable segment, as in `openapi.yaml`.
     var path: String { rawValue }
 
-    /// The methods that mean something here, besides HEAD (wherever GET does) and OPTIONS.
+    /// The allowed methods, besides HEAD (wherever GET is allowed) and OPTIONS.
     var methods: [HTTPMethod] {
         switch self {
         case .startPage, .consoleFile, .health, .readiness, .statistics, .metrics, .document, .reference, .search, .searchSources,
@@ -51,7 +51,7 @@ enum Endpoint: String, Sendable, CaseIterable {
         }
     }
 
-    /// The value of `Allow`: RFC 9110 §10.2.1.
+    /// The value of `Allow` (RFC 9110 §10.2.1).
     var allow: String {
         var names: [String] = []
         for method in methods {
@@ -61,7 +61,7 @@ enum Endpoint: String, Sendable, CaseIterable {
         return (names + ["OPTIONS"]).joined(separator: ", ")
     }
 
-    /// Whether a method takes parameters in the query. The handlers of the others need not look at it.
+    /// Whether a method takes query parameters. Handlers of other methods do not read the query.
     func takesQuery(_ method: HTTPMethod) -> Bool {
         switch self {
         case .search, .searchLookup, .searchParts, .pauseAll, .resumeAll, .cancelAll, .allEvents, .file, .events: true
@@ -71,7 +71,7 @@ enum Endpoint: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether a ticket in the query opens it as well as the token does: for `EventSource`, media elements and links.
+    /// Whether a ticket in the query authenticates a request: for `EventSource`, media elements and links.
     var takesTicket: Bool {
         switch self {
         case .allEvents, .events, .file: true
@@ -79,20 +79,20 @@ enum Endpoint: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it is for those that watch the process, who find it at the root, too, and over a connection too many.
+    /// Whether it is a probe. Probes are also available at the root, and over connections beyond the limit.
     var isProbe: Bool { self == .health || self == .readiness }
 
-    /// Whether a token of that scope is good for a method here.
+    /// Whether a token of this scope may use a method here.
     func isOpen(to scope: TokenScope, _ method: HTTPMethod) -> Bool {
         switch scope {
         case .full: true
-        // A ticket is good for reading, too, and no more than its token.
+        // A ticket only allows reading, and not more than its token.
         case .read: method == .get || self == .tickets
         case .metrics: self == .metrics
         }
     }
 
-    /// What the log always says when a method has done something here that an operator may have to account for; `nil` for the rest.
+    /// The log line for a change that operators have to account for, written at any level; `nil` for other requests.
     func change(by method: HTTPMethod) -> Change? {
         switch (self, method) {
         case (.settings, .patch): Change(line: "settings are changed", tellsResult: true)
@@ -106,15 +106,16 @@ enum Endpoint: String, Sendable, CaseIterable {
         }
     }
 
-    /// A line of the log about something that was changed.
+    /// A log line about a change.
     struct Change: Sendable {
         let line: String
-        /// Whether the response's body belongs to it: how many downloads there were, or what the settings are now. That of a single
-        /// download has its URL, which may be a secret.
+        /// Whether the line includes the response body: the number of downloads, or the new settings. The body for a
+        /// single download has its URL, which may be a secret.
         let tellsResult: Bool
     }
 
-    /// Whether it needs no token: probes, the console, which asks for one, and what is the same for every service.
+    /// Whether it needs no token: probes, the console, which asks for a token, and pages that are the same for every
+    /// service.
     var isPublic: Bool {
         switch self {
         case .startPage, .consoleFile, .health, .readiness, .problem, .document, .reference: true

@@ -1,12 +1,12 @@
 internal import JSON
 internal import System
 
-/// Takes the members of a JSON object one by one, and refuses those of another type and those that were not taken.
-/// A member that is `null` counts as absent.
+/// Takes the members of a JSON object one by one. Refuses members of a wrong type and members that were not taken. A
+/// member that is `null` counts as absent.
 struct ObjectReader {
     private var members: [JSONMember]
     private var known: [String] = []
-    /// What precedes the names of members in refusals, such as `downloads[3].`.
+    /// The prefix of member names in refusals, such as `downloads[3].`.
     private let prefix: String
 
     /// Reads an object.
@@ -19,7 +19,7 @@ struct ObjectReader {
         self.prefix = prefix
     }
 
-    /// Whether the member is there, and not `null`.
+    /// Whether the member is present and not `null`.
     func holds(_ name: String) -> Bool {
         members.contains { $0.name.isExactly(name) && !$0.value.isNull }
     }
@@ -48,7 +48,7 @@ struct ObjectReader {
         let accepted =
             range.upperBound == Int64.max
             ? "a whole number, \(range.lowerBound) or more" : "a whole number from \(range.lowerBound) to \(range.upperBound)"
-        // RFC 8259 §6 knows one kind of number: 1.0 is a whole one.
+        // RFC 8259 §6 has one kind of number, so 1.0 is a whole number.
         guard let integer = value.integer ?? value.number.flatMap({ Int64(exactly: $0) }) else {
             throw mismatch(name, value, accepted)
         }
@@ -95,18 +95,18 @@ struct ObjectReader {
             "unknown member\(members.count > 1 ? "s" : "") \(names.joined(separator: ", "))\(more); \(accepted)")
     }
 
-    /// What to say of a member whose value is of the wrong type.
+    /// The problem of a member whose value has a wrong type.
     func mismatch(_ name: String, _ value: JSONValue, _ accepted: String) -> Problem {
         Problem(.invalidRequest, "'\(prefix)\(name)' is \(value.typeName); it takes \(accepted)")
     }
 
-    /// What to say of a member whose value is of the right type and yet not acceptable.
+    /// The problem of a member whose value has the right type and is not acceptable.
     func refusal(_ name: String, _ reason: String) -> Problem {
         Problem(.invalidRequest, "'\(prefix)\(name)' \(reason)")
     }
 
     private func check(_ string: String, _ name: String, _ limit: Int) throws(Problem) -> String {
-        // JSON Schema's maxLength counts the same: RFC 8259 characters.
+        // Counts characters as RFC 8259 defines them, like `maxLength` of JSON Schema.
         guard string.utf8.count <= limit || string.unicodeScalars.count <= limit else {
             throw Problem(
                 .invalidRequest, "'\(prefix)\(name)' has \(string.unicodeScalars.count) characters; it takes at most \(limit)")
@@ -116,7 +116,7 @@ struct ObjectReader {
 }
 
 extension JSONValue {
-    /// What it is called in refusals.
+    /// The name of the type in refusals.
     var typeName: String {
         switch self {
         case .null: "null"

@@ -1,6 +1,6 @@
 internal import HTTPCore
 
-/// Takes the parameters of a query one by one, and refuses a value that it cannot read.
+/// Takes the parameters of a query one by one, and refuses unreadable values.
 struct QueryReader {
     private var items: [QueryItem]
     private var known: [String] = []
@@ -37,7 +37,7 @@ struct QueryReader {
         return values
     }
 
-    /// The value of a parameter that may be given once.
+    /// The value of a parameter that may appear once; `nil` if it is absent.
     mutating func value(_ name: String) throws(Problem) -> String? {
         let values = values(name)
         guard values.count <= 1 else {
@@ -46,7 +46,7 @@ struct QueryReader {
         return values.first
     }
 
-    /// A whole number in a range.
+    /// A whole number in a range; `nil` if the parameter is absent.
     mutating func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text = try value(name) else { return nil }
         guard let number = Int(text), range.contains(number), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
@@ -58,10 +58,10 @@ struct QueryReader {
         return number
     }
 
-    /// A moment, as RFC 3339 writes it.
+    /// A time in the format of RFC 3339; `nil` if the parameter is absent.
     mutating func time(_ name: String) throws(Problem) -> Timestamp? {
         guard let text = try value(name) else { return nil }
-        // A plus sign that was not escaped stands for a space in a query, and no time has one.
+        // An unescaped plus sign in a query means a space, and no time has a space.
         guard let time = Timestamp(parsing: text.replacing(" ", with: "+")) else {
             throw Problem(
                 .invalidRequest, "the query parameter '\(name)' is '\(text)'; it takes a time such as 2026-11-23T08:00:00Z")
@@ -69,7 +69,7 @@ struct QueryReader {
         return time
     }
 
-    /// `true` or `false`.
+    /// `true` or `false`; `nil` if the parameter is absent.
     mutating func bool(_ name: String) throws(Problem) -> Bool? {
         guard let text = try value(name) else { return nil }
         switch text {
@@ -79,7 +79,7 @@ struct QueryReader {
         }
     }
 
-    /// One of the names of an enumeration.
+    /// A raw value of an enumeration; `nil` if the parameter is absent.
     mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ type: Choice.Type
     ) throws(Problem) -> Choice? {
@@ -87,7 +87,7 @@ struct QueryReader {
         return try Self.choice(text, name, type)
     }
 
-    /// Any number of the names of an enumeration.
+    /// Any number of raw values of an enumeration.
     mutating func choices<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, _ type: Choice.Type
     ) throws(Problem) -> [Choice] {

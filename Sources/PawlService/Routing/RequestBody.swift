@@ -4,7 +4,7 @@ internal import JSON
 
 /// Reads the bodies of requests.
 enum RequestBody {
-    /// The JSON text of a request that must have one.
+    /// The JSON value of a request that must have a body.
     static func json(of request: borrowing Request) throws(Problem) -> JSONValue {
         try checkMediaType(request.head.fields)
         guard !request.body.isEmpty else {
@@ -13,7 +13,7 @@ enum RequestBody {
         return try parse(request.body)
     }
 
-    /// Makes sure that a request which takes nothing brings nothing: no body, or an empty object.
+    /// Refuses a body other than an empty one or an empty object.
     static func checkEmpty(_ request: borrowing Request) throws(Problem) {
         guard !request.body.isEmpty else { return }
         try checkMediaType(request.head.fields)
@@ -28,16 +28,17 @@ enum RequestBody {
         }
     }
 
-    /// Only `application/json` and `application/…+json` pass: a web page's form can send neither without asking first (CORS).
+    /// Accepts only `application/json` and `application/…+json`: a web page's form can send neither without a CORS
+    /// preflight.
     static func checkMediaType(_ fields: borrowing Fields) throws(Problem) {
         guard let text = fields[.contentType] else {
             throw Problem(.unsupportedMediaType, "the body has no Content-Type; it must be application/json")
         }
-        // RFC 9110 §8.3: a singleton. Which of several counts is guessed differently by each program on the way.
+        // A singleton (RFC 9110 §8.3). Programs on the way disagree about which of several values counts.
         guard fields.count(.contentType) == 1 else {
             throw Problem(.unsupportedMediaType, "the body has more than one Content-Type; send one, application/json")
         }
-        // What nearly all say needs no reading.
+        // The usual value needs no parsing.
         if text == "application/json" { return }
         guard let type = MediaType(parsing: text), type.essence == "application/json" || isJSONSuffixed(type) else {
             throw Problem(.unsupportedMediaType, "the body is '\(text)'; it must be application/json")

@@ -2,9 +2,9 @@ internal import HTTPCore
 internal import HTTPServer
 internal import PawlConfiguration
 
-/// What the log says of a request: of its target the path only, for a query may hold secrets; of its token the name.
+/// The log line of a request: its path without the query, which may hold secrets, and the name of its token.
 struct RequestLogEntry: Sendable {
-    /// Method and path; nothing of a request that could not be read.
+    /// Method and path; empty if the request could not be read.
     private let line: [(name: String, value: Log.Value)]
     private let id: String
     private let peer: SocketAddress
@@ -18,7 +18,7 @@ struct RequestLogEntry: Sendable {
         peer = request.peer
     }
 
-    /// That of a request which the server refused while it read it.
+    /// The entry of a request that the server refused while it read it.
     init(refused request: borrowing Request) {
         line = []
         id = request.id.description
@@ -33,7 +33,7 @@ struct RequestLogEntry: Sendable {
         log.write(level, "request", values + Self.token(caller))
     }
 
-    /// Writes the line of a change, whatever the level is.
+    /// Writes the log line of a change, at any level.
     func write(_ change: Endpoint.Change, to log: Log, _ response: borrowing Response, by caller: Caller?) {
         var values = Self.token(caller) + [("address", .text(peer.host)), ("requestId", .text(id))] + line
         values.append(("status", .integer(Int64(response.status.code))))

@@ -1,26 +1,26 @@
 internal import HTTPCore
 
-/// Finds the endpoint of a path, on the bytes as they were sent.
+/// Finds the endpoint of a path, on the bytes as sent.
 struct Router: Sendable {
-    /// What a path leads to.
+    /// The endpoint of a path, and the path's variable segment.
     struct Match: Sendable {
-        /// `nil` for a path that leads nowhere.
+        /// The endpoint; `nil` for a path without one.
         let endpoint: Endpoint?
-        /// The endpoint's place among all.
+        /// The endpoint's index in `Endpoint.allCases`; `nil` for a path without one.
         let number: Int?
-        /// What stands where the path has `{id}`, `{name}` or `{code}`; empty where it has none of them.
+        /// The segment in the place of `{id}`, `{name}` or `{code}`; empty if the path has none of them.
         let id: ArraySlice<UInt8>
 
         static let nowhere = Match(endpoint: nil, number: nil, id: [])
     }
 
-    /// A path with or without a place for one segment of the client's.
+    /// The path of an endpoint, possibly with a variable segment.
     private struct Pattern: Sendable {
         let endpoint: Endpoint
         let number: Int
-        /// What stands before that place; the whole path if there is none.
+        /// The bytes before the variable segment; the whole path if there is none.
         let prefix: [UInt8]
-        /// What stands behind it; nil without such a place.
+        /// The bytes after the variable segment; `nil` if there is none.
         let suffix: [UInt8]?
 
         init(_ endpoint: Endpoint, number: Int) {
@@ -35,7 +35,8 @@ struct Router: Sendable {
             suffix = Array(path[(end + 1)...])
         }
 
-        /// What stands in the place of the client's segment, as a range of the path; empty without one. Nil if the path is another.
+        /// The range of the variable segment in a path, empty if the pattern has none; `nil` if the path does not
+        /// match.
         func fit(_ path: Span<UInt8>) -> Range<Int>? {
             guard let suffix else {
                 return path.count == prefix.count && path.continues(with: prefix, at: 0) ? 0..<0 : nil
@@ -49,7 +50,7 @@ struct Router: Sendable {
         }
     }
 
-    /// Paths that are themselves before those that take anything.
+    /// Fixed paths first, then those with a variable segment.
     private let patterns: [Pattern]
 
     init() {
@@ -57,13 +58,14 @@ struct Router: Sendable {
         patterns = all.filter { $0.suffix == nil } + all.filter { $0.suffix != nil }
     }
 
-    /// What a request target leads to.
+    /// The endpoint of a request target.
     func match(_ target: borrowing RequestTarget) -> Match {
         let path = target.rawPath
-        // Nothing behind the base path.
+        // The target is the base path without a slash.
         if path.isEmpty { return match([UInt8(ascii: "/")]) }
         if !path.contains(UInt8(ascii: "%")) { return match(path) }
-        // RFC 3986 §6.2.2.2: an escaped letter is that letter. An escaped slash is not a separator, and no path of ours has one.
+        // An escaped letter equals the letter (RFC 3986 §6.2.2.2). An escaped slash is not a separator, and no endpoint
+        // has one.
         guard let segments = target.segments, !segments.contains(where: { $0.utf8.contains(UInt8(ascii: "/")) }) else {
             return .nowhere
         }
@@ -83,7 +85,7 @@ struct Router: Sendable {
 }
 
 extension Span<UInt8> {
-    /// Whether those bytes stand there.
+    /// Whether the bytes are at this offset.
     @inline(__always)
     fileprivate func continues(with bytes: [UInt8], at start: Int) -> Bool {
         guard count - start >= bytes.count else { return false }

@@ -4,24 +4,25 @@ internal import HTTPServer
 internal import PawlConfiguration
 internal import System
 
-/// Which requests are accepted: by the `Host` they name, the token they carry, and how many their sender has sent.
+/// The checks of requests: the `Host` that they name, their token, and their rate.
 struct AccessPolicy: Sendable {
     private let tickets: Tickets
     private let hosts: [AllowedHost]
     private let limits: RateLimits
-    /// `nil` if none is required.
+    /// The accepted tokens; `nil` if none is required.
     private let tokens: Locked<Tokens>?
 
-    /// The tokens that let in.
+    /// The accepted tokens.
     private struct Tokens {
-        /// That of `--token` or `--token-file`, if there is one.
+        /// The token of `--token` or `--token-file`, if there is one.
         var own: NamedToken?
-        /// Those of `--tokens-file`.
+        /// The tokens of `--tokens-file`.
         var listed: [NamedToken] = []
-        /// All of them, each with whoever sends it.
+        /// All tokens, each with its caller.
         private(set) var grants: [(token: NamedToken, caller: Caller)] = []
 
-        /// Lets exactly these tokens in. What others opened is revoked; who has had a token keeps what it opened.
+        /// Rebuilds `grants`. Revokes the permits of tokens that are no longer accepted; other tokens keep their
+        /// callers.
         mutating func apply() {
             let old = Dictionary(grants.map { ($0.token, $0.caller) }) { first, _ in first }
             let all = (own.map { [$0] } ?? []) + listed
@@ -33,12 +34,12 @@ struct AccessPolicy: Sendable {
         }
     }
 
-    /// What the log calls the token of `--token` and `--token-file`.
+    /// The name of the token of `--token` and `--token-file` in the log.
     static let ownName = "token"
 
     /// - Parameters:
-    ///   - listed: the tokens of `--tokens-file`.
-    ///   - ticketKey: what tickets are signed with.
+    ///   - listed: The tokens of `--tokens-file`.
+    ///   - ticketKey: The key that signs tickets.
     init(_ configuration: Configuration, listed: [NamedToken] = [], ticketKey: [UInt8] = []) {
         tickets = Tickets(key: ticketKey)
         hosts = AllowedHost.defaults(boundTo: configuration.host) + configuration.allowedHosts
@@ -59,9 +60,9 @@ struct AccessPolicy: Sendable {
     /// Whether requests must carry a token.
     var needsToken: Bool { tokens != nil }
 
-    /// Refuses a `Host` that is not one of ours: that is how a name rebound to our address shows (DNS rebinding).
+    /// Refuses a `Host` that is not one of the service's names, as requests after DNS rebinding have.
     func checkHost(_ fields: borrowing Fields) throws(Problem) {
-        // Only HTTP/1.0 may leave it out (RFC 9112 §3.2), and no browser does.
+        // Only HTTP/1.0 may omit it (RFC 9112 §3.2), and no browser does.
         guard let sent = fields.bytes(.host) else { return }
         guard let name = AllowedHost.name(ofAuthority: sent), hosts.contains(where: { $0.allows(name) }) else {
             let authority = String(decoding: sent, as: UTF8.self)
@@ -70,21 +71,22 @@ struct AccessPolicy: Sendable {
         }
     }
 
-    /// Refuses a client that sends more requests than it may.
+    /// Refuses a client that sends more requests than the rate limit allows.
     func checkRate(_ request: borrowing Request) throws(Problem) {
         try limits.checkRequest(of: request.peer)
     }
 
-    /// Who sends a request; refuses a missing or wrong token.
-    /// - Parameter takesTicket: whether a ticket in the query does as well.
+    /// The sender of a request.
+    /// - Parameter takesTicket: Whether a ticket in the query is accepted instead of a token.
+    /// - Throws: A problem if the token is missing or wrong.
     func caller(of request: borrowing Request, takesTicket: Bool) throws(Problem) -> Caller {
         guard let tokens else { return .anyone }
         let count = request.head.fields.count(.authorization)
         guard count <= 1 else {
-            // RFC 9110 §11.6.2 knows one. Which of several counts is guessed differently by each program on the way.
+            // RFC 9110 §11.6.2 allows one. Programs on the way disagree about which of several counts.
             throw Problem(.unauthorized, "the request carries \(count) Authorization fields; send one")
         }
-        // A proxy's own credentials may come along, as `Basic`: they are none of ours, and no guess.
+        // A proxy's own `Basic` credentials may be present. They are not a token, and not counted as a wrong one.
         guard let sent = request.head.fields.bytes(.authorization).flatMap(AccessToken.carried(by:)) else {
             if takesTicket, request.head.target.rawQuery != nil {
                 var reader = try QueryReader(request.head.target)
@@ -101,14 +103,15 @@ struct AccessPolicy: Sendable {
         return try caller(withToken: sent, tokens, of: request.peer)
     }
 
-    /// What stands for a caller's token where a field cannot be sent.
+    /// A new ticket for the token of a caller.
     func issueTicket(to caller: Caller) -> String {
         let grant = tokens?.withLock { $0.grants }.first { $0.caller.permit === caller.permit }
         return tickets.issue(for: grant?.token.digest ?? TokenDigest(of: []), now: .now())
     }
 
-    /// Who sends a message with a token in it.
-    /// - Parameter token: `nil` if it has none.
+    /// The sender of a message that contains a token.
+    /// - Parameter token: The token; `nil` if the message has none.
+    /// - Throws: A problem if the token is missing or wrong.
     func caller(withToken token: String?, of peer: SocketAddress) throws(Problem) -> Caller {
         guard let tokens else { return .anyone }
         guard let token else {
@@ -120,10 +123,11 @@ struct AccessPolicy: Sendable {
     private func caller(
         withToken sent: ArraySlice<UInt8>, _ tokens: Locked<Tokens>, of peer: borrowing SocketAddress
     ) throws(Problem) -> Caller {
-        // Compared first: whatever others at the same address send, a right token passes.
+        // Compared before the limit of wrong tokens, so that a right token passes whatever other clients at the address
+        // send.
         let digest = TokenDigest(of: sent)
         let grants = tokens.withLock { $0.grants }
-        // All are compared, whichever it is: the time this takes gives nothing away.
+        // All are compared, so that the time taken reveals nothing.
         let found = grants.reduce(Caller?.none) { found, grant in
             grant.token.digest.equals(digest) ? found ?? grant.caller : found
         }
@@ -132,7 +136,7 @@ struct AccessPolicy: Sendable {
         throw Problem(.unauthorized, "the token is wrong; send Authorization: Bearer <token>")
     }
 
-    /// From now on another token of `--token-file` lets in.
+    /// Replaces the token of `--token-file`.
     func replace(own token: AccessToken) {
         tokens?.withLock {
             $0.own = Self.named(token)
@@ -140,7 +144,8 @@ struct AccessPolicy: Sendable {
         }
     }
 
-    /// From now on these tokens of `--tokens-file` let in; returns those that did before.
+    /// Replaces the tokens of `--tokens-file`.
+    /// - Returns: The previous tokens.
     func replace(listed: [NamedToken]) -> [NamedToken] {
         tokens?.withLock {
             let old = $0.listed

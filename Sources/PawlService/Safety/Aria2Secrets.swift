@@ -2,7 +2,7 @@ internal import Aria2
 internal import HTTPServer
 internal import PawlConfiguration
 
-/// The secrets of aria2's clients, which are the tokens of everybody.
+/// The secrets of aria2's clients, which are the tokens of the API.
 struct Aria2Secrets: Aria2Access {
     let access: AccessPolicy
     let metrics: ServiceMetrics

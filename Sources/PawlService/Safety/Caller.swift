@@ -2,21 +2,21 @@ internal import HTTPCore
 internal import HTTPServer
 internal import PawlConfiguration
 
-/// Who sent a request, as far as its token says.
+/// The sender of a request, identified by its token.
 struct Caller: Sendable {
-    /// What the log calls the token; `nil` where none is required.
+    /// The name of the token in the log; `nil` if no token is required.
     let name: String?
     let scope: TokenScope
-    /// Lets streams, files and bodies go on until it is revoked.
+    /// The permit of the caller's streams, files and bodies: they end when it is revoked.
     let permit: Permit?
 
     /// The sender of a request where no token is required.
     static let anyone = Caller(name: nil, scope: .full, permit: Permit())
 
-    /// Whether the token is no longer one.
+    /// Whether the token is no longer accepted.
     var isRevoked: Bool { permit?.isRevoked ?? false }
 
-    /// Refuses what the token's scope leaves out.
+    /// Refuses an endpoint or method that the token's scope does not include.
     func check(_ endpoint: Endpoint, _ method: HTTPMethod) throws(Problem) {
         guard !endpoint.isOpen(to: scope, method) else { return }
         throw Problem(

@@ -1,17 +1,18 @@
 internal import HTTPCore
 
-/// An allowance for each client that has used some of its own, in bounded memory.
+/// A token bucket for each client, in bounded memory.
 struct ClientAllowances: Sendable {
-    /// The most clients that are kept apart. Each takes some 250 bytes; beyond that, some are dropped and begin anew.
+    /// The maximum number of clients, at about 250 bytes each. Beyond it, some clients are dropped and start with a
+    /// full bucket again.
     static let capacity = 10_000
 
     let size: TokenBucket.Size
     private var clients: [String: Allowance] = [:]
 
-    /// What one client has left.
+    /// The allowance of one client.
     private struct Allowance {
         var bucket: TokenBucket
-        /// What it was last taken for, where that counts once: as many as may be taken at once.
+        /// The marks for which it was charged last, at most as many as the burst.
         var marks: [Int] = []
     }
 
@@ -19,17 +20,18 @@ struct ClientAllowances: Sendable {
         self.size = size
     }
 
-    /// How many clients are remembered.
+    /// The number of clients in memory.
     var count: Int { clients.count }
 
-    /// Takes one of the client's allowance, or returns how long it takes until there is one.
+    /// Takes one from the client's allowance; returns the delay until one is available, or `nil` if it was taken.
     mutating func take(_ host: String, now: ContinuousClock.Instant) -> Duration? {
         let client = IPAddress.client(ofHost: host)
         if clients[client] == nil, clients.count >= Self.capacity { makeRoom(now: now) }
         return clients[client, default: Allowance(bucket: TokenBucket(size, now: now))].bucket.take(size, now: now)
     }
 
-    /// The same, but what has been taken for this mark lately is not taken again.
+    /// Takes one from the client's allowance unless this mark was charged lately. Returns the delay until one is
+    /// available, or `nil`.
     mutating func take(_ host: String, once mark: Int, now: ContinuousClock.Instant) -> Duration? {
         let client = IPAddress.client(ofHost: host)
         if clients[client]?.marks.contains(mark) == true { return nil }
@@ -39,7 +41,8 @@ struct ClientAllowances: Sendable {
         return nil
     }
 
-    /// Drops the clients that have their whole allowance, and if those are none, half of all: memory is bounded whatever comes.
+    /// Drops the clients with a full allowance. If that does not free enough, drops clients until half of the capacity
+    /// is left.
     private mutating func makeRoom(now: ContinuousClock.Instant) {
         clients = clients.filter { !$0.value.bucket.isFull(size, now: now) }
         while clients.count > Self.capacity / 2, let client = clients.keys.first { clients[client] = nil }

@@ -2,7 +2,7 @@ internal import HTTPCore
 internal import HTTPServer
 internal import PawlConfiguration
 
-/// Which web pages may read responses (CORS), and which may change anything (CSRF).
+/// The rules for web pages: origins that may read responses (CORS), and origins that may change anything (CSRF).
 struct CrossOriginPolicy: Sendable {
     private let allowsAny: Bool
     private let origins: Set<String>
@@ -15,16 +15,16 @@ struct CrossOriginPolicy: Sendable {
             })
     }
 
-    /// Whether any origin but our own may read responses.
+    /// Whether any origin besides the service's own may read responses.
     var isOpen: Bool { allowsAny || !origins.isEmpty }
 
     /// Whether a page of that origin may read responses.
     func allows(_ origin: String) -> Bool {
-        // RFC 6454 §6.2: an origin is ASCII. Other letters may become ASCII in lower case, as the sign for kelvin does.
+        // An origin is ASCII (RFC 6454 §6.2). Other letters may become ASCII in lower case, such as the Kelvin sign.
         allowsAny || (origin.utf8.allSatisfy { $0 < 0x80 } && origins.contains(Self.normalised(origin)))
     }
 
-    /// The origin in lower case, without a port that is its scheme's own (RFC 6454 §6.2): programs may write it.
+    /// The origin in lower case, without its scheme's default port, which programs may include (RFC 6454 §6.2).
     private static func normalised(_ origin: String) -> String {
         let origin = origin.lowercased()
         for (scheme, port) in usualPorts where origin.hasPrefix(scheme + "://") { return without(port, origin) }
@@ -37,19 +37,21 @@ struct CrossOriginPolicy: Sendable {
         text.hasSuffix(port) ? String(text.dropLast(port.count)) : text
     }
 
-    /// Whether a request that changes something may come from where it says it does. Requests without `Origin` come from
-    /// programs: browsers send it with every method but GET and HEAD (Fetch §3.2), with or without a body.
-    /// - Parameter scheme: by which the request was sent; `nil` if that is not known.
+    /// Whether a request that changes something may come from its origin.
+    ///
+    /// Requests without `Origin` come from programs: browsers send it with every method but GET and HEAD (Fetch §3.2),
+    /// with or without a body.
+    /// - Parameter scheme: The scheme of the request; `nil` if it is unknown.
     func allowsChange(by fields: borrowing Fields, scheme: String?) -> Bool {
         let sent = fields.values(.origin)
         return sent.isEmpty || (sent.count == 1 && (allows(sent[0]) || Self.isOwn(sent[0], host: fields[.host], scheme)))
     }
 
-    /// Why a request must not change anything, and what helps.
+    /// The reason why a request must not change anything, and the remedy.
     func refusal(of fields: borrowing Fields) -> String {
         let origin = "a page of the origin '\(fields[.origin] ?? "")'"
         let host = "the Host '\(fields[.host] ?? "")'"
-        // The browser vouches for it that the page is this service's own: so the Host is not what the browser has sent.
+        // The browser states that the page is the service's own, so the Host is not the one that the browser sent.
         if fields[.secFetchSite] == "same-origin" {
             return "\(origin) asks for \(host): a proxy has replaced the Host; have it pass on the Host that it gets"
         }
@@ -58,13 +60,14 @@ struct CrossOriginPolicy: Sendable {
             + " gets; pages of other origins are allowed by --cors-origin"
     }
 
-    /// Whether a request that only reads may come from where the browser says it does.
+    /// Whether a request that only reads may come from the site that the browser names.
     ///
-    /// A page of another site cannot read responses, but it can make the browser send requests: an image or a script whose URL is a
-    /// search, say, uses up one of the few that a source allows. Browsers mark them (Fetch Metadata §2); programs do not, and
-    /// need the token only. A link that is followed is fine: only the user sees what it leads to.
-    /// - Parameter isFile: whether the request is for a finished file, which allowed pages may play without CORS, that is without
-    ///   naming themselves.
+    /// A page of another site cannot read responses, but can make the browser send requests. An image whose URL is a
+    /// search, for example, consumes one of the few requests that a source allows. Browsers mark such requests (Fetch
+    /// Metadata §2). Programs do not, and only need the token. A followed link is accepted, since only the user sees
+    /// the response.
+    /// - Parameter isFile: Whether the request is for a finished file. Pages of allowed origins may play files without
+    ///   CORS, that is without an `Origin`.
     func allowsRead(by fields: borrowing Fields, isFile: Bool) -> Bool {
         guard let site = fields[.secFetchSite], site != "same-origin", site != "none" else { return true }
         if allowsAny || (isFile && isOpen) { return true }
@@ -72,12 +75,12 @@ struct CrossOriginPolicy: Sendable {
         return fields[.secFetchMode] == "navigate" && fields[.secFetchDest] == "document"
     }
 
-    /// The fields of every response that doesn't set them itself: it keeps pages of other sites from taking it in, as an image or a script, where
-    /// it can be spied on.
+    /// The default fields of every response: pages of other sites must not embed it as an image or a script, which
+    /// could leak its contents.
     static let defaultFields = [(name: FieldName.crossOriginResourcePolicy, value: "same-origin")]
 
-    /// Whether an origin is the one the request was sent to. The scheme may be https although we speak http: that of a proxy which does
-    /// not say so, or is not trusted.
+    /// Whether an origin is the one that the request was sent to. The scheme may be https although the service speaks
+    /// http, if a proxy is not trusted or does not name the scheme.
     private static func isOwn(_ origin: String, host: String?, _ scheme: String?) -> Bool {
         guard let host = host?.lowercased(), origin.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         let origin = normalised(origin)
@@ -87,7 +90,7 @@ struct CrossOriginPolicy: Sendable {
         return false
     }
 
-    /// Adds to a response what lets a page of an allowed origin read it.
+    /// Adds the fields that let a page of an allowed origin read the response.
     func decorate(_ fields: inout Fields, forOrigin origin: String?) {
         guard isOpen else { return }
         if !allowsAny { fields.set(.vary, fields.combined(.vary).map { "\($0), Origin" } ?? "Origin") }
@@ -96,7 +99,7 @@ struct CrossOriginPolicy: Sendable {
         fields.set(.accessControlExposeHeaders, Self.exposed)
     }
 
-    /// Adds to the response to a preflight what the page asks for: Fetch §3.2.2.
+    /// Adds the fields that a preflight asks for (Fetch §3.2.2).
     func respondToPreflight(_ response: inout Response, for request: borrowing Request, methods: String) {
         guard let origin = request.head.fields[.origin], allows(origin) else { return }
         response.fields.set(.accessControlAllowMethods, methods)

@@ -2,38 +2,41 @@ internal import HTTPCore
 internal import PawlConfiguration
 internal import System
 
-/// Short-lived stand-ins for a token, for what browsers fetch without letting a page add fields: `EventSource`, media elements
-/// and links. They open event streams and finished files only, and stand in a URL, where a token must never be. A ticket has the scope of
-/// its token, and ends with it.
+/// Short-lived stand-ins for a token in the URL, where a token must never be.
 ///
-/// Nothing of them is kept: a ticket is the time it ends, and a signature over that and the token's digest. So every replica of a fleet
-/// knows those of the others.
+/// Browsers need them for requests to which a page cannot add fields: `EventSource`, media elements and links. They
+/// authenticate event streams and finished files only. A ticket has the scope of its token, and becomes invalid with
+/// it.
+///
+/// Tickets are not stored: a ticket is its end time, and a signature of that time and the token's digest. So every
+/// replica of a fleet accepts the tickets of the others.
 struct Tickets: Sendable {
-    /// How long a ticket opens anything. What it has opened goes on as long as the token is one.
+    /// The lifetime of a ticket. A response that has begun continues as long as the token is valid.
     static let lifetime: Duration = .seconds(300)
-    /// Bytes of the signature: 128 bits.
+    /// Bytes of the signature (128 bits).
     private static let signatureLength = 16
 
     private let key: [UInt8]
 
-    /// - Parameter key: what tickets are signed with.
+    /// - Parameter key: The key of the signatures.
     init(key: [UInt8]) {
         self.key = key
     }
 
-    /// One that stands for a token.
+    /// A new ticket for a token.
     func issue(for token: TokenDigest, now: Timestamp) -> String {
         let end = now.millisecondsSinceEpoch + Int64(Self.lifetime / .milliseconds(1))
         return String(end, radix: 36) + signature(token, end)
     }
 
-    /// Which of these tokens a ticket stands for; `nil` if it is none of them, or too old.
+    /// The index of the token that a ticket was issued for; `nil` if it is none of these tokens, or the ticket has
+    /// expired.
     func token(of ticket: String, among tokens: [TokenDigest], now: Timestamp) -> Int? {
         guard ticket.utf8.count > 2 * Self.signatureLength,
             let end = Int64(ticket.dropLast(2 * Self.signatureLength), radix: 36), end > now.millisecondsSinceEpoch
         else { return nil }
         let sent = TokenDigest(of: ticket.suffix(2 * Self.signatureLength).utf8)
-        // All are compared, whichever it is: the time this takes gives nothing away.
+        // All are compared, so that the time taken reveals nothing.
         return tokens.indices.reduce(Int?.none) { found, index in
             sent.equals(TokenDigest(of: signature(tokens[index], end).utf8)) ? index : found
         }

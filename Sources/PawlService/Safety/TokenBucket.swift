@@ -1,23 +1,23 @@
-/// An allowance that refills steadily: so many at once, so many a second in the long run.
+/// An allowance that refills steadily: a burst at once, and a rate in the long run.
 struct TokenBucket: Sendable, Equatable {
-    /// How an allowance is sized.
+    /// The size of an allowance.
     struct Size: Sendable, Equatable {
-        /// The most at once, 1 or more.
+        /// The maximum at once, 1 or more.
         let burst: Double
-        /// What comes back in a second, more than 0.
+        /// The number refilled in a second, more than 0.
         let perSecond: Double
     }
 
     private var level: Double
     private var at: ContinuousClock.Instant
 
-    /// A full one.
+    /// Creates a full bucket.
     init(_ size: Size, now: ContinuousClock.Instant) {
         level = size.burst
         at = now
     }
 
-    /// Takes one, or returns how long it takes until there is one.
+    /// Takes one; returns the delay until one is available, or `nil` if it was taken.
     mutating func take(_ size: Size, now: ContinuousClock.Instant) -> Duration? {
         if let wait = wait(size, now: now) { return wait }
         level = level(size, now: now) - 1
@@ -25,13 +25,13 @@ struct TokenBucket: Sendable, Equatable {
         return nil
     }
 
-    /// How long it takes until there is one; `nil` if there is.
+    /// The delay until one is available; `nil` if one is available now.
     func wait(_ size: Size, now: ContinuousClock.Instant) -> Duration? {
         let level = level(size, now: now)
         return level >= 1 ? nil : .seconds((1 - level) / size.perSecond)
     }
 
-    /// Whether it is like a new one.
+    /// Whether the bucket is full.
     func isFull(_ size: Size, now: ContinuousClock.Instant) -> Bool {
         level(size, now: now) >= size.burst
     }

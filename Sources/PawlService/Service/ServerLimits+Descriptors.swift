@@ -2,12 +2,12 @@ internal import Downloads
 internal import HTTPServer
 
 extension ServerLimits {
-    /// Lowers the number of connections to what the process has descriptors for. Were clients able to take the last one, downloads
-    /// would fail for want of a file to write to, and libdispatch ends the process when it cannot open a file of `/proc`.
+    /// Lowers the limits to the descriptors of the process. If clients could use the last descriptor, downloads would
+    /// fail to open files, and libdispatch ends the process when it cannot open a file of `/proc`.
     ///
-    /// Set aside are those of the transfers (a socket for each segment, the part file, its finished form and its directory) and of
-    /// everything else the process opens, at most half of all. Of the rest, connections have two thirds, and the files that are being
-    /// served through them the last: a request for one too many gets a 503.
+    /// Descriptors are reserved for transfers (a socket for each segment, the part file, the finished file and its
+    /// directory) and for everything else the process opens, at most half of all. Connections get two thirds of the
+    /// rest, and files being served get the last third. A request for a file beyond the limit gets a 503.
     mutating func fit(descriptors: Int, transfers settings: ServiceSettings) {
         let transfers = settings.maxConcurrent * (settings.segments + 3)
         let available = descriptors - min(128 + transfers, descriptors / 2)

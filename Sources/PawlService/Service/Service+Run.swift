@@ -2,26 +2,27 @@ public import PawlConfiguration
 internal import System
 
 extension Service {
-    /// How long an orderly end may take in all, before the process exits anyway.
+    /// The maximum duration of an orderly end; after it the process exits anyway.
     private static let endLimit: Duration = .milliseconds(9500)
 
-    /// How long a replica waits before it tries again to join its fleet.
+    /// The delay before a replica tries again to join its fleet.
     private static let rejoinPause: Duration = .seconds(1)
 
-    /// What a signal makes the service do.
+    /// The action of a signal.
     private enum SignalAction: Sendable {
         case end
         case reload
-        /// Other replicas have taken over: it begins anew as another one.
+        /// The replica has lost its lease: the service starts again as another instance.
         case restart
     }
 
-    /// Runs the service until SIGTERM or SIGINT, and returns the process's exit status: 0 after an orderly end, 1 if it could
-    /// not start. SIGHUP has the files of secrets read again; without any, it ends the service as well. `SignalWatcher.prepare()` must
-    /// have been called.
+    /// Runs the service until SIGTERM or SIGINT. SIGHUP reads the files of secrets again; without such files, it ends
+    /// the service as well. `SignalWatcher.prepare()` must have been called.
     /// - Parameters:
-    ///   - configuration: what the user chose.
-    ///   - started: called once it listens.
+    ///   - configuration: The user's configuration.
+    ///   - log: The log.
+    ///   - started: Called once the service listens.
+    /// - Returns: The process's exit status: 0 after an orderly end, 1 if the service could not start.
     public static func run(
         _ configuration: Configuration, log: Log, started: (Service) async -> Void = { _ in }
     ) async -> Int32 {
@@ -52,7 +53,7 @@ extension Service {
                     StandardStreams.writeError("pawl: \(error)\n")
                     return 1
                 }
-                // It was a replica once, and will be one again when the database is back.
+                // A replica that was part of the fleet joins it again once the database is available.
                 log.write(.error, "cannot join the fleet again yet: \(error)")
                 try? await Task.sleep(for: rejoinPause)
                 if isEnding.withLock({ $0 }) { return 0 }
@@ -60,7 +61,7 @@ extension Service {
             }
             if isFirst {
                 StandardStreams.writeOutput("listening on \(service.url)\n")
-                // A replica that begins anew is where it was told to be.
+                // After a restart the replica keeps the port, which may have been chosen by the system.
                 configuration.port = service.port
                 await started(service)
             }

@@ -6,11 +6,11 @@ internal import HTTPServer
 public import PawlConfiguration
 internal import System
 
-/// The running service: all modules, wired.
+/// The running service: creates and connects all modules.
 public final class Service: Sendable {
-    /// Where it listens, as a URL: `http://127.0.0.1:8080`.
+    /// The address on which it listens, as a URL such as `http://127.0.0.1:8080`.
     public let url: String
-    /// The real port.
+    /// The port on which it listens.
     public let port: Int
 
     private let server: HTTPServer
@@ -19,13 +19,13 @@ public final class Service: Sendable {
     private let condition: ServiceCondition
     private let access: AccessPolicy
     private let webhookSecret: Locked<String?>
-    /// As it was given: the files that it names are read again on demand.
+    /// The initial configuration; the files that it names are read again on demand.
     private let configuration: Configuration
     private let heapTrimmer = HeapTrimmer()
     private let storeWatch: Task<Void, Never>
     private let log: Log
 
-    /// How often it looks whether the disk is full, or not any more.
+    /// The interval at which the service checks whether the disk is full.
     private static let watchInterval: Duration = .seconds(5)
 
     private init(
@@ -52,12 +52,14 @@ public final class Service: Sendable {
         storeWatch.cancel()
     }
 
-    /// Starts everything, in this order: the data directory is locked, the store opened and what it knows loaded, transfers begin,
-    /// and only then does it listen: every response comes from a service that is complete.
+    /// Starts the service: locks the data directory, loads the store, starts transfers, and only then listens. So every
+    /// response comes from a complete service.
     /// - Parameters:
-    ///   - losses: how often this replica has lost its lease before.
-    ///   - fenced: called, from any thread, if it has lost its lease: it is of no use any more.
-    /// - Throws: one clear line if it cannot start.
+    ///   - configuration: The user's configuration.
+    ///   - log: The log.
+    ///   - losses: The number of leases that this process has lost before.
+    ///   - fenced: Called, from any thread, when the replica has lost its lease: this service must then be stopped.
+    /// - Throws: An error with one line of text if the service cannot start.
     public static func start(
         _ configuration: Configuration, log: Log, losses: UInt64 = 0, fenced: @escaping @Sendable () -> Void = {}
     ) async throws(StartError) -> Service {
@@ -99,7 +101,7 @@ public final class Service: Sendable {
         settings.limits.connectionsPerAddress = configuration.maxConnectionsPerAddress
         settings.defaultFields = CrossOriginPolicy.defaultFields
         let descriptors = DescriptorBudget(descriptors: ProcessEnvironment.descriptorLimit, wanted: settings.limits)
-        // What was kept may be more than what is given now.
+        // The stored settings may differ from the configuration.
         settings.limits = descriptors.fit(transfers: await downloads.settings)
         let api = API(
             configuration: configuration, tokens: tokens, downloads: downloads, catalog: catalog, condition: condition,
@@ -131,13 +133,14 @@ public final class Service: Sendable {
         }
     }
 
-    /// Turns `/readyz` to 503, and goes on responding: what balances the load sends no more, and nothing that was sent is lost.
+    /// Turns `/readyz` to 503 and continues to respond: load balancers send no new requests, and none in progress is
+    /// lost.
     public func retire() {
         condition.isReady = false
     }
 
-    /// Reads the files of secrets again. What cannot be read, or holds none, or too short a token, leaves the old one.
-    /// What was opened by a token that is no longer one ends.
+    /// Reads the files of secrets again. A file that is unreadable, empty or has too short a token leaves the old
+    /// secrets in force. Streams and other responses for tokens that are no longer accepted end.
     public func reloadSecrets() {
         reloadToken()
         reloadTokens()
@@ -191,14 +194,14 @@ public final class Service: Sendable {
         }
     }
 
-    /// Ends everything in order: no new requests, those in progress finish, event streams end, transfers are
+    /// Ends the service in order: no new requests, requests in progress finish, event streams end, transfers are
     /// checkpointed. Takes at most about `limit`.
     public func stop(within limit: Duration = .seconds(6)) async {
         retire()
         storeWatch.cancel()
         let begun = ContinuousClock.now
         await server.shutdown(within: limit)
-        // Container engines kill after 10 s.
+        // Container engines kill a process after 10 s.
         await downloads.shutdown(within: DownloadService.shutdownLimit - begun.duration(to: .now))
         client.shutdown()
         heapTrimmer.stop()
@@ -206,7 +209,8 @@ public final class Service: Sendable {
 }
 
 extension CatalogConfiguration {
-    /// What of the configuration is about searches. The operator chose where the sources are; where they redirect to is checked.
+    /// The part of the configuration about searches. The operator has chosen the sources' hosts, so they are allowed;
+    /// redirects are checked.
     fileprivate init(_ configuration: Configuration) {
         self.init(bases: [
             "itunes": configuration.itunesURL, "posts": configuration.postsURL, "archive": configuration.archiveURL,

@@ -1,9 +1,9 @@
 internal import Synchronization
 internal import System
 
-/// What probes and statistics show of the process as a whole.
+/// The state of the process for probes and statistics.
 final class ServiceCondition: Sendable {
-    /// Names this run of the service: a client that sees it change knows that there was a restart.
+    /// The name of this instance: a change shows a client that the service was restarted.
     let instanceID: String
     private let started: ContinuousClock.Instant
     private let ready = Atomic<Bool>(false)
@@ -15,15 +15,15 @@ final class ServiceCondition: Sendable {
         instanceID = String(UInt64.random(in: .min ... .max), radix: 36)
     }
 
-    /// Whether requests are welcome: from when everything is loaded until the end begins.
+    /// Whether the service accepts requests: from the end of its start to the beginning of its end.
     var isReady: Bool {
         get { ready.load(ordering: .acquiring) }
         set { ready.store(newValue, ordering: .releasing) }
     }
 
-    /// How long the process has been serving.
+    /// The time since the service started.
     func uptime(at now: ContinuousClock.Instant) -> Duration { now - started }
 
-    /// Bytes that downloads may still take; `nil` if the system does not say.
+    /// The free bytes on the disk of the downloads; `nil` if the system does not report them.
     var freeBytes: Int64? { try? FileSystemSpace(at: downloadsDirectory).free }
 }

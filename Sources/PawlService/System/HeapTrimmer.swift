@@ -1,13 +1,13 @@
 internal import CSystem
 internal import System
 
-/// Gives back to the system, now and then, the memory that lies free between what the process still uses.
+/// Returns free heap memory to the system at intervals.
 ///
-/// The C library's allocator keeps an arena for nearly every thread that ever met another in it, and returns by itself only what is
-/// free at an arena's very end. What is allocated by one thread and freed by another leaves gaps in all of them, so that after hours
-/// of mixed load the process is twice as large as what it holds.
+/// The C library's allocator keeps an arena for nearly every contending thread, and by itself returns only the memory
+/// at an arena's very end. Memory that one thread allocates and another frees leaves gaps in all arenas. After hours of
+/// mixed load, the process is twice as large as its data.
 final class HeapTrimmer: Sendable {
-    /// How often it looks. The process of a service that idles does not grow, and looking is all that is done then.
+    /// The interval of the checks. An idle service does not grow, so each check ends there.
     static let interval: Duration = .seconds(30)
 
     private let isOver = Monitor(false)
@@ -16,7 +16,7 @@ final class HeapTrimmer: Sendable {
         stop()
     }
 
-    /// Begins, on a thread of its own. A system without threads to spare is left untrimmed.
+    /// Starts a thread of its own. If no thread can be created, the heap is not trimmed.
     func start() {
         try? Thread.start(name: "pawl heap") { [isOver] in
             var policy = HeapTrimPolicy()
@@ -28,7 +28,7 @@ final class HeapTrimmer: Sendable {
         }
     }
 
-    /// Ends the thread. It cannot be started again.
+    /// Ends the thread, which cannot be started again.
     func stop() {
         isOver.withLock { isOver in
             isOver = true
@@ -36,12 +36,12 @@ final class HeapTrimmer: Sendable {
         }
     }
 
-    /// Does it once: takes some milliseconds per 100 MB in use, and holds each arena meanwhile.
+    /// Trims once: takes some milliseconds per 100 MB in use, and holds a lock of each arena meanwhile.
     static func trim() {
         pawl_trim_heap()
     }
 
-    /// Waits for an interval, and returns whether the end came in it.
+    /// Waits for an interval; returns whether `stop()` was called meanwhile.
     private static func sleep(_ isOver: Monitor<Bool>) -> Bool {
         var hasSlept = false
         return isOver.wait { isOver in
@@ -52,23 +52,23 @@ final class HeapTrimmer: Sendable {
     }
 }
 
-/// Decides when trimming is worth its while.
+/// Decides when trimming is worthwhile.
 struct HeapTrimPolicy {
-    /// How much the process must have grown since the last time, in bytes.
+    /// The minimum growth in bytes since the last trim.
     static let growth: Int64 = 2 << 20
 
-    /// Resident bytes after the last time; `nil` if there was none.
+    /// Resident bytes after the last trim, or the lowest since; `nil` before the first trim.
     private var floor: Int64?
 
-    /// Whether to trim a process of that size.
+    /// Whether to trim a process of this size.
     mutating func wantsTrim(residentBytes: Int64) -> Bool {
         guard let floor else { return true }
-        // What shrank by itself sets a new mark to grow from.
+        // A process that has shrunk by itself grows from there.
         self.floor = min(floor, residentBytes)
         return residentBytes >= floor + Self.growth
     }
 
-    /// It was done, and left that many bytes resident.
+    /// Records a trim that left this many bytes resident.
     mutating func trimmed(residentBytes: Int64) {
         floor = residentBytes
     }

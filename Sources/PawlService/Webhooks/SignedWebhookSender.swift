@@ -3,16 +3,16 @@ internal import HTTPClient
 internal import HTTPCore
 internal import System
 
-/// Posts a download's resource to its webhook, signed if there is a secret.
+/// Posts a download's resource to its webhook, signed if a secret is set.
 struct SignedWebhookSender: WebhookSender {
     let client: HTTPClient
     let destinationGuard: DestinationGuard
-    /// The key of the signature, which may be changed; `nil`: messages are not signed.
+    /// The key of the signatures, which can change; `nil` if messages are not signed.
     let secret: Locked<String?>
-    /// What links begin with.
+    /// The prefix of the links.
     let linkPrefix: PathPrefix
 
-    /// The most bytes of a response that are read; nobody looks at them.
+    /// The maximum number of response bytes read; they are discarded.
     private static let responseLimit = 256 * 1024
 
     func send(_ delivery: WebhookDelivery) async throws(ClientError) -> Int {
@@ -29,13 +29,13 @@ struct SignedWebhookSender: WebhookSender {
         request.connectTimeout = .seconds(10)
         request.headTimeout = .seconds(15)
         request.totalTimeout = .seconds(30)
-        // What is addressed to one receiver is not for another.
+        // A message must not reach another receiver by a redirect.
         request.maximumRedirects = 0
         return try await client.fetch(request, bodyLimit: Self.responseLimit).head.status.code
     }
 
-    /// The value of `Pawl-Signature`: the time, and the HMAC-SHA256 of time, dot and body, so that neither the body nor the time
-    /// of an old message can be passed off as new.
+    /// The value of `Pawl-Signature`: the time, and the HMAC-SHA256 of time, dot and body. So neither the body nor the
+    /// time of an old message can be reused.
     static func signature(of body: [UInt8], secret: String, at now: Timestamp) -> String {
         let seconds = String(now.millisecondsSinceEpoch / 1000)
         let digest = HMAC.sha256(key: Array(secret.utf8), Array(seconds.utf8) + [UInt8(ascii: ".")] + body)
