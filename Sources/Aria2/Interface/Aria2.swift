@@ -4,9 +4,9 @@ public import HTTPServer
 internal import JSON
 public import System
 
-/// aria2's JSON-RPC on the downloads: front ends, browser extensions and scripts that speak it work with them unchanged.
+/// aria2's JSON-RPC for the downloads: its front ends, browser extensions and scripts work with it unchanged.
 ///
-/// What is safe here is not aria2's: files stay below one directory, destinations are guarded, and what is answered is durable.
+/// Unlike aria2, it keeps files below one directory, guards destinations, and answers a change only once it is durable.
 public final class Aria2: Sendable {
     private let access: any Aria2Access
     private let executor: RPCExecutor
@@ -14,16 +14,16 @@ public final class Aria2: Sendable {
     let feed: NotificationFeed
     private let refusalDelay: Duration
     private let socketLimit: Duration
-    /// Limits how many large messages are read, and long answers made, at once.
+    /// Limits the number of large messages read and long answers made at once.
     private let lane: Lane
 
     /// - Parameters:
-    ///   - downloads: what is told of and changed.
-    ///   - filesDirectory: the absolute path of the directory of finished files.
-    ///   - access: knows the secrets.
-    ///   - lane: admits to what takes much memory or time.
-    ///   - refusalDelay: how late a message is answered that has a call without the right secret.
-    ///   - socketLimit: how long a WebSocket may take to show a right secret, where one is needed.
+    ///   - downloads: The service whose downloads are read and changed.
+    ///   - filesDirectory: The absolute path of the directory of finished files.
+    ///   - access: Checks secrets.
+    ///   - lane: Admits work that takes much memory or time.
+    ///   - refusalDelay: The delay of the answer to a message that has a call without the right secret.
+    ///   - socketLimit: The time within which a WebSocket must send a right secret, if one is required.
     public init(
         downloads: DownloadService, filesDirectory: String, access: any Aria2Access, lane: Lane,
         refusalDelay: Duration = .seconds(1), socketLimit: Duration = .seconds(10)
@@ -38,7 +38,7 @@ public final class Aria2: Sendable {
         feed = NotificationFeed(downloads.events)
     }
 
-    /// How many sockets hear notifications.
+    /// The number of sockets that receive notifications.
     public var listenerCount: Int { feed.count }
 
     // MARK: - HTTP
@@ -75,20 +75,22 @@ public final class Aria2: Sendable {
 
     // MARK: - WebSocket
 
-    /// Makes a connection a WebSocket. Where a secret is needed, it hears notifications only after a call with the right one.
-    /// - Parameter response: becomes that of the handshake.
-    /// - Returns: what is wrong with the handshake; the response has the status, and no body.
+    /// Upgrades a connection to a WebSocket. If a secret is required, notifications begin after a call with the right
+    /// one.
+    /// - Parameter response: Receives the response to the handshake.
+    /// - Returns: The refusal of an invalid handshake; the response has its status and no body. `nil` if the handshake
+    ///   is valid.
     public func connect(_ request: borrowing Request, with response: inout Response) -> Refusal? {
         response.upgrade(to: RPCSocket(self, peer: request.peer), for: request)
     }
 
-    /// The time that a WebSocket has to show a right secret; `nil`: it needs none.
+    /// The time within which a WebSocket must send a right secret; `nil` if none is required.
     var secretLimit: Duration? { access.needsSecret ? socketLimit : nil }
 
     /// Answers a message of a socket.
     /// - Parameters:
-    ///   - authorized: called if the message shows a right secret.
-    ///   - hold: holds notifications back. It returns a closure that releases them.
+    ///   - authorized: Called if the message has a right secret.
+    ///   - hold: Holds notifications back, and returns a closure that releases them.
     func answer(
         _ bytes: [UInt8], from peer: SocketAddress, authorized: @escaping @Sendable (Aria2Caller) -> Void,
         hold: () -> @Sendable () -> Void
@@ -112,16 +114,16 @@ public final class Aria2: Sendable {
 
     // MARK: - Messages
 
-    /// A message whose calls are known to be allowed or not.
+    /// A message whose calls have been authorised or refused.
     private struct Prepared: Sendable {
         let entries: [(id: [UInt8], step: RPCStep)]
         let isBatch: Bool
         let isUnauthorized: Bool
         /// Whether no call changes anything.
         let onlyReads: Bool
-        /// Whether making its answer takes much memory or time, and changes nothing.
+        /// Whether the answer takes much memory or time, and no call changes anything.
         let isLongReading: Bool
-        /// Who has shown a right secret with it.
+        /// The caller, if the message has a right secret.
         let caller: Aria2Caller?
     }
 
@@ -135,7 +137,7 @@ public final class Aria2: Sendable {
             response.body = body
             response.fields.append(.contentType, callback == nil ? "application/json-rpc" : "text/javascript")
             response.fields.append(.cacheControl, "no-store")
-            // A script is taken in by pages of any origin: what it says needed the secret.
+            // Pages of any origin may load a script; its contents required the secret.
             if callback != nil { response.fields.append(.crossOriginResourcePolicy, "cross-origin") }
         }
     }
@@ -157,16 +159,16 @@ public final class Aria2: Sendable {
             caller: planner.caller)
     }
 
-    /// Calls of one message that an event loop answers, at most.
+    /// The maximum number of calls in a message that an event loop answers.
     private static let mostQuick = 16
-    /// The longest message that an event loop reads, in bytes.
+    /// The maximum size in bytes of a message that an event loop parses.
     private static let mostQuickBytes = 16 << 10
-    /// Calls of one message whose answers are made without the lane, at most.
+    /// The maximum number of calls in a message that is answered without the lane.
     private static let mostShort = 64
-    /// The longest wait for the lane. A message may wait twice: until it is read, and until its answer is made.
+    /// The maximum wait for the lane. A message may wait twice: to be parsed, and to be answered.
     private static let laneLimit: Duration = .seconds(2)
 
-    /// Answers a message at once, if nothing in it has to wait.
+    /// Answers a message immediately; `nil` if a call in it has to wait.
     private func answer(_ prepared: Prepared, _ callback: String?, storage: inout [UInt8]) -> Reply? {
         guard !prepared.isUnauthorized else { return nil }
         var count = 0
@@ -191,7 +193,7 @@ public final class Aria2: Sendable {
                     hasToWait = true
                     return .failure(.busy)
                 } catch {
-                    // Another replica may have just added it.
+                    // Another replica may have just added the download.
                     if error.meansUnknown, executor.downloads.isShared { hasToWait = true }
                     return .failure(error)
                 }
@@ -201,16 +203,16 @@ public final class Aria2: Sendable {
         return hasToWait ? nil : encode(prepared, results, callback, storage: &storage)
     }
 
-    /// Answers a message, whatever it waits for.
+    /// Answers a message, including calls that have to wait.
     private func reply(to prepared: Prepared, _ callback: String?, from peer: SocketAddress) async -> Reply {
-        // A wrong secret costs time, so that guessing does; it holds nobody else up.
+        // Delays the answer to a wrong secret to slow down guessing. Other messages are not delayed.
         if prepared.isUnauthorized { try? await Task.sleep(for: refusalDelay) }
         guard prepared.isLongReading else { return await carryOut(prepared, callback, from: peer) }
         let reply = await lane.run(within: Self.laneLimit) { await carryOut(prepared, callback, from: peer) }
         return reply ?? refuse(prepared, with: .busy, callback)
     }
 
-    /// Reads and answers a message that is too long for an event loop.
+    /// Parses and answers a message that is too long for an event loop.
     private func reply(
         toLarge text: [UInt8], from peer: SocketAddress, authorized: (Aria2Caller) -> Void = { _ in }
     ) async -> Reply {
@@ -231,7 +233,7 @@ public final class Aria2: Sendable {
         return encode(prepared, prepared.entries.map { _ in .failure(error) }, callback, storage: &storage)
     }
 
-    /// - Parameter storage: of earlier bodies, which is taken.
+    /// - Parameter storage: The storage of earlier bodies, to be reused.
     private func encode(
         _ prepared: Prepared, _ results: [Result<Answer, RPCError>], _ callback: String?, storage: inout [UInt8]
     ) -> Reply {

@@ -1,44 +1,44 @@
 public import HTTPServer
 
-/// Decides who calls: the module leaves secrets to whoever knows them.
+/// Identifies callers by their secrets, which this module does not hold.
 public protocol Aria2Access: Sendable {
     /// Whether calls have to carry a secret.
     var needsSecret: Bool { get }
 
-    /// Who sends a call; `nil` if the secret is missing or wrong. What is refused has been counted and logged when this returns.
+    /// The sender of a call; `nil` if the secret is missing or wrong. Counts and logs a refusal.
     /// - Parameters:
-    ///   - secret: without `token:`; `nil` if the call carries none.
-    ///   - peer: where it comes from.
+    ///   - secret: The secret without `token:`; `nil` if the call has none.
+    ///   - peer: The address of the sender.
     func caller(withSecret secret: String?, from peer: SocketAddress) -> Aria2Caller?
 
-    /// Logs what an operator may have to account for.
+    /// Logs a change that operators have to account for.
     /// - Parameters:
-    ///   - change: what was done, as the begin of a sentence.
-    ///   - caller: by whom.
-    ///   - peer: from where.
+    ///   - change: The change, as a clause.
+    ///   - caller: The sender of the call.
+    ///   - peer: The address of the sender.
     func log(_ change: String, by caller: Aria2Caller, from peer: SocketAddress)
 }
 
-/// Who calls, as far as the secret says.
+/// The sender of a call, identified by its secret.
 public struct Aria2Caller: Sendable {
-    /// What a caller may do.
+    /// The calls that a caller may make.
     public enum Scope: Sendable {
-        /// Everything.
+        /// All calls.
         case full
-        /// To list and to listen, without what may be secret in URLs.
+        /// Calls and notifications that only read, without possible secrets in URLs.
         case read
-        /// Nothing of this.
+        /// No calls.
         case none
     }
 
-    /// What the log calls the secret; `nil` where none is needed.
+    /// The name of the secret in the log; `nil` if none is required.
     public let name: String?
-    /// What it is good for.
+    /// The caller's scope.
     public let scope: Scope
-    /// What goes on by it ends when this is revoked; `nil` where none is needed.
+    /// The permit whose revocation ends the caller's notifications; `nil` if no secret is required.
     public let permit: Permit?
 
-    /// A caller from its parts.
+    /// Creates a caller from its parts.
     public init(name: String?, scope: Scope, permit: Permit?) {
         self.name = name
         self.scope = scope

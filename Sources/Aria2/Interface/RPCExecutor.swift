@@ -3,13 +3,13 @@ internal import HTTPCore
 internal import HTTPServer
 internal import System
 
-/// Carries calls out: those that only read, from the index; the others by the downloads' service, durable before they are answered.
+/// Carries out calls: reads from the index, and changes through the download service, answered once they are durable.
 final class RPCExecutor: Sendable {
     let downloads: DownloadService
     let index: SnapshotIndex
     let files: FilesDirectory
     private let access: any Aria2Access
-    /// Names this run of the service: 40 hexadecimal digits.
+    /// The name of this instance: 40 hexadecimal digits.
     private let session: String
 
     init(_ downloads: DownloadService, _ files: FilesDirectory, _ access: any Aria2Access) {
@@ -22,7 +22,7 @@ final class RPCExecutor: Sendable {
 
     // MARK: - Reading
 
-    /// Answers a call of a quick method (``RPCMethod/isQuick``), without waiting for anything; `nil`: the answer has to wait.
+    /// Answers a call of a quick method (``RPCMethod/isQuick``) from memory; `nil` if the answer has to wait.
     func answer(_ call: AuthorizedCall) throws(RPCError) -> Answer? {
         let parameters = call.parameters
         switch call.method {
@@ -30,7 +30,7 @@ final class RPCExecutor: Sendable {
             let gid = try parameters.string(0)
             let keys = try parameters.keys(1)
             let download = try download(gid, for: call.caller)
-            // The index knows no mirrors. A completed download has forgotten them.
+            // The index has no mirrors. A completed download has none left.
             return keys.contains(.files) && download.state != .completed ? nil : .status(download, keys, nil)
         case .getGlobalStat: return .statistics(index.statistics())
         case .getVersion: return .version
@@ -45,7 +45,7 @@ final class RPCExecutor: Sendable {
         }
     }
 
-    /// The download that a gid means.
+    /// The download with a gid, which may be abbreviated.
     private func download(_ text: String, for caller: Aria2Caller) throws(RPCError) -> Download {
         let prefix = try GIDPrefix(parsing: text)
         switch index.find(gid: prefix.value, digits: prefix.digits) {
@@ -98,7 +98,7 @@ final class RPCExecutor: Sendable {
         }
     }
 
-    // MARK: - Anything
+    // MARK: - All calls
 
     /// Carries out one call.
     private func perform(_ call: AuthorizedCall, from peer: SocketAddress) async throws(RPCError) -> Answer {
@@ -106,7 +106,7 @@ final class RPCExecutor: Sendable {
         do throws(RPCError) {
             answer = try await carryOut(call)
         } catch  where error.meansUnknown && downloads.isShared {
-            // Another replica may have just added it.
+            // Another replica may have just added the download.
             do throws(DownloadError) { try await downloads.catchUp() } catch { throw RPCError(error) }
             answer = try await carryOut(call)
         }
@@ -205,7 +205,7 @@ final class RPCExecutor: Sendable {
             _ = try await downloads.perform(command, on: download.id)
             return .gid(download.gid)
         } catch {
-            // It moved on, or went, before its turn came.
+            // The download changed its state or was removed before the command was carried out.
             switch error {
             case .illegalTransition: throw RPCError(refusal(download.gid))
             case .notFound: throw RPCError.isUnknown(gid)
@@ -267,7 +267,7 @@ final class RPCExecutor: Sendable {
         guard download.state.isLive else { throw refusal }
         let options = try DownloadOptions(members, in: files)
         var change = options.change(in: download.folder, usualSegments: await downloads.settings.segments)
-        // What stays as it is must not stop a transfer.
+        // An unchanged folder or name must not interrupt a transfer.
         if change.folder == download.folder { change.folder = nil }
         if change.filename == download.filename { change.filename = nil }
         guard change.folder != nil || change.filename != nil || change.speedLimit != nil || change.segments != nil else {
@@ -323,17 +323,17 @@ final class RPCExecutor: Sendable {
 
     // MARK: - Several calls
 
-    /// Downloads that one response tells of, at most: some 35 MB.
+    /// The number of listed downloads, about 35 MB, after which the following calls of a message fail.
     private static let mostTold = 50_000
-    /// Commands that are under way at once for one message.
+    /// The maximum number of commands of one message that run at once.
     private static let commandsAtOnce = 256
 
-    /// The calls of one message that have been carried out.
+    /// The progress of a message's calls.
     private struct Course {
-        /// Downloads that were told of.
+        /// The number of downloads listed so far.
         var told = 0
-        /// The first failure of a call that the records did not answer in time. Later calls that change something are not tried: each would
-        /// wait as long.
+        /// The first failure because the store did not answer in time. Later calls that change something are not tried:
+        /// each would wait as long.
         var unanswered: RPCError?
 
         mutating func note(_ results: [Result<Answer, RPCError>]) {
@@ -341,7 +341,8 @@ final class RPCExecutor: Sendable {
         }
     }
 
-    /// Carries out the steps of a message in order; what is added together, and commands to different downloads, become durable together.
+    /// Carries out the steps of a message in order. Consecutive additions, and commands to different downloads, are
+    /// committed together.
     func results(of steps: [RPCStep], from peer: SocketAddress) async -> [Result<Answer, RPCError>] {
         var course = Course()
         return await results(of: steps, from: peer, &course)
@@ -384,7 +385,7 @@ final class RPCExecutor: Sendable {
         return results
     }
 
-    /// The calls at the begin that are carried out as one.
+    /// The first calls of `steps`, as many as can be carried out together.
     private static func together(_ steps: ArraySlice<RPCStep>) -> [AuthorizedCall] {
         var calls: [AuthorizedCall] = []
         var gids: Set<String> = []
@@ -395,7 +396,7 @@ final class RPCExecutor: Sendable {
                 guard isSame else { break }
             }
             if call.method.isCommand {
-                // The same download twice: one after the other.
+                // Commands to the same download run one after the other.
                 guard calls.count < commandsAtOnce, let gid = try? call.parameters.string(0),
                     gids.insert(gid.lowercased()).inserted
                 else {
@@ -428,7 +429,7 @@ final class RPCExecutor: Sendable {
         }
     }
 
-    /// Adds downloads, durable as one.
+    /// Adds downloads in one commit.
     private func add(_ calls: [AuthorizedCall]) async -> [Result<Answer, RPCError>] {
         let usual = await downloads.settings.segments
         let asked = calls.map { call -> Result<NewDownload, RPCError> in
@@ -468,12 +469,12 @@ final class RPCExecutor: Sendable {
 /// The URIs of a download after `changeUri`.
 struct URIList: Sendable, Equatable {
     private(set) var urls: [HTTPURL]
-    /// How many were deleted, each once.
+    /// The number of URIs deleted; each entry of the request deletes one.
     private(set) var deleted = 0
-    /// How many were added; what is no URL is not.
+    /// The number of URIs added; invalid URLs are not.
     private(set) var added = 0
 
-    /// - Parameter position: where to, among those that are left; `nil` is the end.
+    /// - Parameter position: The index at which to insert, after the deletions; `nil` for the end.
     init(_ urls: [HTTPURL], deleting texts: [String], adding more: [String], at position: Int?) {
         self.urls = urls
         for text in texts {

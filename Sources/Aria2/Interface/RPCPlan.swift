@@ -1,15 +1,15 @@
 internal import HTTPServer
 internal import JSON
 
-/// What a call is carried out as, once it is known who calls.
+/// A step of a message, once its caller is known.
 enum RPCStep: Sendable {
-    /// It is refused already.
+    /// A refused call.
     case failed(RPCError)
     case call(AuthorizedCall)
     /// `system.multicall`.
     case multicall([RPCStep])
 
-    /// The calls that it consists of.
+    /// The calls of this step.
     var calls: [AuthorizedCall] {
         switch self {
         case .failed: []
@@ -19,7 +19,7 @@ enum RPCStep: Sendable {
     }
 }
 
-/// A call that may be carried out.
+/// A call that the caller may make.
 struct AuthorizedCall: Sendable {
     let method: RPCMethod
     let parameters: RPCParameters
@@ -30,13 +30,13 @@ struct AuthorizedCall: Sendable {
 struct RPCPlanner {
     private let access: any Aria2Access
     private let peer: SocketAddress
-    /// The secrets that were looked at: all calls of a message usually have the same.
+    /// The secrets checked so far: all calls of a message usually have the same.
     private var known: [(secret: String?, caller: Aria2Caller?)] = []
-    /// A message tries so many secrets at most: one that tried thousands would make guessing cheap.
+    /// The maximum number of secrets that a message may try, so that guessing stays slow.
     private static let mostSecrets = 3
-    /// Whether any call has come without the right secret: such a message is answered late.
+    /// Whether a call had no right secret; such a message is answered late.
     private(set) var isUnauthorized = false
-    /// Who has shown the right secret, or needed none.
+    /// The caller, if a call had the right secret or none is required.
     private(set) var caller: Aria2Caller?
 
     init(_ access: any Aria2Access, _ peer: SocketAddress) {
@@ -44,10 +44,10 @@ struct RPCPlanner {
         self.peer = peer
     }
 
-    /// Messages with more calls are planned only if one of them has the right secret.
+    /// The maximum number of calls in a message that is planned without first finding a right secret in it.
     private static let mostUnchecked = 16
 
-    /// The steps of a message's entries.
+    /// The steps for the calls of a message.
     mutating func plan(_ calls: [Result<RPCCall, RPCError>]) -> [RPCStep] {
         let count = calls.reduce(0) { $0 + ((try? $1.get())?.inner?.count ?? 1) }
         if access.needsSecret, count > Self.mostUnchecked, !showRightSecret(calls) {
@@ -65,7 +65,7 @@ struct RPCPlanner {
         }
     }
 
-    /// Whether one of the calls, or of those in them, has the right secret.
+    /// Whether one of the calls, or of those in a `system.multicall`, has the right secret.
     private mutating func showRightSecret(_ calls: [Result<RPCCall, RPCError>]) -> Bool {
         for case .success(let call) in calls {
             if let secret = call.secret, authorize(secret) != nil { return true }
@@ -81,7 +81,7 @@ struct RPCPlanner {
         return planSingle(call)
     }
 
-    /// The call that an entry of a `system.multicall` is; `nil`: none.
+    /// The call in an entry of a `system.multicall`; `nil` if it has no method name.
     private static func call(_ entry: JSONValue) -> RPCCall? {
         entry["methodName"]?.string.map { RPCCall(method: $0, parameters: entry["params"]?.array ?? []) }
     }
@@ -92,7 +92,7 @@ struct RPCPlanner {
             let anyone = Aria2Caller(name: nil, scope: .none, permit: nil)
             return .call(AuthorizedCall(method: method, parameters: RPCParameters(call.parameters), caller: anyone))
         }
-        // Before the method's name is looked at: what there is, is told to nobody else.
+        // Checked before the method's name, so that callers without a secret do not learn which methods exist.
         guard let caller = authorize(call.secret) else {
             isUnauthorized = true
             return .failed(.unauthorized)

@@ -2,7 +2,8 @@ internal import HTTPCore
 internal import HTTPServer
 internal import System
 
-/// A client that stays: it sends messages, and hears notifications once it has shown a secret, if one is needed.
+/// A client's WebSocket: it sends messages, and receives notifications once it has sent a right secret, if one is
+/// required.
 final class RPCSocket: WebSocketHandler {
     private enum Phase {
         case new
@@ -11,11 +12,11 @@ final class RPCSocket: WebSocketHandler {
     }
 
     private struct Listener {
-        /// Its number in the feed.
+        /// Its number in the notification feed.
         let number: Int
-        /// The permit of the secret that it has shown; `nil`: it has shown none, or needs none.
+        /// The permit of the secret that the client sent; `nil` if it sent none or none is required.
         var permit: Permit?
-        /// Closes the socket unless a secret comes in time; `nil`: one has come, or is not needed.
+        /// Closes the socket unless a secret arrives in time; `nil` once it has arrived, or if none is required.
         var timer: Task<Void, Never>?
     }
 
@@ -58,13 +59,13 @@ final class RPCSocket: WebSocketHandler {
         aria2.feed.remove(listener.number)
     }
 
-    /// A call has shown a right secret.
+    /// Accepts the caller of a message with a right secret.
     private func authorized(_ caller: Aria2Caller, on socket: WebSocket) {
         socket.admit()
         state.withLock { state in
             guard case .open(var listener) = state else { return }
             listener.timer?.cancel()
-            // A secret that is revoked later may be replaced by another one.
+            // After its secret is revoked, a client may send another one.
             let isNew = listener.timer != nil || listener.permit?.isRevoked == true
             listener.timer = nil
             if isNew, caller.scope != .none {
@@ -75,8 +76,8 @@ final class RPCSocket: WebSocketHandler {
         }
     }
 
-    /// Holds notifications back until an answer is on its way.
-    /// - Returns: a closure that releases them.
+    /// Holds notifications back until an answer is enqueued.
+    /// - Returns: A closure that releases the notifications.
     private func hold() -> @Sendable () -> Void {
         guard case .open(let listener) = state.withLock({ $0 }) else { return {} }
         let (feed, number) = (aria2.feed, listener.number)

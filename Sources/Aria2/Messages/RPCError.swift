@@ -1,17 +1,17 @@
 internal import Downloads
 internal import HTTPCore
 
-/// Why a call fails, as aria2 tells it: JSON-RPC 2.0 §5.1, and code 1 for whatever a method refuses.
+/// The error of a call as aria2 reports it: JSON-RPC 2.0 §5.1, and code 1 for all errors of methods.
 struct RPCError: Error, Sendable, Equatable {
     let code: Int
-    /// A sentence for people. Clients compare ``unauthorized``'s.
+    /// A sentence for people. Clients compare the message of ``unauthorized``.
     let message: String
-    /// Whether there is no such download here: in a fleet, another replica may have just added it.
+    /// Whether the download is unknown here: in a fleet, another replica may have just added it.
     let meansUnknown: Bool
-    /// Whether the records did not answer in time.
+    /// Whether the store did not answer in time.
     let meansUnanswered: Bool
 
-    /// What a method refuses.
+    /// An error of a method.
     init(_ message: String) {
         self.init(code: 1, message)
     }
@@ -23,25 +23,25 @@ struct RPCError: Error, Sendable, Equatable {
         self.meansUnanswered = meansUnanswered
     }
 
-    /// Nothing has this gid.
+    /// No download has this gid.
     static func isUnknown(_ gid: String) -> RPCError { RPCError(code: 1, "GID \(gid) is not found", meansUnknown: true) }
 
     /// The secret is missing or wrong.
     static let unauthorized = RPCError("Unauthorized")
-    /// The call has no `id` or no `method`, or is no object.
+    /// The call has no `id` or no `method`, or is not an object.
     static let invalidRequest = RPCError(code: -32600, "Invalid Request.")
-    /// The message has more calls than one may have.
+    /// The message has too many calls.
     static let tooManyCalls = RPCError(code: -32600, "A message has at most \(RPCMessage.mostCalls) calls.")
-    /// `params` is no list.
+    /// `params` is not a list.
     static let invalidParameters = RPCError(code: -32602, "Invalid params.")
-    /// The text is no JSON.
+    /// The text is not JSON.
     static let parse = RPCError(code: -32700, "Parse error.")
     /// The response to the message has reached its limit (``Answer/mostBytes``).
     static let tooLarge = RPCError("The response would be too large.")
     /// Too many other messages are being answered.
     static let busy = RPCError("The service is answering as many large messages as it can; try again in a moment.")
 
-    /// The HTTP status of a response that has this alone.
+    /// The HTTP status of a response with only this error.
     var status: HTTPStatus {
         if self == .busy { return .serviceUnavailable }
         return code == Self.parse.code || code == Self.invalidParameters.code ? .internalServerError : .badRequest
@@ -49,7 +49,7 @@ struct RPCError: Error, Sendable, Equatable {
 }
 
 extension RPCError {
-    /// What the downloads refuse.
+    /// An error of the download service.
     init(_ error: DownloadError) {
         self.init(code: 1, error.description, meansUnanswered: error == .overloaded || error == .unconfirmed)
     }
@@ -62,7 +62,7 @@ extension RPCError {
         RPCError("The integer parameter at \(parameter) has invalid value: the value must be greater than or equal to \(least).")
     }
 
-    /// - Parameter reason: what is accepted, as a sentence, where that is not what aria2 accepts.
+    /// - Parameter reason: The accepted values, as a sentence; `nil` if they are the same as in aria2.
     static func badOption(_ name: String, _ reason: String? = nil) -> RPCError {
         let text = "We encountered a problem while processing the option '--\(name)'."
         return RPCError(reason.map { "\(text) \($0)" } ?? text)

@@ -1,18 +1,18 @@
 internal import JSON
 
-/// One call of a method: JSON-RPC 2.0 §4.
+/// One call of a method (JSON-RPC 2.0 §4).
 struct RPCCall: Sendable, Equatable {
     let method: String
-    /// Without the secret.
+    /// The parameters without the secret.
     let parameters: [JSONValue]
-    /// What the first parameter had behind `token:`; `nil` if there was none.
+    /// The text after `token:` in the first parameter; `nil` if there is none.
     let secret: String?
 
-    /// - Parameter parameters: with the secret, if it is among them.
+    /// - Parameter parameters: The parameters, including the secret if there is one.
     init(method: String, parameters: [JSONValue]) {
         self.method = method
         if case .string(let text)? = parameters.first, text.utf8.starts(with: "token:".utf8) {
-            // By bytes: a secret may begin with a combining character.
+            // Cut by bytes, since a secret may begin with a combining character.
             secret = String(Substring(text.utf8.dropFirst("token:".utf8.count)))
             self.parameters = Array(parameters.dropFirst())
         } else {
@@ -21,15 +21,15 @@ struct RPCCall: Sendable, Equatable {
         }
     }
 
-    /// The entries of a `system.multicall`; `nil` for other calls, and if there is no list of them.
+    /// The entries of a `system.multicall`; `nil` for other calls, and if the first parameter is not a list.
     var inner: [JSONValue]? { method == RPCMethod.multicall.rawValue ? parameters.first?.array : nil }
 }
 
-/// What a client sends: one call, or a batch of them (JSON-RPC 2.0 §6).
+/// A client's message: one call, or a batch (JSON-RPC 2.0 §6).
 enum RPCMessage: Sendable {
-    /// A call, or why it is none, with what it is answered under.
+    /// A call or its error, with the `id` of its response.
     struct Entry: Sendable {
-        /// The call's `id` as JSON: what it was, to the last digit. `null` if it had none.
+        /// The call's `id` as JSON, exactly as written; `null` if it had none.
         let id: [UInt8]
         let call: Result<RPCCall, RPCError>
     }
@@ -37,7 +37,7 @@ enum RPCMessage: Sendable {
     case single(Entry)
     case batch([Entry])
 
-    /// Reads a text. What is wrong with it becomes an entry of its own.
+    /// Parses a message. An error becomes an entry.
     init(parsing text: [UInt8]) {
         guard let value = try? JSONValue(parsing: text) else {
             self = .failed(.parse)
@@ -68,10 +68,11 @@ enum RPCMessage: Sendable {
         .single(Entry(id: Entry.null, call: .failure(error)))
     }
 
-    /// The most calls in a message, those in `system.multicall` included. Clients send one for each selected download.
+    /// The maximum number of calls in a message, including those in `system.multicall`. Clients send one for each
+    /// selected download.
     static let mostCalls = 4_096
 
-    /// The calls in a message. An entry that is no call counts as one.
+    /// The number of calls in a message. An invalid entry counts as one.
     private static func callCount(of value: JSONValue) -> Int {
         switch value {
         case .array(let elements): elements.reduce(0) { $0 + callCount(ofEntry: $1) }
@@ -88,9 +89,9 @@ enum RPCMessage: Sendable {
 extension RPCMessage.Entry {
     fileprivate static let null = Array("null".utf8)
 
-    /// - Parameter text: the bytes that the value was read from.
+    /// - Parameter text: The bytes from which the value was parsed.
     fileprivate init(_ value: JSONValue, text: () -> [UInt8]) {
-        // Unknown members are ignored, and so is `jsonrpc`: clients leave it out, or write 2.
+        // Unknown members and `jsonrpc` are ignored: clients leave out `jsonrpc`, or write the number 2.
         guard let id = value["id"] else {
             self.init(id: Self.null, call: .failure(.invalidRequest))
             return
@@ -105,7 +106,8 @@ extension RPCMessage.Entry {
         return .success(RPCCall(method: method, parameters: list))
     }
 
-    /// An identifier as it was written. Numbers have more digits than a double keeps: those are taken from the text.
+    /// An `id` as written. Numbers that are not 64-bit integers are copied from the text, since a double would lose
+    /// digits.
     private static func encoded(_ id: JSONValue, text: () -> [UInt8]) -> [UInt8] {
         switch id {
         case .null, .bool, .integer, .string: return id.serialized()

@@ -1,4 +1,4 @@
-/// The methods, by their names.
+/// The methods of aria2's interface.
 enum RPCMethod: String, Sendable, CaseIterable {
     case addUri = "aria2.addUri"
     case addTorrent = "aria2.addTorrent"
@@ -37,7 +37,7 @@ enum RPCMethod: String, Sendable, CaseIterable {
     case listMethods = "system.listMethods"
     case listNotifications = "system.listNotifications"
 
-    /// Whether it can do anything here. The others are refused by name, and not listed.
+    /// Whether the method is supported. The others are refused by name, and not listed.
     var isServed: Bool {
         switch self {
         case .addTorrent, .addMetalink, .shutdown, .forceShutdown: false
@@ -45,10 +45,10 @@ enum RPCMethod: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether a caller needs no secret: what it tells is the same for every service.
+    /// Whether a call needs no secret: its answer is the same for every service.
     var isPublic: Bool { self == .listMethods || self == .listNotifications }
 
-    /// Whether whoever may only read may call it.
+    /// Whether a caller of scope `read` may call it.
     var onlyReads: Bool {
         switch self {
         case .getPeers, .tellStatus, .getUris, .getFiles, .getServers, .tellActive, .tellWaiting, .tellStopped, .getOption,
@@ -58,7 +58,7 @@ enum RPCMethod: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it tells of many downloads.
+    /// Whether it lists many downloads.
     var tellsMany: Bool {
         switch self {
         case .tellActive, .tellWaiting, .tellStopped: true
@@ -66,7 +66,8 @@ enum RPCMethod: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether an event loop can answer it: from memory, and soon. Lists may be long, and the rest asks the downloads.
+    /// Whether an event loop can answer it from memory without delay. Lists may be long, and the others call the
+    /// download service.
     var isQuick: Bool {
         switch self {
         case .tellStatus, .getGlobalStat, .getVersion, .getSessionInfo, .getPeers, .listMethods, .listNotifications: true
@@ -74,7 +75,7 @@ enum RPCMethod: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether calls for different downloads may be carried out at the same time, so that they become durable together.
+    /// Whether calls for different downloads may run at once, so that they are committed together.
     var isCommand: Bool {
         switch self {
         case .remove, .forceRemove, .pause, .forcePause, .unpause, .removeDownloadResult: true
@@ -82,7 +83,7 @@ enum RPCMethod: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the log calls it when it has ended or removed something; `nil` for the rest.
+    /// The log's description of a change that operators have to account for; `nil` for other methods.
     var loggedChange: String? {
         switch self {
         case .remove, .forceRemove: "a download is cancelled"
@@ -96,7 +97,7 @@ enum RPCMethod: String, Sendable, CaseIterable {
     }
 }
 
-/// What listeners are told without asking.
+/// The notifications to listeners.
 enum RPCNotification: String, Sendable, CaseIterable {
     case start = "aria2.onDownloadStart"
     case pause = "aria2.onDownloadPause"

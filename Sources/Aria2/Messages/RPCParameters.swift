@@ -1,7 +1,7 @@
 internal import Downloads
 internal import JSON
 
-/// Takes the parameters of a call, and refuses what aria2 refuses, in its words.
+/// Reads the parameters of a call, and refuses what aria2 refuses, with aria2's messages.
 struct RPCParameters {
     private let values: [JSONValue]
 
@@ -9,7 +9,7 @@ struct RPCParameters {
         self.values = values
     }
 
-    /// One that may be left out, but is not `null` if it is there.
+    /// An optional parameter; `null` is refused.
     private func value<Value>(_ index: Int, _ read: (JSONValue) -> Value?) throws(RPCError) -> Value? {
         guard index < values.count else { return nil }
         guard let value = read(values[index]) else { throw .hasWrongType(index) }
@@ -35,14 +35,14 @@ struct RPCParameters {
         return value
     }
 
-    /// A place in a queue or list; `nil` is its end.
+    /// A position in a queue or list; `nil` for the end.
     func position(_ index: Int) throws(RPCError) -> Int? {
         guard let value = try value(index, Self.integer) else { return nil }
         guard value >= 0 else { throw RPCError("Position must be greater than or equal to 0.") }
         return value
     }
 
-    /// A list's strings: what else is in it counts as not there.
+    /// The strings of a list; other elements are ignored.
     func strings(_ index: Int) throws(RPCError) -> [String] {
         try required(index, try optionalStrings(index))
     }
@@ -67,7 +67,7 @@ struct RPCParameters {
         try value(index, \.array).map(StatusKeys.init) ?? .all
     }
 
-    /// A whole number; aria2 leaves a fraction off.
+    /// A whole number; like aria2, drops a fraction.
     private static func integer(_ value: JSONValue) -> Int? {
         if let integer = value.integer { return Int(clamping: integer) }
         guard let number = value.number, abs(number) < 0x1p62 else { return nil }
@@ -75,11 +75,11 @@ struct RPCParameters {
     }
 }
 
-/// A gid as a client writes it: 16 hexadecimal digits, or as many of them as only one download begins with.
+/// A gid as clients write it: 16 hexadecimal digits, or a unique prefix of them.
 struct GIDPrefix: Sendable, Equatable {
     /// The digits as a number.
     let value: UInt64
-    /// 1…16
+    /// The number of digits, 1…16.
     let digits: Int
 
     init(parsing text: String) throws(RPCError) {
@@ -91,17 +91,18 @@ struct GIDPrefix: Sendable, Equatable {
         self.digits = digits
     }
 
-    /// `UInt64` would take a sign.
+    /// `UInt64` would accept a sign.
     private static func isHexadecimal(_ byte: UInt8) -> Bool {
         (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20)
     }
 }
 
-/// A part of a list, by an offset and a number: from the end backwards if the offset is negative, where −1 is the last.
+/// A section of a list, by an offset and a count. A negative offset counts from the end, where −1 is the last, and
+/// reverses the order.
 struct ListWindow: Sendable, Equatable {
-    /// Places in the list.
+    /// The indices of the section.
     let range: Range<Int>
-    /// Whether what is there is told backwards.
+    /// Whether the section is listed in reverse.
     let isBackwards: Bool
 
     init(offset: Int, count: Int, of total: Int) {

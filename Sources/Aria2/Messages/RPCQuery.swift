@@ -1,24 +1,25 @@
 internal import HTTPCore
 internal import JSON
 
-/// A call in the query of a GET: `method`, `id` and `params`, the last as the Base64 of a JSON list; or all of a message in `params`.
+/// A call in the query of a GET: `method`, `id` and `params`, a JSON list in Base64. Without `method` and `id`,
+/// `params` is a whole message.
 struct RPCQuery: Sendable {
     let message: RPCMessage
-    /// The function that a script calls with the response (JSONP).
+    /// The function that a script calls with the response (JSONP); `nil` if none is given.
     let callback: String?
 
     init(_ target: borrowing RequestTarget) {
         let items = (target.rawQuery == nil ? [] : try? target.queryItems()) ?? []
         func value(_ name: String) -> String? { items.first { $0.name == name }?.value }
         let callback = value("jsoncallback")
-        // What is called stands in a script: nothing but a name gets there.
+        // The name becomes part of a script, so nothing but a name is accepted.
         guard callback.map(Self.isName) ?? true else {
             self.callback = nil
             message = .failed(.invalidRequest)
             return
         }
         self.callback = callback
-        // Base64 has plus signs, which a query decodes to spaces unless they were escaped.
+        // A plus sign of Base64 is a space in the decoded query unless it was escaped.
         let parameters = value("params").flatMap { Base64.decode($0.replacing(" ", with: "+").utf8) }
         let id = value("id")
         guard let method = value("method") else {

@@ -4,34 +4,34 @@ internal import HTTPServer
 internal import JSON
 internal import System
 
-/// Tells listeners what happens to downloads, once they may hear it. One task reads the events for all of them, for as long as there are any; each
-/// notification is encoded once, and everybody is sent the same bytes.
+/// Sends notifications about downloads to listeners, once they may receive them. One task reads the events for all
+/// listeners while there are any. Each notification is encoded once.
 final class NotificationFeed: Sendable {
     private struct Listener: Sendable {
         let socket: WebSocket
-        /// Its right to hear notifications.
+        /// Its right to receive notifications.
         var standing: Standing
         /// The number of its unanswered calls that may start downloads.
         var openCalls = 0
-        /// Notifications that wait until it may hear them, the oldest first.
+        /// Notifications held back for the listener, the oldest first.
         var waiting: [OutgoingMessage] = []
 
-        /// Whether notifications wait.
+        /// Whether notifications are held back.
         var isHeld: Bool {
             if case .unknown = standing { return true }
             return openCalls > 0
         }
     }
 
-    /// The right of a listener to hear notifications.
+    /// The right of a listener to receive notifications.
     enum Standing: Sendable {
-        /// It has not shown a secret yet.
+        /// The client has not sent a right secret yet.
         case unknown
-        /// By the permit of its secret; `nil`: it needs none.
+        /// Permitted by its secret's permit; `nil` if no secret is required.
         case permitted(Permit?)
     }
 
-    /// The notifications that wait for one listener, at most. The oldest are discarded.
+    /// The maximum number of notifications held back for one listener. The oldest are discarded.
     private static let mostWaiting = 256
 
     private struct State {
@@ -47,11 +47,11 @@ final class NotificationFeed: Sendable {
         self.events = events
     }
 
-    /// How many listen.
+    /// The number of listeners.
     var count: Int { state.withLock { $0.listeners.count } }
 
-    /// Adds a listener. It is told of all that happens from now on, as soon as it may hear it.
-    /// - Returns: its number, by which it is removed.
+    /// Adds a listener. It receives all events from now on, delayed until it is permitted.
+    /// - Returns: Its number, for the other methods.
     func add(_ socket: WebSocket, _ standing: Standing) -> Int {
         state.withLock { state in
             state.next += 1
@@ -61,12 +61,12 @@ final class NotificationFeed: Sendable {
         }
     }
 
-    /// Lets a listener hear notifications by a permit.
+    /// Permits a listener to receive notifications.
     func permit(_ number: Int, by permit: Permit?) {
         change(number) { $0.standing = .permitted(permit) }
     }
 
-    /// Holds notifications back until the answer to a call is on its way: the answer tells the gid that they are about.
+    /// Holds notifications back until the answer to a call is enqueued: the answer has the gid that they refer to.
     func hold(_ number: Int) {
         change(number) { $0.openCalls += 1 }
     }
@@ -81,7 +81,7 @@ final class NotificationFeed: Sendable {
             guard var listener = state.listeners[number] else { return }
             body(&listener)
             if !listener.isHeld {
-                // While the lock is held, so that later ones come behind them.
+                // Sent under the lock, so that later notifications come after them.
                 for message in listener.waiting { listener.socket.send(message) }
                 listener.waiting = []
             }
@@ -99,11 +99,11 @@ final class NotificationFeed: Sendable {
         }
     }
 
-    /// Begins to read. How things stand is taken before it returns, so that nothing is missed that happens afterwards.
+    /// Begins to read events. Subscribes before it returns, so that no later event is missed.
     private func read() -> Task<Void, Never> {
-        // Wakes that come while nobody waits are kept, as one.
+        // Wakes between two waits are kept, merged into one.
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        // No progress is told: the interval is longer than a listener stays.
+        // No progress is sent: the interval is longer than any connection lasts.
         let subscription = events.subscribe(scope: nil, after: nil, interval: .seconds(100 * 365 * 86_400)) { wake.yield() }
         let beginning = Timestamp(millisecondsSinceEpoch: SystemTime.sinceEpoch / 1_000_000)
         let first = subscription.next(now: .now)
@@ -125,7 +125,8 @@ final class NotificationFeed: Sendable {
     private func follow(_ event: DownloadEvent, _ tracker: inout NotificationTracker) {
         switch event {
         case .snapshot(_, let live):
-            // The reader fell so far behind that removals are not known any more: what is not in it has ended or gone.
+            // The reader fell so far behind that removals are lost. Downloads missing from the snapshot have ended or
+            // been removed.
             for download in live { broadcast(tracker.update(download), of: download.gid) }
         case .download(_, let download): broadcast(tracker.update(download), of: download.gid)
         case .removed(_, let id): tracker.remove(id)
@@ -149,7 +150,7 @@ final class NotificationFeed: Sendable {
 }
 
 extension RPCNotification {
-    /// The message: JSON-RPC 2.0 §4.1.
+    /// The JSON of a notification (JSON-RPC 2.0 §4.1).
     func encoded(_ gid: DownloadGID) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()

@@ -1,49 +1,50 @@
 internal import Downloads
 internal import HTTPCore
 
-/// Decides what listeners are told when a download changes: each turn that it takes once, whatever else happens meanwhile.
+/// Decides which notifications a change of a download causes: one for each start and one for its end, whatever happens
+/// in between.
 ///
-/// Start Complete · Start Error · Start Pause Start Complete · Start Stop. Nothing of retries, nor of what ends or is paused without
-/// having begun but for errors.
+/// Typical sequences: start, complete; start, error; start, pause, start, complete; start, stop. Retries cause no
+/// notifications. Downloads that end or are paused before they start cause none either, except for errors.
 struct NotificationTracker: Sendable {
     private enum Stage {
-        /// It is live, and has not begun since it was added, paused or ended.
+        /// Live, and not started since it was added, paused or ended.
         case resting
         case started
         case ended
     }
 
     private var stages: [DownloadID: Stage] = [:]
-    /// What was created later, and is not known, is new.
+    /// An unknown download that was created later is new.
     private let beginning: Timestamp
 
     /// - Parameters:
-    ///   - live: how the downloads stand that have not ended.
-    ///   - beginning: when that was so.
+    ///   - live: The live downloads at the beginning.
+    ///   - beginning: The time of that state.
     init(_ live: some Sequence<Download>, at beginning: Timestamp) {
         self.beginning = beginning
         for download in live { stages[download.id] = download.isActive ? .started : .resting }
     }
 
-    /// How many downloads are remembered.
+    /// The number of downloads in memory.
     var count: Int { stages.count }
 
-    /// Takes it that a download is gone.
+    /// Forgets a removed download.
     mutating func remove(_ id: DownloadID) {
         stages[id] = nil
     }
 
-    /// What is told of a download that stands like this now.
+    /// The notifications for the new state of a download.
     mutating func update(_ download: Download) -> [RPCNotification] {
         let stage = stages[download.id] ?? (download.state.isLive || download.createdAt >= beginning ? .resting : .ended)
-        // Of a turn whose begin was not seen, the end is not told alone.
+        // If the start was not observed, a start precedes the notification of the end.
         let begun: [RPCNotification] = stage == .started ? [] : [.start]
         switch download.state {
         case .downloading, .retrying:
             stages[download.id] = .started
             return begun
         case .queued:
-            // It may wait between two tries of one turn.
+            // A download may be queued between two attempts of one start.
             if stage != .started { stages[download.id] = .resting }
             return []
         case .paused:

@@ -3,13 +3,13 @@ internal import HTTPCore
 internal import JSON
 internal import System
 
-/// What the options of `addUri` and `changeOption` ask for.
+/// The options of `addUri` and `changeOption`.
 struct DownloadOptions {
-    /// The folder that `dir` is; `nil` if it was not given.
+    /// The folder for `dir`; `nil` if it was not given.
     let folder: String?
     /// The name of the file; `nil` if it was not given.
     let out: String?
-    /// The folder within the download's that `out` names; empty: none.
+    /// The folder below the download's that `out` names; empty if it names none.
     private let outFolder: String
     let speedLimit: Int64?
     /// `split` and `max-connection-per-server`.
@@ -32,7 +32,7 @@ struct DownloadOptions {
         connectionsPerServer = reader.number("max-connection-per-server")
     }
 
-    /// Refuses what would lead out of the directory, or is no name of a file here.
+    /// Refuses a path that leaves the directory, or is not a valid file name.
     private static func check(_ names: [String]) throws(RPCError) {
         let fault =
             if names.count == 1 {
@@ -45,37 +45,37 @@ struct DownloadOptions {
         }
     }
 
-    /// The folder of the file; `nil` if the options do not say.
-    /// - Parameter usual: the folder that `out` is in if `dir` was not given.
+    /// The folder of the file; `nil` if the options do not set it.
+    /// - Parameter usual: The folder that contains `out` if `dir` was not given.
     private func folder(in usual: String) -> String? {
         if outFolder.isEmpty { return folder }
         let outer = folder ?? usual
         return outer.isEmpty ? outFolder : "\(outer)/\(outFolder)"
     }
 
-    /// Connections for the file; `nil` if the options do not say.
-    /// - Parameter usual: what holds of the one that is not given.
+    /// The number of connections for the file; `nil` if the options do not set it.
+    /// - Parameter usual: The value of the option that is not given.
     func segments(usual: Int) -> Int? {
         guard split != nil || connectionsPerServer != nil else { return nil }
         return Int(min(split ?? Int64(usual), connectionsPerServer ?? Int64(usual), Self.mostSegments))
     }
 
-    /// Connections for one file, at most: what REST takes.
+    /// The maximum number of connections for one file, as in the REST API.
     private static let mostSegments: Int64 = 16
 
-    /// Mirrors of a download, at most: what REST takes.
+    /// The maximum number of mirrors of a download, as in the REST API.
     static let mostMirrors = 16
 
     /// The download that `addUri` asks for.
     /// - Parameters:
-    ///   - addresses: mirrors of one file; those that are no URL are passed over, as aria2 does.
-    ///   - position: in the queue; `nil` is its end.
-    ///   - usualSegments: connections for a file by the settings.
+    ///   - addresses: The URLs of one file; invalid ones are ignored, as in aria2.
+    ///   - position: The position in the queue; `nil` for its end.
+    ///   - usualSegments: The number of connections for a file in the settings.
     func download(of addresses: [String], position: Int?, usualSegments: Int) throws(RPCError) -> NewDownload {
         guard !addresses.isEmpty else { throw RPCError("URI is not provided.") }
         let urls = addresses.compactMap(PastedURL.parse)
         guard let url = urls.first else {
-            // A magnet link is a URI: that there is none would tell a user nothing.
+            // A magnet link is a URI, so "No URI" alone would not explain the refusal.
             if let text = addresses.first(where: { $0.lowercased().hasPrefix("http://") || $0.lowercased().hasPrefix("https://") }
             ) {
                 throw RPCError("No URI to download: the URL \(HTTPURL.fault(of: text)).")
@@ -121,10 +121,10 @@ struct DownloadOptions {
         }
     }
 
-    /// What `changeOption` asks for; what else it names is without effect once a download has been added.
+    /// The change that `changeOption` asks for. Other options have no effect after a download has been added.
     /// - Parameters:
-    ///   - current: the download's folder.
-    ///   - usualSegments: connections for a file by the settings.
+    ///   - current: The download's folder.
+    ///   - usualSegments: The number of connections for a file in the settings.
     func change(in current: String, usualSegments: Int) -> DownloadChange {
         var change = DownloadChange()
         change.folder = folder(in: current)
@@ -135,9 +135,9 @@ struct DownloadOptions {
     }
 }
 
-/// What `changeGlobalOption` asks for.
+/// The options of `changeGlobalOption`.
 struct GlobalOptions {
-    /// The settings that change, each in its range.
+    /// The settings to change, each clamped to its range.
     let values: [ServiceSettings.Name: Int64]
 
     init(_ members: [JSONMember], in files: FilesDirectory) throws(RPCError) {
@@ -157,15 +157,15 @@ struct GlobalOptions {
     }
 }
 
-/// Options as they are told: names and values, in the order of the names.
+/// The options in answers: names and values, ordered by name.
 enum ToldOptions {
-    /// What holds of every download.
+    /// The options with a fixed value.
     private static let always = [
         ("allow-overwrite", "false"), ("always-resume", "true"), ("auto-file-renaming", "true"), ("continue", "true"),
         ("follow-metalink", "false"), ("follow-torrent", "false"), ("piece-length", "1048576"), ("remote-time", "false"),
     ]
 
-    /// Those of one download: what was given, as far as it is no secret, and what holds.
+    /// The options of one download: those that were given, without secrets, and those in effect.
     static func download(
         _ details: DownloadDetails, in files: FilesDirectory, usualSegments: Int, hidesSecrets: Bool
     ) -> [(String, String)] {
@@ -193,7 +193,7 @@ enum ToldOptions {
         return options.sorted { $0.0 < $1.0 }
     }
 
-    /// Those of the service.
+    /// The options of the service.
     static func global(_ settings: ServiceSettings, in files: FilesDirectory) -> [(String, String)] {
         let options =
             always + [

@@ -1,17 +1,19 @@
-/// The directory of finished files, as clients know it: `dir` is this, or one below it, which is a download's folder.
+/// The directory of finished files as clients see it: `dir` is this directory or one below it, which is a download's
+/// folder.
 struct FilesDirectory: Sendable {
-    /// Absolute, without a slash at its end.
+    /// The absolute path, without a slash at its end.
     let path: String
     private let names: [Substring]
 
-    /// - Parameter path: absolute.
+    /// - Parameter path: An absolute path.
     init(_ path: String) {
         names = Self.names(path) ?? []
         self.path = "/" + names.joined(separator: "/")
     }
 
-    /// The folder that a directory is; a relative one is below `files`.
-    /// - Throws: what is accepted, if it leads anywhere else: a file is never silently somewhere else than it was asked for.
+    /// The folder for a directory; a relative path is below `files`.
+    /// - Throws: An error that names the accepted directories, if the path is outside. A file is never silently stored
+    ///   elsewhere.
     func folder(ofDirectory directory: String) throws(RPCError) -> String {
         guard let wanted = Self.names(directory) else { throw refusal }
         guard directory.first == "/" else { return wanted.joined(separator: "/") }
@@ -19,7 +21,7 @@ struct FilesDirectory: Sendable {
         return wanted.dropFirst(names.count).joined(separator: "/")
     }
 
-    /// The directory of a download in that folder.
+    /// The directory of a folder.
     func directory(ofFolder folder: String) -> String {
         folder.isEmpty ? path : path == "/" ? "/\(folder)" : "\(path)/\(folder)"
     }
@@ -28,7 +30,7 @@ struct FilesDirectory: Sendable {
         .badOption("dir", "It takes \(path) or a directory below it; the service is told of another by its own option.")
     }
 
-    /// The names of a path's directories; `nil` if it goes up.
+    /// The names of a path's directories; `nil` if one of them is `..`.
     private static func names(_ path: String) -> [Substring]? {
         let names = path.split(separator: "/").filter { $0 != "." }
         return names.contains("..") ? nil : names

@@ -1,13 +1,14 @@
 internal import JSON
 
-/// What an option of aria2's takes. Those that mean nothing here are checked all the same: a client learns of its mistakes.
+/// The type of an option's value. Options without effect here are checked as well, so that clients learn of their
+/// mistakes.
 enum OptionKind: Sendable {
     case boolean
     case integer(ClosedRange<Int64>)
     /// Bytes: digits, and K or M for 1024 each.
     case size(ClosedRange<Int64>)
 
-    /// The number that a text stands for, which is 0 or 1 for a truth value; `nil` if it is none of this kind.
+    /// The number for a text, with 0 and 1 for false and true; `nil` if the text is not of this kind.
     func number(_ text: String) -> Int64? {
         switch self {
         case .boolean: text == "true" ? 1 : text == "false" ? 0 : nil
@@ -32,7 +33,7 @@ enum OptionKind: Sendable {
         return overflow ? nil : bytes
     }
 
-    /// The options that are numbers, and what they may be (the manual page of aria2c 1.36).
+    /// The numeric and Boolean options with their ranges (manual page of aria2c 1.36).
     static let known: [String: OptionKind] = {
         var kinds: [String: OptionKind] = [:]
         for name in [
@@ -58,11 +59,11 @@ enum OptionKind: Sendable {
     }()
 }
 
-/// The options of a call: what the known ones stand for. Those that are unknown, or of another type than aria2 reads, count as not there.
+/// The options of a call. Unknown options, and those of an unexpected type, count as absent.
 struct OptionReader {
     private let members: [JSONMember]
 
-    /// Checks all of them: a bad one is refused whatever it would be for.
+    /// Checks all options: an invalid one is refused even if it has no effect.
     init(_ members: [JSONMember]) throws(RPCError) {
         self.members = members
         for member in members {
@@ -75,7 +76,7 @@ struct OptionReader {
         members.last { $0.name == name }?.value.string
     }
 
-    /// A number, or 0 or 1 for a truth value.
+    /// A number, or 0 or 1 for a Boolean; `nil` if the option is absent.
     func number(_ name: String) -> Int64? {
         guard let kind = OptionKind.known[name] else { return nil }
         return text(name).flatMap(kind.number)
@@ -83,10 +84,10 @@ struct OptionReader {
 
     func isTrue(_ name: String) -> Bool { number(name) == 1 }
 
-    /// A list, or a text of lines.
+    /// A list, or the lines of a text.
     func lines(_ name: String) -> [String] {
         switch members.last(where: { $0.name == name })?.value {
-        // Bytes: to Swift, CR LF is one character, and no line feed.
+        // Split by bytes: to Swift, CR LF is one character different from LF.
         case .string(let text): text.utf8.split(separator: 0x0A).map { String(Substring($0)) }
         case .array(let elements): elements.compactMap(\.string)
         default: []

@@ -1,15 +1,14 @@
 internal import HTTPCore
 
-/// The fields of a download's requests, from the options that make some: `header`, `user-agent`, `referer`, `http-user` and
-/// `http-passwd`.
+/// The request fields of a download, from the options `header`, `user-agent`, `referer`, `http-user` and `http-passwd`.
 enum RequestFields {
-    /// The most fields, and bytes of a value: all of them are kept with the download.
+    /// The maximum number of fields and the maximum bytes of a value: all of them are kept with the download.
     static let mostFields = 50
     static let longestValue = 8192
 
     /// - Parameters:
-    ///   - options: of the call.
-    ///   - url: of the download; what it has of user name and password is sent unless the options have others.
+    ///   - options: The options of the call.
+    ///   - url: The URL of the download; its user name and password are sent unless the options have others.
     static func read(_ options: OptionReader, for url: HTTPURL) throws(RPCError) -> [(name: String, value: String)] {
         var fields: [(name: FieldName, value: String)] = []
         func add(_ name: FieldName, _ value: String, _ option: String) throws(RPCError) {
@@ -18,7 +17,7 @@ enum RequestFields {
             }
             if isOurs(name) { return }
             if let known = fields.firstIndex(where: { $0.name == name }) {
-                // One field of a name is sent: RFC 9110 §5.3 joins them; cookies are joined otherwise (RFC 6265 §4.2.1).
+                // Fields of one name are joined (RFC 9110 §5.3; cookies by RFC 6265 §4.2.1).
                 fields[known].value += (name.lowercased == "cookie" ? "; " : ", ") + value
                 return
             }
@@ -51,7 +50,7 @@ enum RequestFields {
         return fields.map { ($0.name.canonical, $0.value) }
     }
 
-    /// What belongs to the connection, and what resuming relies on. Browsers' extensions hand over all fields of a request.
+    /// Whether a field belongs to the connection or to resuming. Browser extensions pass on all fields of a request.
     private static func isOurs(_ name: FieldName) -> Bool {
         switch name.lowercased {
         case "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "keep-alive", "expect",
@@ -73,10 +72,11 @@ enum RequestFields {
 
 /// A URL as people paste it.
 enum PastedURL {
-    /// The longest, in bytes, as for REST.
+    /// The maximum length in bytes, as in the REST API.
     static let longest = 8192
 
-    /// Reads an http or https URL; what a URL may not hold is percent-encoded, as aria2 does. `nil` for anything else.
+    /// Parses an http or https URL; percent-encodes characters that a URL may not contain, as aria2 does. `nil` for
+    /// anything else.
     static func parse(_ text: String) -> HTTPURL? {
         guard text.utf8.count <= longest else { return nil }
         var bytes = text.utf8.drop { $0 <= 0x20 }

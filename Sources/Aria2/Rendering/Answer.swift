@@ -1,7 +1,7 @@
 internal import Downloads
 internal import JSON
 
-/// What a call results in.
+/// The result of a call.
 indirect enum Answer: Sendable {
     case ok
     case gid(DownloadGID)
@@ -23,12 +23,12 @@ indirect enum Answer: Sendable {
 }
 
 extension Answer {
-    /// The version of aria2 that is spoken: clients ask for it to know what there is.
+    /// The emulated version of aria2, which clients request to find out about features.
     static let spokenVersion = "1.37.0"
-    /// What clients find nothing in that they would offer torrents for.
+    /// The listed features: none for which clients would offer torrents.
     private static let features = ["Async DNS", "GZip", "HTTPS", "Message Digest"]
 
-    /// The bytes that the results of a message take, at most: 40 MiB. A result that would take more is an error instead.
+    /// The maximum size in bytes of a message's results: 40 MiB. A result that exceeds it is replaced by an error.
     static let mostBytes = 40 << 20
 
     func encode(into writer: inout JSONWriter, _ view: DownloadView) {
@@ -40,7 +40,7 @@ extension Answer {
         case .status(let download, let keys, let details): view.encode(download, keys, details, into: &writer)
         case .statuses(let downloads, let keys):
             writer.list(downloads) { writer, download in
-                // The rest would be taken back.
+                // Stops at the limit: a result that exceeds it is removed again.
                 if writer.bytes.count <= Self.mostBytes { view.encode(download, keys, into: &writer) }
             }
         case .files(let details): view.encodeFiles(of: details.download, details, into: &writer)
@@ -67,7 +67,7 @@ extension Answer {
         }
     }
 
-    /// One result of a `system.multicall`: in a list of its own, but for errors.
+    /// Writes one result of a `system.multicall`: a list of one element, or an error.
     private static func encode(_ result: Result<Answer, RPCError>, into writer: inout JSONWriter, _ view: DownloadView) {
         switch result {
         case .success(let answer):
@@ -131,7 +131,7 @@ extension JSONWriter {
         error.encode(into: &self)
     }
 
-    /// Writes the response to one call: JSON-RPC 2.0 §5.
+    /// Writes the response to one call (JSON-RPC 2.0 §5).
     mutating func response(to id: [UInt8], _ result: Result<Answer, RPCError>, _ view: DownloadView) {
         beginObject()
         name("id")
@@ -139,7 +139,7 @@ extension JSONWriter {
         member("jsonrpc", "2.0")
         switch result {
         case .success(.results(let results)):
-            // Each of them keeps to the limit.
+            // The limit is checked for each of them.
             name("result")
             Answer.results(results).encode(into: &self, view)
         case .success(let answer):

@@ -3,7 +3,7 @@ internal import HTTPCore
 internal import JSON
 internal import System
 
-/// A download's state in aria2's words.
+/// A download's state in aria2's terms.
 enum Aria2Status: String, Sendable {
     case active, waiting, paused, complete, error, removed
 
@@ -20,13 +20,13 @@ enum Aria2Status: String, Sendable {
     }
 }
 
-/// Downloads as aria2 tells them: all figures are strings, and members are in the order of their names.
+/// Downloads in aria2's representation: all numbers are strings, and members are ordered by name.
 struct DownloadView: Sendable {
     let files: FilesDirectory
 
-    /// How many of those that have stopped are told, as by aria2: clients poll all of them.
+    /// The maximum number of ended downloads in answers, as in aria2: clients poll all of them.
     static let mostStopped = 1_000
-    /// How many of those that have not are told at once.
+    /// The maximum number of live downloads in one answer.
     static let mostLive = 10_000
 
     func encode(_ download: Download, _ keys: StatusKeys, _ details: DownloadDetails? = nil, into writer: inout JSONWriter) {
@@ -59,9 +59,9 @@ struct DownloadView: Sendable {
         writer.endObject()
     }
 
-    /// The list of files, which always is one.
+    /// Writes the list of files, which always has one element.
     func encodeFiles(of download: Download, _ details: DownloadDetails?, into writer: inout JSONWriter) {
-        // The download's own URL is the first source, and the first that is asked.
+        // The first source is the download's own URL, which is requested first.
         var sources = details?.sources.map { ($0.url, $0.isUsed) } ?? [(download.url, false)]
         if download.attempts > 0, !sources.isEmpty { sources[0].1 = true }
         writer.beginArray()
@@ -95,7 +95,7 @@ struct DownloadView: Sendable {
 }
 
 extension JSONWriter {
-    /// Writes a member whose number is a string.
+    /// Writes a member with a number as a string.
     mutating func figure(_ name: String, _ value: Int64) {
         self.name(name)
         digits(value)
@@ -106,13 +106,13 @@ extension Download {
     /// Bytes of the file; `nil` while unknown.
     fileprivate var totalLength: Int64? { state == .completed ? bytesReceived : bytesTotal }
 
-    /// The bytes that are there, as far as they can be told without gaps.
+    /// The received byte ranges; the whole file of a completed download.
     fileprivate var completeRanges: [Range<Int64>] {
         if state == .completed { return [0..<bytesReceived] }
         return receivedRanges
     }
 
-    /// The exit status of aria2c (its manual page) that says most nearly why it has stopped.
+    /// The exit status of aria2c (its manual page) that best describes the end of the download.
     var errorCode: Int64 {
         switch state {
         case .completed: return 0

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// Which members of a status a client asks for.
+/// The members of a status that a client requests.
 struct StatusKeys: OptionSet, Sendable, Equatable {
     let rawValue: UInt32
 
@@ -24,7 +24,7 @@ struct StatusKeys: OptionSet, Sendable, Equatable {
 }
 
 extension StatusKeys {
-    /// Those that a list names: all of them if it is empty. Those of torrents, and what else is in it, count as not there.
+    /// The members in a list; all of them if it is empty. Members for torrents and unknown elements are ignored.
     init(_ list: [JSONValue]) {
         if list.isEmpty {
             self = .all
