@@ -1,29 +1,30 @@
-/// A bearer token (RFC 6750). It never describes itself, so that it cannot end up in a log.
+/// A bearer token (RFC 6750). Its description hides it, so that it cannot appear in a log.
 public struct AccessToken: Sendable {
-    /// What a token must have where other machines may guess it: 16 characters, since a right one is never kept waiting by wrong ones.
+    /// The minimum length of a token that other machines could guess, in characters. A right token is never delayed by
+    /// wrong ones.
     public static let shortestBeyondLoopback = 16
 
     private let bytes: [UInt8]
 
-    /// A token of 1–4096 visible ASCII characters; `nil` for anything else, which no client could send.
+    /// Creates a token of 1–4096 visible ASCII characters; `nil` for anything else, which no client could send.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard (1...4096).contains(bytes.count), bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
         self.bytes = bytes
     }
 
-    /// The value of the `Authorization` field that carries this token: for requests of our own, and nothing else.
+    /// The value of the `Authorization` field with this token, for this program's own requests only.
     public var authorization: String { "Bearer " + String(decoding: bytes, as: UTF8.self) }
 
-    /// What it is recognised by.
+    /// The digest of the token.
     public var digest: TokenDigest { TokenDigest(of: bytes) }
 
-    /// How many characters it has.
+    /// The number of characters.
     public var count: Int { bytes.count }
 
-    /// What an `Authorization` field's value carries as a bearer token; `nil` if it is of another scheme.
+    /// The bearer token in the value of an `Authorization` field; `nil` if the scheme is another.
     public static func carried(by authorization: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        // RFC 9110 §11.1: the scheme's name is compared without case.
+        // The name of the scheme is case-insensitive (RFC 9110 §11.1).
         let scheme = "bearer ".utf8
         guard authorization.count > scheme.count else { return nil }
         for (byte, expected) in zip(authorization, scheme) where byte | 0x20 != expected { return nil }
@@ -32,10 +33,10 @@ public struct AccessToken: Sendable {
 }
 
 extension AccessToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Never the token.
+    /// A placeholder for the token.
     public var description: String { "(hidden)" }
-    /// Never the token.
+    /// A placeholder for the token.
     public var debugDescription: String { description }
-    /// Never the token.
+    /// An empty mirror, which hides the token.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,14 +1,14 @@
 internal import HTTPCore
 
-/// A `Host` value that is accepted: a host, `*.suffix`, or `*` for all. Ports are not compared: what a web page can point at us
-/// by rebinding its name (DNS rebinding) is the name, and a mapped port is nobody's danger.
+/// An accepted `Host`: a host, `*.suffix`, or `*` for all. Ports are not compared: DNS rebinding lets a web page point
+/// a name at the service, and the port makes no difference.
 public struct AllowedHost: Sendable, Hashable {
     private enum Pattern: Sendable, Hashable {
         case any
         case name(String)
-        /// Begins with a dot.
+        /// A suffix that begins with a dot.
         case suffix(String)
-        /// Every IP address: a name cannot be rebound to a `Host` that is none.
+        /// Every IP address: DNS rebinding needs a name in `Host`.
         case anyAddress
     }
 
@@ -18,7 +18,7 @@ public struct AllowedHost: Sendable, Hashable {
         self.pattern = pattern
     }
 
-    /// Parses a host, with or without a port that is ignored; `nil` for what no `Host` field can hold.
+    /// Parses a host, ignoring a port; `nil` for text that no `Host` field can hold.
     public init?(parsing text: String) {
         if text == "*" {
             pattern = .any
@@ -32,8 +32,8 @@ public struct AllowedHost: Sendable, Hashable {
         pattern = isSuffix ? .suffix("." + name) : .name(name)
     }
 
-    /// What is accepted without being named: loopback names, and the address that is bound. Bound to all addresses, that is
-    /// every IP address.
+    /// The hosts accepted by default: loopback names and the bound address. If the service binds all addresses, every
+    /// IP address is accepted.
     public static func defaults(boundTo host: String) -> [AllowedHost] {
         var hosts = ["localhost", "127.0.0.1", "::1"].map { AllowedHost(pattern: .name($0)) }
         hosts.append(AllowedHost(pattern: .suffix(".localhost")))
@@ -45,7 +45,7 @@ public struct AllowedHost: Sendable, Hashable {
         return hosts
     }
 
-    /// Whether the pattern covers a host as ``name(ofAuthority:)`` gives it.
+    /// Whether the pattern covers a host from ``name(ofAuthority:)``.
     public func allows(_ name: ArraySlice<UInt8>) -> Bool {
         switch pattern {
         case .any: true
@@ -55,7 +55,7 @@ public struct AllowedHost: Sendable, Hashable {
         }
     }
 
-    /// Whether the bytes are `text`, which is in lower case, their ASCII letters compared without case.
+    /// Whether the bytes equal `text`, which is in lower case, ignoring the case of ASCII letters.
     private static func isSame(_ bytes: ArraySlice<UInt8>, _ text: String) -> Bool {
         let (bytes, text) = (bytes.span, text.utf8.span)
         guard bytes.count == text.count else { return false }
@@ -66,7 +66,7 @@ public struct AllowedHost: Sendable, Hashable {
         return true
     }
 
-    /// The host of `host[:port]`, without brackets and trailing dot; `nil` if it is malformed.
+    /// The host in `host[:port]`, without brackets and trailing dot; `nil` if it is malformed.
     public static func name(ofAuthority authority: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let separator = UInt8(ascii: ":")
         var name = authority

@@ -1,10 +1,10 @@
 public import Downloads
 public import HTTPClient
 
-/// What of the configuration each part of the program gets.
+/// The parts of the configuration for the modules of the program.
 extension Configuration {
-    /// The client that downloads and searches use.
-    /// - Throws: one line that says what is wrong with the bundle of certificates, or what the system lacks.
+    /// Creates the client for downloads, searches and webhooks.
+    /// - Throws: An error with one line of text if the certificate bundle is invalid or the system lacks something.
     public func makeClient() throws(StartError) -> HTTPClient {
         var settings = ClientConfiguration()
         settings.caFile = caFile
@@ -20,7 +20,7 @@ extension Configuration {
 }
 
 extension DownloadsConfiguration {
-    /// What of the configuration is about downloads.
+    /// The part of the configuration about downloads.
     public init(_ configuration: Configuration) {
         self.init(dataDirectory: configuration.dataDirectory, destinationGuard: configuration.destinationGuard)
         claimedDirectory = configuration.claimedDirectory

@@ -1,12 +1,12 @@
 internal import System
 
-/// Secrets that are kept in files, and can be changed there while the service runs.
+/// Secrets in files, which can change while the service runs.
 extension Configuration {
-    /// How long a pipe that is named in a file's place has to be written.
+    /// The maximum wait for the contents of a named pipe.
     private static let pipePatience: Duration = .seconds(5)
 
     /// Reads the token's file, if there is one.
-    /// - Throws: one line that says why there is no token in it.
+    /// - Throws: An error with one line of text if the file has no valid token.
     public mutating func readToken() throws(StartError) {
         guard let tokenFile else { return }
         guard let token = AccessToken(try Self.firstLine(of: tokenFile, "token file")) else {
@@ -16,13 +16,13 @@ extension Configuration {
         self.token = token
     }
 
-    /// Whether a text is the URL of a database; what is in it, libpq says.
+    /// Whether a text is the URL of a PostgreSQL database. libpq checks the rest of it.
     public static func isStore(_ text: String) -> Bool {
         ["postgres://", "postgresql://"].contains { text.hasPrefix($0) } && !text.utf8.contains(0)
     }
 
     /// Reads the file with the database's URL, if there is one.
-    /// - Throws: one line that says why there is none in it.
+    /// - Throws: An error with one line of text if the file has no valid URL.
     public mutating func readStore() throws(StartError) {
         guard let storeFile else { return }
         let store = try Self.firstLine(of: storeFile, "store file")
@@ -32,8 +32,8 @@ extension Configuration {
         self.store = store
     }
 
-    /// Reads the file of tokens with names and scopes, if there is one.
-    /// - Throws: one line that says why it cannot be used, and never shows a token.
+    /// Reads the file of named tokens, if there is one.
+    /// - Throws: An error with one line of text, without any token, if the file is invalid.
     public func readTokensFile() throws(StartError) -> [NamedToken] {
         guard let tokensFile else { return [] }
         let bytes = try Self.read(tokensFile, "tokens file", limit: TokensFile.longest + 1)
@@ -47,8 +47,8 @@ extension Configuration {
         }
     }
 
-    /// Reads the file of the key that webhooks are signed with, if there is one.
-    /// - Throws: one line that says why there is none in it.
+    /// Reads the file with the key for webhook signatures, if there is one.
+    /// - Throws: An error with one line of text if the file has no key.
     public mutating func readWebhookSecret() throws(StartError) {
         guard let webhookSecretFile else { return }
         let secret = try Self.firstLine(of: webhookSecretFile, "webhook secret file")
@@ -59,7 +59,7 @@ extension Configuration {
     }
 
     /// Refuses a token that is too short for the address that the service binds.
-    /// - Throws: one line that says how to make a longer one.
+    /// - Throws: An error with one line of text that recommends a longer token.
     public func checkToken() throws(StartError) {
         let least = AccessToken.shortestBeyondLoopback
         guard let token, servesOtherMachines, token.count < least else { return }
@@ -68,7 +68,7 @@ extension Configuration {
                 + " more, such as `openssl rand -hex 32` makes")
     }
 
-    /// A file without the byte order mark that some editors begin it with.
+    /// The contents of a file, without the byte order mark that some editors add.
     private static func read(_ path: String, _ what: String, limit: Int) throws(StartError) -> [UInt8] {
         do throws(SmallFile.Failure) {
             var bytes = try SmallFile.read(path, limit: limit, within: pipePatience)

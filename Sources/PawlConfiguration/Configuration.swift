@@ -4,90 +4,91 @@ public import HTTPCore
 public import ObjectStorage
 public import System
 
-/// Everything about a service that its user can choose. The command line documents what each option means.
+/// The user's configuration of a service. The command line documents each option.
 public struct Configuration: Sendable {
-    /// The address to bind: an IP address.
+    /// The IP address to bind.
     public var host = "127.0.0.1"
     /// The port to bind, 0…65535; 0 picks a free one.
     public var port = 8080
-    /// The directory that holds everything the service keeps.
+    /// The data directory.
     public var dataDirectory = "./pawl-data"
-    /// The same, open, if it was claimed.
+    /// The opened data directory, if it was claimed; `nil` otherwise.
     public var claimedDirectory: Directory?
-    /// Where part files and finished files are kept instead.
+    /// The directory for part files and finished files; `nil` for the data directory.
     public var downloadsDirectory: String?
-    /// The database of the fleet that this service is a replica of, as libpq takes it; `nil`: records are kept in the data directory.
+    /// The URL of the fleet's database; `nil` if records are kept in the data directory.
     public var store: String?
-    /// A file whose first line is that; ``readStore()`` reads it.
+    /// A file whose first line is the database's URL; ``readStore()`` reads it.
     public var storeFile: String?
-    /// Where a fleet keeps finished files.
+    /// The bucket for a fleet's finished files; `nil` if there is none.
     public var objects: ObjectLocation?
-    /// Who asks for them.
+    /// The credentials for the bucket.
     public var objectCredentials: ObjectCredentials?
-    /// For how long a replica that is not heard of keeps its downloads.
+    /// The time for which a replica keeps its downloads without renewing its lease.
     public var lease: Duration = .seconds(15)
-    /// Whether a replica that ends leaves all of its downloads to the others, since it will not come back.
+    /// Whether a replica that ends releases all of its downloads to the others, since it will not return.
     public var leavesFleet = false
-    /// Who else may read finished files.
+    /// The permissions of finished files.
     public var filePermissions = FilePermissions()
-    /// What every API request must carry; `nil`: nothing.
+    /// The token that API requests must carry; `nil` if it is in a file or none is required.
     public var token: AccessToken?
     /// A file whose first line is the token; ``readToken()`` reads it.
     public var tokenFile: String?
-    /// A file of more tokens, with names and scopes; ``readTokensFile()`` reads it.
+    /// A file of further tokens with names and scopes; ``readTokensFile()`` reads it.
     public var tokensFile: String?
-    /// Whether clients of aria2 find nothing at `/jsonrpc`.
+    /// Whether `/jsonrpc` is disabled.
     public var leavesOutAria2 = false
     /// Whether other machines may be served without a token.
     public var allowsAnonymous = false
-    /// The key of the signature on webhooks.
+    /// The key of webhook signatures; `nil` if webhooks are not signed.
     public var webhookSecret: String?
-    /// A file whose first line is that key; ``readWebhookSecret()`` reads it.
+    /// A file whose first line is the key of webhook signatures; ``readWebhookSecret()`` reads it.
     public var webhookSecretFile: String?
-    /// Downloads that transfer at once.
+    /// The maximum number of downloads that transfer at once.
     public var maxConcurrent = 8
-    /// Of those, downloads from one origin.
+    /// The maximum number of downloads that transfer from one origin at once.
     public var maxPerHost = 4
-    /// Most connections for one large file.
+    /// The maximum number of connections for one large file.
     public var segments = 4
-    /// Bytes per second over all downloads; 0 is no limit.
+    /// The limit of all downloads together, in bytes per second; 0 means unlimited.
     public var speedLimit: Int64 = 0
-    /// Limits over all downloads for certain times of the week; `nil` if none was given, rather than what `PATCH /settings` kept.
+    /// Limits of all downloads together for certain times of the week; `nil` to keep the schedule set by `PATCH
+    /// /settings`.
     public var speedSchedule: SpeedSchedule?
-    /// Which of the four numbers above were given, rather than left at their defaults: only those win over what `PATCH /settings` kept.
+    /// The settings among the four above that the user gave. Only these override values stored by `PATCH /settings`.
     public var explicitSettings: Set<ServiceSettings.Name> = []
-    /// Bytes that have to stay free on the disk for anything new to start; 0: that does not matter.
+    /// The bytes that must stay free on the disk for a download to start; 0 means no minimum.
     public var minFree: Int64 = 0
-    /// Bytes that all files may take for anything new to start; 0 is no limit.
+    /// The total bytes of all files beyond which no download starts; 0 means unlimited.
     public var quota: Int64 = 0
-    /// For how long what has ended is kept.
+    /// The time for which ended downloads are kept.
     public var retention = Retention()
-    /// Whether special-use addresses may be downloaded from.
+    /// Whether downloads may connect to special-use addresses, such as those of private networks.
     public var allowsPrivate = false
-    /// Destinations that may always be downloaded from.
+    /// Destinations that are always allowed.
     public var allowedDestinations: [DestinationRule] = []
-    /// Destinations that must not be reached, whatever else allows them.
+    /// Destinations that are refused even if another rule allows them.
     public var deniedDestinations: [DestinationRule] = []
-    /// What downloads, searches and webhooks are sent through.
+    /// The proxy for downloads, searches and webhooks; `nil` if there is none.
     public var proxy: Proxy?
-    /// Destinations that are asked directly, although there is a proxy.
+    /// Destinations that are reached without the proxy.
     public var directDestinations: [DestinationRule] = []
     /// Browser origins that may call the API.
     public var corsOrigins: [AllowedOrigin] = []
-    /// `Host` values that are accepted besides the loopback names and the bound address.
+    /// `Host` values that are accepted in addition to the loopback names and the bound address.
     public var allowedHosts: [AllowedHost] = []
-    /// Requests per second that one client's address may send; 0 is no limit.
+    /// The maximum number of requests per second from one client address; 0 means unlimited.
     public var rateLimit = 0
-    /// Connections that one client's address may have open; 0 is no limit. `nil`: half of all, but no limit for this machine and for
-    /// trusted proxies.
+    /// The maximum number of connections from one client address; 0 means unlimited. `nil`: half of all connections,
+    /// but unlimited for this machine and for trusted proxies.
     public var maxConnectionsPerAddress: Int?
-    /// Where proxies connect from that are believed what they say of the client.
+    /// The addresses of proxies whose statements about the client are trusted.
     public var trustedProxies: [AddressBlock] = []
-    /// What stands before every path.
+    /// The prefix of every path.
     public var basePath = PathPrefix.none
-    /// The path of a Unix socket to listen on besides; `nil` for none.
+    /// The path of an additional Unix socket to listen on; `nil` for none.
     public var unixSocket: String?
-    /// Seconds for which requests are still taken after the signal to end, while `/readyz` says no.
+    /// Seconds for which requests are still accepted after the signal to end, while `/readyz` responds 503.
     public var drainDelay = 0
     /// Base of the iTunes Search API.
     public var itunesURL: HTTPURL
@@ -95,29 +96,29 @@ public struct Configuration: Sendable {
     public var postsURL: HTTPURL
     /// Base of the Internet Archive.
     public var archiveURL: HTTPURL
-    /// A PEM bundle for TLS verification; `nil` takes the system's.
+    /// A PEM bundle for TLS verification; `nil` for the system's.
     public var caFile: String?
-    /// The least severe lines that are logged.
+    /// The minimum severity of logged lines.
     public var logLevel = LogLevel.info
     /// Whether the log has a line for each request at `info`, rather than at `debug`.
     public var logsRequests = false
-    /// How a line of the log is written.
+    /// The format of log lines.
     public var logFormat = LogFormat.text
 
-    /// The defaults.
+    /// Creates the default configuration.
     public init() {
         itunesURL = HTTPURL(.https, host: "itunes.apple.com")
         postsURL = HTTPURL(.https, host: "jsonplaceholder.typicode.com")
         archiveURL = HTTPURL(.https, host: "archive.org")
     }
 
-    /// Whether it is one of the replicas of a fleet.
+    /// Whether the service is a replica of a fleet.
     public var isReplica: Bool { store != nil || storeFile != nil }
 
     /// Whether requests must carry a token.
     public var needsToken: Bool { token != nil || tokenFile != nil || tokensFile != nil }
 
-    /// Whether other machines reach the address to bind: any but 127.0.0.0/8 and ::1.
+    /// Whether other machines can reach the address to bind: any but 127.0.0.0/8 and ::1.
     public var servesOtherMachines: Bool {
         switch IPAddress(parsing: host) {
         case .v4(let bits): bits >> 24 != 127
@@ -126,12 +127,12 @@ public struct Configuration: Sendable {
         }
     }
 
-    /// Whether a proxy may let other machines in, although nobody has said that they need no token.
+    /// Whether a proxy may let other machines in without a token, and the user has not allowed that explicitly.
     public var isOpenBehindProxy: Bool {
         !needsToken && !allowsAnonymous && (unixSocket != nil || !trustedProxies.isEmpty)
     }
 
-    /// Decides where downloads and searches may connect to.
+    /// The guard of the destinations of downloads, searches and webhooks.
     public var destinationGuard: DestinationGuard {
         DestinationGuard(allowsPrivate: allowsPrivate, allowed: allowedDestinations, denied: deniedDestinations)
     }

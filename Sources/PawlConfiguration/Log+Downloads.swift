@@ -2,7 +2,7 @@ public import Downloads
 internal import HTTPCore
 
 extension Log {
-    /// One line for what happened to a download.
+    /// Writes the log line of an event.
     public func write(_ event: DownloadLogEvent) {
         switch event {
         case .transition(let download):
@@ -58,7 +58,7 @@ extension Log {
             write(
                 .warning, "download is discarded: the database has refused its record, and others go on with it",
                 [("id", .text(id.description))])
-        // Counted, and not worth a line each.
+        // These events are only counted.
         case .started, .committed, .followed, .stored, .webhook: break
         case .warning(let text):
             write(.warning, text)
@@ -81,7 +81,7 @@ extension Log {
         return values
     }
 
-    /// The URL without its query and user information: signed links carry their signature there.
+    /// The URL without its query and user information, which may contain signatures and passwords.
     public static func withoutSecrets(_ url: String) -> String {
         guard let url = HTTPURL(url) else { return "(unreadable)" }
         return "\(url.scheme)://\(url.authority)\(url.path)\(url.query == nil ? "" : "?...")"

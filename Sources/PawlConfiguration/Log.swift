@@ -4,15 +4,15 @@ internal import JSON
 internal import System
 internal import Terminal
 
-/// Writes the log: one line for each thing that happened, to standard error or to a closure.
+/// Writes the log, one line for each event, to standard error or to a closure.
 ///
-/// Values are given by name, so that both formats come from one call. What carries secrets is never given at all.
+/// Values are passed by name, so that both formats come from one call. Values with secrets are never passed.
 public struct Log: Sendable {
-    /// A value of a line.
+    /// A value in a line.
     public enum Value: Sendable {
         case text(String)
         case integer(Int64)
-        /// Shown in milliseconds, to three decimal places.
+        /// A duration, written in milliseconds with three decimal places.
         case milliseconds(Duration)
     }
 
@@ -26,7 +26,7 @@ public struct Log: Sendable {
         self.init(level: level, format: format, now: { .now() }, sink: { StandardStreams.writeError($0) })
     }
 
-    /// A log to somewhere else; `sink` gets whole lines, on any thread.
+    /// A log to a closure; `sink` receives whole lines, on any thread.
     public init(
         level: LogLevel, format: LogFormat, now: @escaping @Sendable () -> Timestamp,
         sink: @escaping @Sendable ([UInt8]) -> Void
@@ -37,7 +37,7 @@ public struct Log: Sendable {
         self.sink = sink
     }
 
-    /// Whether lines of that severity are written: to be checked before computing what only such a line shows.
+    /// Whether lines of this severity are written. Callers check it before they compute values for a line.
     public func writes(_ level: LogLevel) -> Bool {
         level >= self.level
     }
@@ -47,7 +47,7 @@ public struct Log: Sendable {
         if writes(level) { emit(level, message, values) }
     }
 
-    /// Writes a line at `info` whatever the level is: what has to be in every log.
+    /// Writes a line at `info` even if the log level is higher.
     public func writeAlways(_ message: String, _ values: [(name: String, value: Value)]) {
         emit(.info, message, values)
     }
@@ -109,14 +109,14 @@ public struct Log: Sendable {
         }
     }
 
-    /// To three decimal places: whole microseconds.
+    /// Rounded to whole microseconds.
     private static func milliseconds(_ duration: Duration) -> Double {
         let (seconds, attoseconds) = duration.components
         let microseconds = Double(seconds) * 1_000_000 + (Double(attoseconds) / 1_000_000_000_000).rounded()
         return microseconds / 1000
     }
 
-    /// Without what would begin a new line or play tricks on a terminal.
+    /// The text with `?` in place of line breaks and control characters of terminals.
     private static func harmless(_ text: String) -> String {
         if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
         return TerminalText(text).string

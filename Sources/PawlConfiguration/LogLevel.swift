@@ -1,4 +1,4 @@
-/// How severe a line of the log is, least first.
+/// The severity of a log line, in ascending order.
 public enum LogLevel: String, Sendable, CaseIterable, Comparable {
     case debug, info, warning, error
 
@@ -11,11 +11,11 @@ public enum LogLevel: String, Sendable, CaseIterable, Comparable {
         }
     }
 
-    /// Orders by severity.
+    /// Compares by severity.
     public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
 }
 
-/// How a line of the log is written.
+/// The format of log lines.
 public enum LogFormat: String, Sendable, CaseIterable {
     /// For people: time, level, message, then `name=value`.
     case text

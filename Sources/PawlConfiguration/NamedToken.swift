@@ -1,25 +1,25 @@
 internal import System
 
-/// What the holder of a token may do.
+/// The requests that a token allows.
 public enum TokenScope: String, Sendable, CaseIterable {
-    /// Everything.
+    /// All requests.
     case full
-    /// To see, search, stream and fetch, but not to change anything, nor to see what may be secret in a URL.
+    /// Requests that only list, search, stream and fetch, with possible secrets in URLs left out.
     case read
-    /// To read `/metrics`, and nothing else.
+    /// Requests for `/metrics` only.
     case metrics
 }
 
-/// A token that lets in, by its SHA-256: the token itself is not kept.
+/// An accepted token with its name and scope. Only the SHA-256 of the token is kept.
 public struct NamedToken: Sendable, Hashable {
-    /// What the log calls it.
+    /// The name of the token in the log.
     public let name: String
-    /// What it is good for.
+    /// The scope of the token.
     public let scope: TokenScope
-    /// What a token has to have.
+    /// The digest of the token.
     public let digest: TokenDigest
 
-    /// A token of that digest.
+    /// Creates a named token from its digest.
     public init(name: String, scope: TokenScope, digest: TokenDigest) {
         self.name = name
         self.scope = scope
@@ -31,12 +31,12 @@ public struct NamedToken: Sendable, Hashable {
 public struct TokenDigest: Sendable, Hashable {
     private let words: SIMD4<UInt64>
 
-    /// That of a token's bytes.
+    /// The digest of a token's bytes.
     public init(of token: some Sequence<UInt8>) {
         self.init(SHA256.digest(of: Array(token)))
     }
 
-    /// The digest that 64 hexadecimal digits stand for; `nil` for anything else.
+    /// Parses 64 hexadecimal digits; `nil` for anything else.
     public init?(hexadecimal digits: some StringProtocol) {
         guard digits.utf8.count == 64, let bytes = Hexadecimal.decode(Array(digits.utf8)) else { return nil }
         self.init(bytes)
@@ -48,12 +48,12 @@ public struct TokenDigest: Sendable, Hashable {
         self.words = words
     }
 
-    /// The digest itself, 32 bytes: for signing, and nothing that is shown.
+    /// The 32 bytes of the digest, for signatures only, never for display.
     public var bytes: [UInt8] {
         (0..<32).map { UInt8(truncatingIfNeeded: words[$0 >> 3] >> UInt64(56 - 8 * ($0 & 7))) }
     }
 
-    /// Whether both are the same. The time taken does not depend on how much of them is.
+    /// Whether the digests are equal. The time taken does not depend on the position of a difference.
     public func equals(_ other: TokenDigest) -> Bool {
         let difference = words ^ other.words
         return difference[0] | difference[1] | difference[2] | difference[3] == 0
@@ -61,8 +61,8 @@ public struct TokenDigest: Sendable, Hashable {
 }
 
 extension TokenDigest: CustomStringConvertible, CustomReflectable {
-    /// Never the digest: a short token could be found by it.
+    /// A placeholder: a short token could be guessed from its digest.
     public var description: String { "(hidden)" }
-    /// Never the digest.
+    /// An empty mirror, which hides the digest.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,6 +1,6 @@
-/// What the program calls itself.
+/// The name and version of the program.
 public enum Program {
-    /// The version: the only place where it is written, besides the documents that a test compares with it.
+    /// The version. It is defined here only; a test compares the documents that mention it.
     public static let version = "0.1.0"
 
     /// The value of `User-Agent` in requests to origins, search sources and other services.

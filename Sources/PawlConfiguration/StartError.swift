@@ -1,11 +1,11 @@
 internal import Terminal
 
-/// Why the program does not start its work, in one line.
+/// The reason why the program does not start, in one line.
 public struct StartError: Error, Sendable, CustomStringConvertible {
-    /// The line.
+    /// The line of text.
     public let description: String
 
-    /// Takes the line; whatever would break it in two, or play tricks on a terminal, becomes `?`.
+    /// Creates an error. Line breaks and control sequences of terminals become `?`.
     public init(_ description: String) {
         self.description = TerminalText(description).string
     }

@@ -1,28 +1,30 @@
 internal import Downloads
 
-/// The file of `--tokens-file`: `name scope token` a line, the token plain or as `sha256:` and 64 hexadecimal digits. Empty lines and what
-/// follows a `#` are for people.
+/// The file of `--tokens-file`.
+///
+/// Each line has the form `name scope token`. The token is plain, or `sha256:` and 64 hexadecimal digits. Empty lines
+/// and comments, which begin with `#`, are ignored.
 public enum TokensFile {
-    /// The longest file that is read, in bytes: room for far more than ``mostTokens``.
+    /// The maximum size of a file in bytes: room for far more than ``mostTokens``.
     static let longest = 256 * 1024
-    /// The most tokens in a file: a request is compared with all of them.
+    /// The maximum number of tokens in a file: each request is compared with all of them.
     public static let mostTokens = 1000
-    /// The longest name, in characters.
+    /// The maximum length of a name in characters.
     public static let longestName = 64
 
-    /// What is wrong with a file. Never the words of the line: any of them may be the token.
+    /// An error in a file. It never repeats words of the line, since any of them may be the token.
     public struct Fault: Error, Sendable, CustomStringConvertible {
-        /// From 1.
+        /// The number of the line, from 1.
         public let line: Int
-        /// What the line takes.
+        /// The expected contents of the line.
         public let reason: String
 
-        /// The line and what it takes.
+        /// The line and its expected contents.
         public var description: String { "line \(line): \(reason)" }
     }
 
-    /// Reads the file's tokens.
-    /// - Parameter shortest: characters that a plain token must have.
+    /// Parses the tokens of a file.
+    /// - Parameter shortest: The minimum length of a plain token in characters.
     public static func parse(_ bytes: [UInt8], shortest: Int) throws(Fault) -> [NamedToken] {
         var tokens: [NamedToken] = []
         var lines: [TokenDigest: Int] = [:]
@@ -49,7 +51,7 @@ public enum TokensFile {
         let text: String
     }
 
-    /// What stands between spaces, up to a word that begins with `#`.
+    /// The words of a line, up to a word that begins with `#`.
     private static func words(of line: ArraySlice<UInt8>) -> [String] {
         let words = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") }
         return words.prefix { $0.first != UInt8(ascii: "#") }.map { String(decoding: $0, as: UTF8.self) }
@@ -84,12 +86,13 @@ public enum TokensFile {
         return NamedToken(name: name, scope: scope, digest: token.digest)
     }
 
-    /// Whether a word in lower case seems to be meant as a digest: taken for the token, it would let in whoever reads the file.
+    /// Whether a word in lower case is probably a misspelt digest. As a plain token, it would let in every reader of
+    /// the file.
     private static func isMisspeltDigest(_ word: String) -> Bool {
         guard word.hasPrefix("sha") else { return false }
         var rest = word.utf8.dropFirst("sha".utf8.count)
         if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
-        // That of another algorithm as well: sha512:, sha3-256:.
+        // Digests of other algorithms are covered as well: sha512:, sha3-256:.
         let unnumbered = rest.drop { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         if unnumbered.count < rest.count, let separator = unnumbered.first, "-:=".utf8.contains(separator) { return true }
         guard rest.starts(with: "256".utf8) else { return false }
