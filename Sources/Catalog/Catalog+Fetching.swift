@@ -41,7 +41,7 @@ extension Catalog {
         }
         cancel(cancellation)
         if let cached { return continuation.resume(returning: .success(cached)) }
-        // A cancellation that came before the waiter was in the table found nobody to send away.
+        // A cancellation before the waiter was in the table had no effect.
         if Task.isCancelled { leave(waiter) }
     }
 
@@ -53,7 +53,7 @@ extension Catalog {
         continuation?.resume(returning: .failure(.cancelled))
     }
 
-    /// Ends the wait of who was superseded, and the request that nobody waits for.
+    /// Ends the wait of a superseded search, and a request without waiters.
     func cancel(_ cancellation: SingleFlight.Cancellation) {
         let (continuation, task) = state.withLock { state in
             (
@@ -65,7 +65,7 @@ extension Catalog {
         continuation?.resume(returning: .failure(.superseded))
     }
 
-    /// Asks the source, and resumes all who wait.
+    /// Sends a request to the source, and resumes all waiters.
     private func fetch(_ id: SingleFlight.RequestID, _ request: SourceRequest, _ source: any SearchSource, key: String) async {
         let result: Result<Listing, CatalogError>
         do {
@@ -83,7 +83,7 @@ extension Catalog {
         for continuation in continuations { continuation.resume(returning: outcome) }
     }
 
-    /// Waits for a turn, asks the source and validates its response.
+    /// Waits until the rate budget allows the request, sends it and validates the response.
     private func listing(for request: SourceRequest, _ source: any SearchSource) async throws(CatalogError) -> Listing {
         let description = type(of: source).description
         try await turn(at: description)
@@ -104,7 +104,7 @@ extension Catalog {
         }
         do throws(CatalogError) {
             let listing = try ResponseValidator.listing(of: response, to: asked, from: source)
-            // It would be asked for and read anew each time.
+            // A listing that is too large for the cache would be requested and parsed again each time.
             guard listing.cost <= configuration.cacheBytes || configuration.cacheEntries == 0 else {
                 throw CatalogError.upstreamRejected("\(description.name) answered with more than is kept of one response.")
             }
@@ -119,7 +119,7 @@ extension Catalog {
         }
     }
 
-    /// Waits until the source may be asked.
+    /// Waits until the source's rate budget allows a request.
     private func turn(at source: SourceDescription) async throws(CatalogError) {
         let now = clock.now
         switch withBudget(source, { $0.take(at: now, of: max(1, configuration.replicas())) }) {
@@ -137,7 +137,7 @@ extension Catalog {
                 withBudget(source) { $0.giveBack(turn) }
                 throw .cancelled
             }
-            // The source may have throttled somebody whose turn came before.
+            // The source may have throttled an earlier request meanwhile.
             let later = clock.now
             if let wait = withBudget(source, { $0.closure(at: later) }) {
                 withBudget(source) { $0.giveBack(turn) }

@@ -1,18 +1,19 @@
 internal import System
 
-/// Single items, by their ids.
+/// Lookups of single items by their ids.
 extension Catalog {
-    /// What an id of an item looks like.
+    /// The accepted forms of an item's id.
     public static let acceptedIDs: String = {
         let ids = SourceTable.descriptions.flatMap(\.ids)
         return ids.dropLast().joined(separator: ", ") + " or " + (ids.last ?? "")
     }()
 
-    /// Most bytes of an id: the path of a file is part of one.
+    /// The maximum length of an id in bytes: the path of a file is part of its id.
     public static let longestID = 1024
 
-    /// Finds one item by its id, such as `itunes:263301273`. Throws ``CatalogError/notFound(_:)`` if the source has none, and
-    /// ``CatalogError/invalidRequest(_:)`` if it is no id.
+    /// Finds one item by its id, such as `itunes:263301273`.
+    /// - Throws: ``CatalogError/notFound(_:)`` if the source has no such item, and ``CatalogError/invalidRequest(_:)``
+    ///   if the text is not an id.
     public func lookup(_ id: String) async throws(CatalogError) -> SearchResponse {
         let (source, request) = try request(forID: id)
         if let known = remembered(id, source, request) { return response(id, known.item, source, expires: known.expires) }
@@ -20,12 +21,12 @@ extension Catalog {
         return try response(id, in: entry, source)
     }
 
-    /// Finds many items, with as few requests to their sources as those can be asked. Each has a result of its own, in order.
+    /// Finds many items, with as few requests to their sources as possible. Returns one result for each id, in order.
     public func lookup(_ ids: [String]) async -> [Result<SearchResponse, CatalogError>] {
-        // Names of files that look alike may differ: by their bytes.
+        // Compared by bytes: names of files that look alike may differ.
         var results: [[UInt8]: Result<SearchResponse, CatalogError>] = [:]
         var distinct: Set<[UInt8]> = []
-        // What can be asked for together, by source.
+        // Ids that one request can look up together, by source and store.
         var open: [Group: [String]] = [:]
         for id in ids where distinct.insert(Array(id.utf8)).inserted {
             guard let (source, request) = try? request(forID: id), remembered(id, source, request) == nil,
@@ -40,7 +41,7 @@ extension Catalog {
                 for (id, result) in await lookup(together: some, source) { results[Array(id.utf8)] = result }
             }
         }
-        // The others side by side, no faster than their sources may be asked.
+        // The others are looked up concurrently, within the sources' rate budgets.
         let rest = distinct.filter { results[$0] == nil }.map { String(decoding: $0, as: UTF8.self) }
         await withTaskGroup(of: (String, Result<SearchResponse, CatalogError>).self) { group in
             for id in rest { group.addTask { [self] in (id, await outcome(of: id)) } }
@@ -49,14 +50,15 @@ extension Catalog {
         return ids.map { results[Array($0.utf8)] ?? .failure(Self.notFound($0)) }
     }
 
-    /// The source and the store of ids that one request can ask for.
+    /// The source and the store of ids that one request can look up.
     private struct Group: Hashable {
         let source: String
         let store: String?
     }
 
-    /// The id of what an id means in the store of a country. Throws ``CatalogError/invalidRequest(_:)`` if that is no country, and
-    /// ``CatalogError/notFound(_:)`` if the id has no stores, or names another one.
+    /// The id of the same item in the store of a country.
+    /// - Throws: ``CatalogError/invalidRequest(_:)`` if `country` is not a country code, and
+    ///   ``CatalogError/notFound(_:)`` if the id has no stores, or names another store.
     public static func id(_ id: String, inCountry country: String?) throws(CatalogError) -> String {
         guard let country else { return id }
         let value = try countryParameter.check(country, media: nil)
@@ -69,11 +71,11 @@ extension Catalog {
         return found
     }
 
-    /// The store in which an id is looked up.
+    /// The parameter for the store of a lookup.
     static let countryParameter = SearchParameter(
         name: "country", summary: "The store of an iTunes id.", accepted: .countries(CountryCodes.all))
 
-    /// On its own, and not within the task's closure: there the optimiser of Swift 6.3 mixes up what the closure returns where a
+    /// A function instead of a closure of the task. In the closure, the optimiser of Swift 6.3 confuses results if a
     /// typed error is caught after a suspension.
     private func outcome(of id: String) async -> Result<SearchResponse, CatalogError> {
         do throws(CatalogError) {
@@ -83,7 +85,7 @@ extension Catalog {
         }
     }
 
-    /// How many ids one request names: some 2 KiB of a URL, which every server takes.
+    /// The maximum number of ids in one request: about 2 KiB of a URL, which every server accepts.
     private static let idsAtOnce = 100
 
     private func lookup(
@@ -100,7 +102,7 @@ extension Catalog {
         }
     }
 
-    /// Whether a text is an id of an item, there or not.
+    /// Whether a text has the form of an item's id.
     public func isID(_ text: String) -> Bool {
         do throws(CatalogError) {
             _ = try request(forID: text)
@@ -111,7 +113,7 @@ extension Catalog {
         }
     }
 
-    /// The source of an id and what it is asked for it.
+    /// The source of an id, and the request that looks it up.
     func request(forID id: String) throws(CatalogError) -> (any SearchSource, SourceRequest) {
         guard Self.canBeID(id), let source = source(ofID: id),
             let request = source.request(forID: Self.rest(of: id))
@@ -124,7 +126,7 @@ extension Catalog {
         return (source, request)
     }
 
-    /// Whether a text is short enough for an id, and has no control characters.
+    /// Whether a text is short enough for an id and has no control characters.
     static func canBeID(_ text: String) -> Bool {
         text.utf8.count <= longestID && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
@@ -138,7 +140,7 @@ extension Catalog {
         id.utf8.firstIndex(of: UInt8(ascii: ":")).map { id[id.utf8.index(after: $0)...] } ?? id[...]
     }
 
-    /// The item, if something in memory holds it: most lookups are of something that was just found.
+    /// The item, if a listing in memory contains it. Most lookups are for recently found items.
     private func remembered(
         _ id: String, _ source: any SearchSource, _ request: SourceRequest
     ) -> (item: FoundItem, expires: ContinuousClock.Instant)? {
@@ -146,7 +148,7 @@ extension Catalog {
         let key = Self.key(request, source)
         let prefix = "\(type(of: source).description.id) "
         let entries = state.withLock { state in
-            // Where it would be asked for is looked first, and often is all there is to look at.
+            // The listing of the lookup itself comes first, and often is enough.
             if let (entry, _) = state.singleFlight.cached(key: key, session: nil, at: now),
                 Self.item(id, in: entry.listing) != nil
             {
@@ -155,7 +157,7 @@ extension Catalog {
             return state.singleFlight.cache.entries(prefix: prefix, at: now)
         }
         for entry in entries {
-            // Those of a work are among the items as well, or are found only where they are asked for.
+            // The parts of a work are either among the items as well, or only in the listing of the lookup.
             let isAlone = entries.count == 1
             let item = isAlone ? Self.item(id, in: entry.listing) : entry.listing.items.first { $0.item.isCalled(id) }
             if let item { return (item, entry.expires) }

@@ -1,10 +1,10 @@
 public import HTTPCore
 internal import System
 
-/// What works consist of.
+/// The parts of works.
 extension Catalog {
-    /// Checks the parameters of a look into a work, of which its source checks the id and the formats when it is looked into. Throws
-    /// ``CatalogError/invalidRequest(_:)``, which names parameter, value and what is accepted.
+    /// Checks the parameters of a request for the parts of a work. The source later checks the id and the formats.
+    /// - Throws: ``CatalogError/invalidRequest(_:)`` with parameter, value and accepted values.
     public static func partsQuery(from items: [QueryItem]) throws(CatalogError) -> PartsQuery {
         var given: [String: String] = [:]
         var formats: [String] = []
@@ -44,15 +44,16 @@ extension Catalog {
         .offset, .include, countryParameter,
     ]
 
-    /// How often `format` may be repeated: more than any work has.
+    /// The maximum number of `format` parameters: more than any work has formats.
     public static let mostFormats = 64
 
-    /// Where the parts of a work are, behind the prefix of all links.
+    /// The path of a work's parts, without the prefix of all links.
     static func partsPath(of id: String) -> String {
         "/search/parts?id=" + PercentEncoding.encodeForm(id)
     }
 
-    /// The parts, if the work is in memory and current; nil if its source must be asked. Throws what ``parts(_:)`` would.
+    /// The parts, if the work is in memory and current; `nil` if the source must be asked. Throws the same errors as
+    /// ``parts(_:)``.
     public func cachedParts(_ query: PartsQuery) throws(CatalogError) -> SearchResponse? {
         guard let (source, requests) = try? requests(forPartsOf: query.id) else { return nil }
         let now = clock.now
@@ -64,13 +65,14 @@ extension Catalog {
         return nil
     }
 
-    /// Finds the parts of a work, in memory or at its source; one request brings all of them, and every choice of formats and every
-    /// page is made from that. Cancelling the task ends the wait, and the request if nobody else waits for it.
+    /// Finds the parts of a work, in memory or at its source.
     ///
-    /// Throws ``CatalogError/notFound(_:)`` if there is no such work, or nothing of it may be had.
+    /// One request fetches all parts; every selection of formats and every page is made from them. Cancelling the task
+    /// ends the wait, and the request if it has no other waiters.
+    /// - Throws: ``CatalogError/notFound(_:)`` if there is no such work, or none of its parts is available.
     public func parts(_ query: PartsQuery) async throws(CatalogError) -> SearchResponse {
         var (source, requests) = try requests(forPartsOf: query.id)
-        // If it is known what it is, that request comes first.
+        // The request for the known kind of work comes first.
         let kind = kind(of: query.id, source)
         requests = requests.filter { $0.workKind == kind } + requests.filter { $0.workKind != kind }
         var absence: String?
@@ -81,7 +83,7 @@ extension Catalog {
             guard let item = entry.listing.items.first(where: { $0.item.isCalled(query.id) })?.item else {
                 throw absence.map { .notFound($0) } ?? Self.notFound(query.id)
             }
-            // It is something else than it was taken for, and its parts have to be asked for in another way.
+            // The work is of another kind, whose parts need another request.
             guard requests[(number + 1)...].contains(where: { $0.workKind == item.kind }) else {
                 let collection = item.kind == "collection" ? "; it is a collection of other items" : ""
                 let work = item.partOf.map { "; it is a part of \($0)" } ?? collection
@@ -91,7 +93,8 @@ extension Catalog {
         throw .notFound("\(SearchParameter.quoted(query.id)) has no parts")
     }
 
-    /// The source of a work and what it may be asked for the parts; throws if the id is none, or that of something without parts.
+    /// The source of a work and the possible requests for its parts. Throws if the text is not an id, or the item has
+    /// no parts.
     private func requests(forPartsOf id: String) throws(CatalogError) -> (any SearchSource, [SourceRequest]) {
         let (source, _) = try request(forID: id)
         let requests = source.requests(forPartsOf: Self.rest(of: id))

@@ -2,8 +2,8 @@ public import HTTPCore
 public import JSON
 
 extension Catalog {
-    /// Checks the parameters of a search. Throws ``CatalogError/invalidRequest(_:)``, which names parameter, value and what is
-    /// accepted.
+    /// Checks the parameters of a search.
+    /// - Throws: ``CatalogError/invalidRequest(_:)`` with parameter, value and accepted values.
     public static func query(from items: [QueryItem]) throws(CatalogError) -> SearchQuery {
         var given: [String: String] = [:]
         for item in items {
@@ -15,12 +15,12 @@ extension Catalog {
             try SourceTable.parameter.check(value, media: nil)
         }
         let source = SourceTable.descriptions.first { $0.id == sourceID } ?? ITunesSource.description
-        // In the order they were given, so that the first mistake is the one that is told.
+        // In the given order, so that the first mistake is reported.
         for item in items where item.name != "source" && !source.parameters.contains(where: { $0.name == item.name }) {
             throw unknown(item.name, source: source)
         }
         var values: [String: String] = [:]
-        // In the order of the description, where `media` stands before what depends on it.
+        // In the order of the description, in which `media` precedes the parameters that depend on it.
         for parameter in source.parameters {
             guard let value = given[parameter.name] else {
                 if !parameter.isRequired { continue }
@@ -53,7 +53,7 @@ extension Catalog {
 }
 
 extension Catalog {
-    /// Writes the sources, and what each accepts.
+    /// Writes the sources and their parameters.
     public static func encodeSources(into writer: inout JSONWriter) {
         writer.beginObject()
         writer.name("sources")
@@ -80,7 +80,7 @@ extension Catalog {
 }
 
 extension SearchParameter {
-    /// Writes what there is to know, in the same members for every parameter.
+    /// Writes the parameter, with the same members for every parameter.
     fileprivate func encode(into writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("name", name)

@@ -1,16 +1,16 @@
 internal import HTTPCore
 internal import System
 
-/// Searches in catalogues of media that others keep.
+/// Searches in public catalogues of media.
 ///
-/// Listings are kept in memory for a few minutes. Equal searches at the same time share one request to the source, which is
-/// cancelled when nobody waits for it any more. A source is asked no more often than its budget allows.
+/// Listings are kept in memory for a few minutes. Equal searches at the same time share one request to the source,
+/// which is cancelled when its last waiter leaves. A rate budget limits the requests to each source.
 public final class Catalog: Sendable {
     typealias Outcome = Result<ListingCache.Entry, CatalogError>
 
     struct State: Sendable {
         var singleFlight: SingleFlight
-        /// By the source's id.
+        /// The rate budgets by source id.
         var budgets: [String: RateBudget] = [:]
         var waiting: [SingleFlight.WaiterID: CheckedContinuation<Outcome, Never>] = [:]
         var tasks: [SingleFlight.RequestID: Task<Void, Never>] = [:]
@@ -21,17 +21,17 @@ public final class Catalog: Sendable {
     let clock: any CatalogClock
     let client: any UpstreamClient
     let state: Locked<State>
-    /// By id.
+    /// The sources by id.
     let sources: [String: any SearchSource]
 
-    /// A catalog that asks its sources through `client`.
+    /// Creates a catalogue that sends its requests through `client`.
     public convenience init(
         configuration: CatalogConfiguration, client: any UpstreamClient, clock: any CatalogClock = SystemClock()
     ) {
         self.init(configuration: configuration, client: client, clock: clock, sources: SourceTable.all)
     }
 
-    /// A catalog of these sources.
+    /// Creates a catalogue of these sources.
     init(
         configuration: CatalogConfiguration, client: any UpstreamClient, clock: any CatalogClock,
         sources types: [any SearchSource.Type]
@@ -51,7 +51,8 @@ public final class Catalog: Sendable {
         state = Locked(State(singleFlight: SingleFlight(cache: cache)))
     }
 
-    /// The response, if its listing is in memory and current. Like ``search(_:)`` it then replaces an older search of the session.
+    /// The response, if its listing is in memory and current; `nil` otherwise. Like ``search(_:)``, supersedes an older
+    /// search of the session.
     public func cached(_ query: SearchQuery) -> SearchResponse? {
         guard let source = sources[query.source] else { return nil }
         let key = Self.key(source.request(for: query), source)
@@ -64,10 +65,10 @@ public final class Catalog: Sendable {
         return response(query, entry, source)
     }
 
-    /// Searches, in memory or at the source. Cancelling the task ends the wait, and the request to the source if nobody else
-    /// waits for it.
-    ///
-    /// Throws why there is no response; ``CatalogError/superseded`` as soon as a newer search of the session begins.
+    /// Searches in memory or at the source. Cancelling the task ends the wait, and the request to the source if it has
+    /// no other waiters.
+    /// - Throws: The reason why there is no response; ``CatalogError/superseded`` as soon as a newer search of the
+    ///   session begins.
     public func search(_ query: SearchQuery) async throws(CatalogError) -> SearchResponse {
         guard let source = sources[query.source] else {
             throw .invalidRequest("there is no source \(SearchParameter.quoted(query.source))")
@@ -83,23 +84,23 @@ public final class Catalog: Sendable {
             found: source.select(query, from: entry.listing), expires: entry.expires)
     }
 
-    /// Whether nobody waits and no session is remembered.
+    /// Whether no search waits and no session is in memory.
     var isIdle: Bool {
         state.withLock { $0.singleFlight.isIdle && $0.waiting.isEmpty && $0.tasks.isEmpty }
     }
 
-    /// How many wait for the response to the search.
+    /// The number of waiters for the response to the search.
     func waiting(for query: SearchQuery) -> Int {
         guard let source = sources[query.source] else { return 0 }
         return waiting(for: Self.key(source.request(for: query), source))
     }
 
-    /// How many wait under the key.
+    /// The number of waiters for the key.
     func waiting(for key: String) -> Int {
         state.withLock { $0.singleFlight.waiting(for: key) }
     }
 
-    /// What equal requests have in common.
+    /// The key of a request; equal requests have equal keys.
     static func key(_ request: SourceRequest, _ source: any SearchSource) -> String {
         "\(type(of: source).description.id) \(request.url.string)"
     }

@@ -1,37 +1,39 @@
 public import HTTPClient
 public import HTTPCore
 
-/// Where the sources are, and every limit of the catalog.
+/// The base URLs of the sources, and every limit of the catalogue.
 public struct CatalogConfiguration: Sendable {
-    /// Where sources are that are not where they usually are, by their ids. What they serve is appended to the path.
+    /// Base URLs that differ from the sources' own, by source id. The paths of requests are appended.
     public var bases: [String: HTTPURL]
-    /// Checks where the sources are, and where they redirect to; nil: no guard.
+    /// The guard of requests to the sources and their redirects; `nil` for no guard.
     public var destinationGuard: DestinationGuard?
-    /// How long a response is served from memory. Catalogues change daily; minutes save the upstream the repeats.
+    /// The time for which a listing is kept. Catalogues change daily; minutes avoid repeated requests.
     public var timeToLive: Duration = .seconds(300)
-    /// Most responses kept.
+    /// The maximum number of listings in memory.
     public var cacheEntries = 256
-    /// Most bytes of responses kept, estimated: a response of 200 results takes about a mebibyte.
+    /// The maximum estimated bytes of listings in memory: a listing of 200 results takes about a mebibyte.
     public var cacheBytes = 32 << 20
-    /// Most requests within any minute to a source that has no pace of its own: Apple throttles at about 20.
+    /// The maximum number of requests in any minute to a source without a pace of its own: Apple throttles at about 20.
     public var requestsPerMinute = 20
-    /// How many services share that, each with as much of it as any other.
+    /// The number of replicas that share this limit equally.
     public var replicas: @Sendable () -> Int = { 1 }
-    /// How long a search waits for its turn before it is told to come back: as long as someone looks at a spinner, and so long that the
-    /// pace of a source which may be asked every second is no refusal to somebody who looks around.
+    /// The maximum wait of a search for the rate budget; a search that would wait longer is refused. Users wait that
+    /// long, and at the pace of one request a second a few quick searches are not refused.
     public var longestTurn: Duration = .seconds(4)
-    /// How long a source that throttled us is left alone, if it doesn't say; doubled each further time, up to ``longestBackoff``.
+    /// The delay after a source throttled a request without naming a delay. It doubles each further time, up to
+    /// ``longestBackoff``.
     public var backoff: Duration = .seconds(30)
-    /// The most that a source is left alone, whatever it says.
+    /// The maximum delay after throttling, also if the source asks for more.
     public var longestBackoff: Duration = .seconds(300)
-    /// Most time for name, connection and TLS of a request to a source.
+    /// The time limit for name, connection and TLS of a request to a source.
     public var connectTimeout: Duration = .seconds(5)
-    /// Most time for a request to a source altogether.
+    /// The time limit for a whole request to a source.
     public var totalTimeout: Duration = .seconds(10)
-    /// Most bytes of a response, decoded: 200 results take about 400 KiB, a work of 5,000 files about 2 MiB.
+    /// The maximum size in bytes of a decoded response: 200 results take about 400 KiB, a work of 5,000 files about 2
+    /// MiB.
     public var bodyLimit = 8 << 20
 
-    /// The default limits.
+    /// Creates a configuration with the default limits.
     public init(bases: [String: HTTPURL] = [:]) {
         self.bases = bases
     }

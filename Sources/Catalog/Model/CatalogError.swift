@@ -1,20 +1,20 @@
-/// Why a search or a lookup has no response. Each case is one kind of problem for the client; texts are sentences for people.
+/// The reason why a search or a lookup has no response. Each case is a kind of problem; texts are sentences for people.
 public enum CatalogError: Error, Sendable, Equatable {
-    /// A parameter is unknown, repeated or has a bad value; the text names parameter, value and what is accepted.
+    /// A parameter is unknown, repeated or has an invalid value; the text names parameter, value and accepted values.
     case invalidRequest(String)
     /// A newer search of the same session replaced this one.
     case superseded
-    /// The source has nothing under the id.
+    /// The source has no item with the id.
     case notFound(String)
-    /// The source responded with an error, or not with the status, media type or shape that it promises.
+    /// The source responded with an error, or with an unexpected status, media type or shape.
     case upstreamRejected(String)
-    /// No connection, TLS failure, or a transfer that broke.
+    /// No connection could be made, TLS failed, or the transfer broke.
     case upstreamUnreachable(String)
-    /// The source throttles, or the budget of requests to it is used up; another attempt makes sense after this time, which
-    /// is more than zero.
+    /// The source throttles, or its rate budget is used up. Another attempt may succeed after this time, which is more
+    /// than zero.
     case upstreamRateLimited(retryAfter: Duration)
     /// The source took longer than ``CatalogConfiguration/totalTimeout``.
     case upstreamTimeout(String)
-    /// The task that waited was cancelled.
+    /// The waiting task was cancelled.
     case cancelled
 }

@@ -1,14 +1,14 @@
 internal import HTTPCore
 internal import JSON
 
-/// An item with its JSON: what every response says of it alike is written once, when the item comes from its source.
+/// An item with its JSON, which is written once, when the item comes from its source.
 struct FoundItem: Sendable {
     var item: SearchItem
-    /// The members, without braces, that depend on nothing else.
+    /// The JSON members, without braces, that are the same in every response.
     private let members: [UInt8]
-    /// What is to be downloaded, spelled as downloads are known by; nil: nothing.
+    /// The URL to download in its normalised form, by which downloads are found; `nil` if there is nothing to download.
     let normalisedURL: String?
-    /// Where its parts are, behind the prefix of all links; empty: it has none.
+    /// The path of the item's parts, without the prefix of all links; empty if it has none.
     private let partsPath: [UInt8]
 
     init(_ item: SearchItem) {
@@ -38,10 +38,10 @@ struct FoundItem: Sendable {
         partsPath = item.hasParts ? Array((item.id.map(Catalog.partsPath) ?? "").utf8) : []
     }
 
-    /// The bytes it takes in memory beside the item's own.
+    /// The bytes in memory in addition to the item itself.
     var cost: Int { members.count + partsPath.count + (normalisedURL?.utf8.count ?? 0) }
 
-    /// The item as a JSON object, without what changes: its links, which depend on the request, and its download.
+    /// The item as a JSON object, without the members that change: its links and its download.
     var encoded: [UInt8] {
         var writer = JSONWriter()
         beginObject(&writer)
@@ -66,7 +66,7 @@ struct FoundItem: Sendable {
         if partsPath.isEmpty {
             writer.null()
         } else {
-            // Both are made of characters that stand for themselves in JSON.
+            // Prefix and path need no escaping in JSON.
             writer.plain { bytes in
                 bytes.append(contentsOf: linkPrefix.utf8)
                 bytes.append(contentsOf: partsPath)

@@ -1,17 +1,17 @@
-/// A look into a work whose every value has been checked: see ``Catalog/partsQuery(from:)``.
+/// A checked request for the parts of a work: see ``Catalog/partsQuery(from:)``.
 public struct PartsQuery: Sendable, Hashable {
-    /// The work's id, not checked by its source yet.
+    /// The work's id, which its source has not checked yet.
     public let id: String
-    /// Names of formats, or `original`, or `all`; empty: what its source thinks best.
+    /// Names of formats, or `original`, or `all`; empty for those that the source prefers.
     public let formats: [String]
-    /// Most parts, 1–1,000.
+    /// The maximum number of parts, 1–1,000.
     public let limit: Int
-    /// How many parts to skip, from 0.
+    /// The number of parts to skip, from 0.
     public let offset: Int
-    /// Whether the response is to hold each part as the source wrote it.
+    /// Whether the response includes each part's original JSON.
     public let includesRaw: Bool
 
-    /// All that is selected of a work, up to 1,000 parts.
+    /// Creates a query for all selected parts of a work, up to 1,000.
     public init(id: String, formats: [String] = []) {
         self.init(id: id, formats: formats, limit: Self.most, offset: 0, includesRaw: false)
     }
@@ -24,6 +24,6 @@ public struct PartsQuery: Sendable, Hashable {
         self.includesRaw = includesRaw
     }
 
-    /// Most parts in one response.
+    /// The maximum number of parts in one response.
     public static let most = 1000
 }

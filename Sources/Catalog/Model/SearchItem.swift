@@ -1,56 +1,56 @@
-/// One result. What the source doesn't say is nil; URLs are http or https.
+/// A search result. Values that the source does not give are `nil`; URLs are http or https.
 public struct SearchItem: Sendable, Equatable {
-    /// The id for ``Catalog/lookup(_:)``, such as `itunes:263301273`; nil if the source gave none.
+    /// The id for ``Catalog/lookup(_:)``, such as `itunes:263301273`; `nil` if the source gave none.
     public var id: String?
-    /// What it is: `song`, `album`, `artist`, `podcast-episode`, `post`…
+    /// The kind: `song`, `album`, `artist`, `podcast-episode`, `post`…
     public var kind: String?
-    /// Its own name: of a track the track's, of an album the album's.
+    /// The name of the item itself: of a track the track's, of an album the album's.
     public var name: String?
-    /// Who made it.
+    /// The creator.
     public var artist: String?
-    /// What it is part of, or for an album its name.
+    /// The name of the work that it is part of; of an album its own name.
     public var collection: String?
     /// The main genre.
     public var genre: String?
-    /// Milliseconds, not negative.
+    /// The duration in milliseconds, not negative.
     public var durationMs: Int64?
-    /// As the source writes it, commonly RFC 3339.
+    /// The date as the source writes it, usually RFC 3339.
     public var releaseDate: String?
     /// Whether it is marked as explicit.
     public var explicit: Bool?
-    /// The largest picture given.
+    /// The URL of the largest picture.
     public var artworkUrl: String?
-    /// Where people read about it or buy it.
+    /// The URL of a page about the item for people.
     public var pageUrl: String?
-    /// What to download: of a song its preview.
+    /// The URL to download: of a song its preview.
     public var downloadUrl: String?
-    /// Of a work: how many parts its source says it has, which may be more than it gives.
+    /// Of a work: the number of parts that its source states, which may be more than it lists.
     public var partCount: Int64?
     /// Of a part: the id of the work.
     public var partOf: String?
-    /// Of a part: its place in the work, from 1.
+    /// Of a part: its number in the work, from 1.
     public var number: Int?
     /// Of a file: its format, in the source's words.
     public var format: String?
-    /// Of a file: its size, not negative.
+    /// Of a file: its size in bytes, not negative.
     public var bytes: Int64?
-    /// Of a file: the digest that the source tells of it, as `sha-1:<hex>` or `md5:<hex>`.
+    /// Of a file: the source's digest, as `sha-1:<hex>` or `md5:<hex>`.
     public var checksum: String?
-    /// The licence it is under.
+    /// The URL of its licence.
     public var licenseUrl: String?
-    /// Whether ``Catalog/parts(_:)`` may find what it consists of.
+    /// Whether ``Catalog/parts(_:)`` may find parts of it.
     public var hasParts = false
-    /// What a download of it is to be like; nil: the source doesn't care.
+    /// The source's suggestions for a download of it; `nil` if there are none.
     public var suggestion: SuggestedDownload?
-    /// The source's own JSON object, byte for byte.
+    /// The source's original JSON object.
     public var raw: [UInt8]
 
-    /// Whether it has that id, byte for byte: names of files that look alike may differ.
+    /// Whether the item has this id, compared by bytes: names of files that look alike may differ.
     func isCalled(_ id: String) -> Bool {
         self.id.map { $0.utf8.elementsEqual(id.utf8) } ?? false
     }
 
-    /// An item of which nothing is known but its object.
+    /// Creates an item with only its original JSON.
     public init(raw: [UInt8]) {
         self.raw = raw
     }

@@ -1,27 +1,27 @@
-/// A search whose every value has been checked: see ``Catalog/query(from:)``.
+/// A checked search: see ``Catalog/query(from:)``.
 public struct SearchQuery: Sendable, Hashable {
     /// The source's id, such as `itunes`.
     public let source: String
-    /// What to look for, as sent; holds more than white space.
+    /// The text to search for, as sent; not blank.
     public let term: String
-    /// The kind of media; nil: the source's default.
+    /// The kind of media; `nil` for the source's default.
     public let media: String?
-    /// The kind of result; nil: the source's default for the media.
+    /// The kind of result; `nil` for the source's default for the media.
     public let entity: String?
-    /// The field to look in; nil: all.
+    /// The field to search in; `nil` for all.
     public let attribute: String?
-    /// ISO 3166-1 alpha-2 code of the store, in capitals; nil: the source's default.
+    /// The ISO 3166-1 alpha-2 code of the store, in capitals; `nil` for the source's default.
     public let country: String?
-    /// The language of the response; nil: the source's default.
+    /// The language of the response; `nil` for the source's default.
     public let lang: String?
-    /// Whether explicit content is wanted; nil: the source's default.
+    /// Whether explicit content is included; `nil` for the source's default.
     public let explicit: Bool?
-    /// Most results, 1–200.
+    /// The maximum number of results, 1–200.
     public let limit: Int
-    /// How many results to skip, from 0.
+    /// The number of results to skip, from 0.
     public let offset: Int
-    /// The client's session, in which a newer search replaces this one; nil: none.
+    /// The client's session, in which a newer search supersedes this one; `nil` if there is none.
     public let session: String?
-    /// Whether the response is to hold each result as the source wrote it.
+    /// Whether the response includes each result's original JSON.
     public let includesRaw: Bool
 }

@@ -1,8 +1,11 @@
 public import JSON
 
 extension SearchResponse {
-    /// Writes the envelope. `linkPrefix` precedes every link; `includesRaw` adds each result as the source wrote it; `download`
-    /// tells the download of a URL, which is spelled as ``HTTPURL`` does, if there is one.
+    /// Writes the response.
+    /// - Parameters:
+    ///   - linkPrefix: The prefix of every link.
+    ///   - includesRaw: Whether to include each result's original JSON.
+    ///   - download: Returns the download of a normalised URL, or `nil` if there is none.
     public func encode(
         into writer: inout JSONWriter, linkPrefix: String = "", includesRaw: Bool,
         download: (_ url: String) -> (id: String, state: String)?

@@ -1,24 +1,24 @@
-/// What a search, a lookup or a look into a work found.
+/// The result of a search, a lookup or a request for parts.
 public struct SearchResponse: Sendable {
     /// The source's id.
     public let source: String
-    /// What was looked for; of a lookup or a work the id.
+    /// The search text; for a lookup or parts the id.
     public let term: String
-    /// Most results asked for.
+    /// The requested maximum number of results.
     public let limit: Int
-    /// How many results were skipped.
+    /// The number of skipped results.
     public let offset: Int
-    /// The results in the source's order, or in the work's.
+    /// The results in the order of the source or of the work.
     public var items: [SearchItem] { found.map(\.item) }
-    /// What must stand beside the results; nil: nothing.
+    /// A text that must be shown with the results; `nil` if there is none.
     public let attribution: String?
-    /// Until when the response is current; then the source is asked again.
+    /// The time until which the response is current.
     public let expires: ContinuousClock.Instant
     let found: [FoundItem]
-    /// The work whose parts these are; nil: they are no work's.
+    /// The selection of a work that these parts belong to; `nil` if the results are not parts.
     var work: Selection?
 
-    /// What is selected of a work, of which the results are one page.
+    /// The selected parts of a work, of which the results are one page.
     struct Selection: Sendable {
         let of: FoundItem
         let total: Int
@@ -39,22 +39,22 @@ public struct SearchResponse: Sendable {
         self.work = work
     }
 
-    /// The work whose parts these are; nil: they are no work's.
+    /// The work that these parts belong to; `nil` if the results are not parts.
     public var of: SearchItem? { work?.of.item }
 
-    /// The results as JSON objects, without what changes: their links and downloads.
+    /// The results as JSON objects, without the members that change: links and downloads.
     public var encodedItems: [[UInt8]] { found.map(\.encoded) }
 
-    /// How many results there are here.
+    /// The number of results in this response.
     public var count: Int { found.count }
 
-    /// How many parts are selected, of which these are some; without a work how many there are here.
+    /// The number of selected parts on all pages; without a work, the number of results in this response.
     public var total: Int { work?.total ?? found.count }
 
-    /// The formats that the work's parts come in; empty if its source has none.
+    /// The formats of the work's parts; empty if its source has none.
     public var formats: [WorkFormat] { work?.formats ?? [] }
 
-    /// How long the response is still current, at least zero: what `Cache-Control: max-age` says.
+    /// The remaining time for which the response is current, at least zero: the value of `Cache-Control: max-age`.
     public func freshness(at now: ContinuousClock.Instant) -> Duration {
         max(.zero, now.duration(to: expires))
     }

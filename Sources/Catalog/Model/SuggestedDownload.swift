@@ -1,17 +1,18 @@
-/// How a source would have an item downloaded. Names are as the source writes them: nothing in them has been made safe.
+/// A source's suggestions for the download of an item. Names are as the source writes them, and not sanitised.
 public struct SuggestedDownload: Sendable, Equatable {
-    /// The directories the file belongs in, from the outermost: a work's, and those of a path within it.
+    /// The folders of the file, from the outermost: the work's, and those of a path within it.
     public var folder: [String] = []
-    /// What stands before the title, and is kept when a long name is cut: the number in the work, or a date; nil: nothing.
+    /// A prefix of the title, such as the number in the work or a date, which is kept when a long name is cut; `nil` if
+    /// there is none.
     public var prefix: String?
-    /// The file's name without its extension, or with it where that is no guess.
+    /// The file's name, usually without its extension.
     public var title: String
-    /// The extension with its dot, where the title has none; empty: there is none; nil: the file's media type has to tell it.
+    /// The extension with its dot; empty if the title includes it or there is none; `nil` if the media type decides.
     public var suffix: String? = ""
-    /// Most connections for the file; nil: the service's own setting.
+    /// The maximum number of connections for the file; `nil` for the service's setting.
     public var connections: Int?
 
-    /// A file of that name.
+    /// Creates a suggestion with a title.
     public init(title: String) {
         self.title = title
     }

@@ -1,13 +1,13 @@
-/// A work as its source describes it: what it is, and all that may be had of it.
+/// A work as its source describes it, with all available parts.
 struct Work: Sendable {
-    /// A part, and what decides whether it is selected.
+    /// A part, and the properties that decide whether it is selected.
     struct Part: Sendable {
         var found: FoundItem
-        /// Where a file comes from; nil: the source has no formats.
+        /// The origin of the file; `nil` if the source has no formats.
         var source: WorkFormat.Source?
-        /// The number that the part brings along; nil: none.
+        /// The part's own number; `nil` if it has none.
         var track: Int?
-        /// Whether it is selected where nobody names a format.
+        /// Whether it is selected if the request names no formats.
         var isStandard = true
 
         init(_ item: SearchItem) {
@@ -15,15 +15,15 @@ struct Work: Sendable {
         }
     }
 
-    /// Parts in order and numbered, and all formats that there are.
+    /// Parts in order and numbered, and all available formats.
     typealias Selection = (parts: [FoundItem], formats: [WorkFormat])
 
     let of: FoundItem
-    /// Those that may be had, in order.
+    /// The available parts, in order.
     let parts: [Part]
-    /// Why there are fewer than there might be, or none, as a sentence's end; nil: nothing is kept back.
+    /// The reason why parts are missing, as the end of a sentence; `nil` if none are.
     private let restriction: String?
-    /// What is selected where nobody names a format, which is asked for most; nil: nothing.
+    /// The selection without named formats, which is requested most; `nil` if it is empty.
     private var standard: Selection?
 
     init(_ item: SearchItem, parts: [Part], restriction: String? = nil) {
@@ -33,38 +33,39 @@ struct Work: Sendable {
         standard = try? select([])
     }
 
-    /// The bytes it takes in memory beside its items' own.
+    /// The bytes in memory in addition to the items themselves.
     var cost: Int {
         parts.reduce(of.cost) { $0 + $1.found.cost } + parts.count * MemoryLayout<Part>.stride
             + (standard?.parts.count ?? 0) * MemoryLayout<FoundItem>.stride
     }
 }
 
-/// A format that parts of a work come in.
+/// A format of parts of a work.
 public struct WorkFormat: Sendable, Equatable {
-    /// Who made the files.
+    /// The origin of files.
     public enum Source: String, Sendable {
-        /// Whoever put the work there.
+        /// The uploader of the work.
         case original
-        /// The source, from an original.
+        /// The source, which derived the file from an original.
         case derivative
     }
 
-    /// In the source's words.
+    /// The name in the source's words.
     public let name: String
-    /// How many parts come in it.
+    /// The number of parts in this format.
     public internal(set) var count: Int
-    /// Their bytes altogether; nil if the size of one is unknown.
+    /// Their total size in bytes; `nil` if the size of any is unknown.
     public internal(set) var bytes: Int64?
-    /// Who made them.
+    /// The origin of the files.
     public let source: Source
-    /// Whether parts in it are selected.
+    /// Whether parts in this format are selected.
     public internal(set) var isSelected: Bool
 }
 
 extension Work {
-    /// The parts in the formats that are asked for, in order and numbered, and all formats that there are. Throws
-    /// ``CatalogError/invalidRequest(_:)`` for a format that there is not, and ``CatalogError/notFound(_:)`` if nothing is selected.
+    /// Selects the parts in the requested formats, in order and numbered, and lists all available formats.
+    /// - Throws: ``CatalogError/invalidRequest(_:)`` for a format that the work does not have, and
+    ///   ``CatalogError/notFound(_:)`` if nothing is selected.
     func select(_ asked: [String]) throws(CatalogError) -> Selection {
         if asked.isEmpty, let standard { return standard }
         let wanted = asked.map { $0.lowercased() }
@@ -97,10 +98,10 @@ extension Work {
         return (Self.numbered(selected), formats)
     }
 
-    /// The most formats that are listed.
+    /// The maximum number of listed formats.
     private static let mostFormats = 200
 
-    /// Names of groups of formats.
+    /// The names of groups of formats.
     private static let groups = ["original", "all"]
 
     private func has(_ format: String) -> Bool {
@@ -123,7 +124,7 @@ extension Work {
         return .notFound("there is nothing to be had of \(id): \(restriction ?? "it has no parts")")
     }
 
-    /// By the numbers that they bring along if each has one of its own; parts without a number of their own get their place.
+    /// The parts with numbers: their own if all differ, otherwise their positions for parts without a number.
     private static func numbered(_ parts: [Part]) -> [FoundItem] {
         var parts = parts
         let tracks = Set(parts.compactMap(\.track))
@@ -137,7 +138,7 @@ extension Work {
 }
 
 extension Work.Part {
-    /// Whether a format in lowercase, or the name of a group of them, means this part.
+    /// Whether a format in lower case, or the name of a group, includes this part.
     fileprivate func isMeant(by format: String) -> Bool {
         switch format {
         case "all": true

@@ -1,4 +1,4 @@
-/// Listings kept for a while, bounded by number and bytes; the one that was not used for the longest time goes first.
+/// A cache of listings, limited in number and bytes. The least recently used listing is removed first.
 struct ListingCache: Sendable {
     struct Entry: Sendable {
         let listing: Listing
@@ -11,7 +11,7 @@ struct ListingCache: Sendable {
     private let timeToLive: Duration
     private var entries: [String: Entry] = [:]
     private var uses: UInt64 = 0
-    /// The bytes of all entries.
+    /// The total bytes of all entries.
     private(set) var bytes = 0
 
     init(maximumEntries: Int, maximumBytes: Int, timeToLive: Duration) {
@@ -20,7 +20,7 @@ struct ListingCache: Sendable {
         self.timeToLive = timeToLive
     }
 
-    /// The entry under the key, if it is current.
+    /// The entry for the key; `nil` if there is none or it has expired.
     mutating func entry(_ key: String, at now: ContinuousClock.Instant) -> Entry? {
         guard var entry = entries[key] else { return nil }
         guard entry.expires > now else {
@@ -33,13 +33,13 @@ struct ListingCache: Sendable {
         return entry
     }
 
-    /// Keeps a listing, unless it is larger than all that may be kept. Returns until when it is current.
+    /// Inserts a listing, unless it is larger than the cache. Returns the time until which it is current.
     mutating func insert(_ listing: Listing, key: String, at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         let expires = now.advanced(by: timeToLive)
         remove(key)
         guard maximumEntries > 0, listing.cost <= maximumBytes else { return expires }
         for (key, entry) in entries where entry.expires <= now { remove(key) }
-        // A look at all entries is cheap beside the request that brought the new one.
+        // Visiting all entries is cheap compared with the request that brought the new one.
         while entries.count >= maximumEntries || bytes > maximumBytes - listing.cost,
             let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse })?.key
         {
@@ -51,7 +51,7 @@ struct ListingCache: Sendable {
         return expires
     }
 
-    /// All current entries whose key begins like this.
+    /// All current entries with this key prefix.
     func entries(prefix: String, at now: ContinuousClock.Instant) -> [Entry] {
         entries.compactMap { $0.key.hasPrefix(prefix) && $0.value.expires > now ? $0.value : nil }
     }

@@ -2,26 +2,26 @@ internal import System
 
 /// Single flight: equal searches share one request to the source, and a session has one search at a time.
 ///
-/// A pure value that takes events and returns what is to be done. Tables hold only those who wait, so they are bounded by the
-/// clients that are connected.
+/// A pure value that receives events and returns actions. Its tables hold only waiters, so connected clients bound
+/// their size.
 struct SingleFlight: Sendable {
     typealias WaiterID = UInt64
     typealias RequestID = UInt64
 
-    /// What is to be cancelled.
+    /// The search and the request to cancel.
     struct Cancellation: Sendable, Equatable {
-        /// The search of the same session that was replaced.
+        /// The search of the same session that was superseded; `nil` if there is none.
         var superseded: WaiterID?
-        /// The request that nobody waits for any more.
+        /// The request that has lost its last waiter; `nil` if there is none.
         var abandoned: RequestID?
     }
 
-    /// How a waiter gets the listing.
+    /// The way in which a waiter gets the listing.
     enum Ticket: Sendable {
         case cached(ListingCache.Entry)
-        /// The waiter joined a request that is under way.
+        /// The waiter joined a running request.
         case joined(RequestID)
-        /// The waiter is the first: the caller starts the request.
+        /// The waiter is the first: the caller must start the request.
         case started(RequestID)
     }
 
@@ -45,19 +45,20 @@ struct SingleFlight: Sendable {
         self.cache = cache
     }
 
-    /// Whether nobody waits and nothing is remembered of anybody.
+    /// Whether there are no waiters, requests and sessions.
     var isIdle: Bool { inFlight.isEmpty && waiters.isEmpty && sessions.isEmpty }
 
-    /// How many wait for the key.
+    /// The number of waiters for the key.
     func waiting(for key: String) -> Int { inFlight[key]?.waiters.count ?? 0 }
 
-    /// A waiter wants the listing under the key.
+    /// Adds a waiter for the listing of the key.
     mutating func join(
         _ waiter: WaiterID, key: String, session: String?, at now: ContinuousClock.Instant
     ) -> (Ticket, Cancellation) {
         if let entry = cache.entry(key, at: now) { return (.cached(entry), supersede(session)) }
         let ticket: Ticket
-        // Joining first: if the older search of the session waits for the same request, that goes on.
+        // Joins before superseding: if the older search of the session waits for the same request, the request
+        // continues.
         if var request = inFlight[key] {
             request.waiters.insert(waiter)
             inFlight[key] = request
@@ -73,18 +74,20 @@ struct SingleFlight: Sendable {
         return (ticket, cancellation)
     }
 
-    /// The listing, if it is kept and current. If so the search is done, and replaces an older one of the session.
+    /// The listing, if it is in memory and current. The search is then complete, and supersedes an older one of the
+    /// session.
     mutating func cached(key: String, session: String?, at now: ContinuousClock.Instant) -> (ListingCache.Entry, Cancellation)? {
         guard let entry = cache.entry(key, at: now) else { return nil }
         return (entry, supersede(session))
     }
 
-    /// Somebody no longer waits. Nothing happens if they don't.
+    /// Removes a waiter, if it still waits.
     mutating func leave(_ waiter: WaiterID) -> Cancellation {
         Cancellation(abandoned: remove(waiter))
     }
 
-    /// A request is done. A listing is kept, with the time until which it is current; a failure never is. Returns who waited.
+    /// Ends a request. Caches its listing, but never a failure. Returns the waiters, and the time until which the
+    /// listing is current.
     mutating func finish(
         _ id: RequestID, key: String, listing: Listing?, at now: ContinuousClock.Instant
     ) -> (waiters: Set<WaiterID>, expires: ContinuousClock.Instant) {
@@ -100,11 +103,11 @@ struct SingleFlight: Sendable {
         return Cancellation(superseded: older, abandoned: remove(older))
     }
 
-    /// Returns the request that nobody waits for any more.
+    /// Removes a waiter. Returns the request that has lost its last waiter.
     private mutating func remove(_ waiter: WaiterID) -> RequestID? {
         guard let key = forget(waiter), var request = inFlight[key] else { return nil }
         request.waiters.remove(waiter)
-        // An abandoned request leaves the table at once: the next waiter must not join what is being cancelled.
+        // An abandoned request leaves the table at once, so that no new waiter joins a request that is being cancelled.
         inFlight[key] = request.waiters.isEmpty ? nil : request
         return request.waiters.isEmpty ? request.id : nil
     }

@@ -1,16 +1,16 @@
 import HTTPCore
 import JSON
 
-/// The posts of JSONPlaceholder: one array, in which we search ourselves.
+/// The posts of JSONPlaceholder: one array, which is searched in this program.
 struct PostsSource: SearchSource {
-    /// `/posts` is appended.
+    /// The base URL; `/posts` is appended.
     let base: HTTPURL
 
     static let description = SourceDescription(
         id: "posts", name: "JSONPlaceholder posts", base: HTTPURL(.https, host: "jsonplaceholder.typicode.com"), attribution: nil,
         mediaTypes: ["application/json"], ids: ["posts:<number>"], parameters: [.term, .limit, .offset, .session, .include])
 
-    /// The same for all terms, so that one response serves them all.
+    /// The request is the same for all terms, so that one response serves them all.
     func request(for query: SearchQuery) -> SourceRequest {
         SourceRequest(url: base.appending(path: "posts"))
     }
@@ -45,11 +45,11 @@ struct PostsSource: SearchSource {
             item.name = post["title"]?.string
             if let id = post["id"]?.integer, id >= 0 {
                 item.id = "posts:\(id)"
-                // Its description leaves out what might be a password.
+                // `description` omits a password in the URL.
                 item.downloadUrl = base.appending(path: "posts/\(id)").description
             }
             items.append(item)
-            // A line feed between both, which no term holds, keeps a term from matching across them.
+            // A term cannot contain the line feed, so it cannot match across title and body.
             texts.append("\(item.name ?? "")\n\(post["body"]?.string ?? "")".lowercased())
         }
         return Listing(items: items, texts: texts, bodyBytes: body.count)

@@ -1,20 +1,20 @@
-/// A query parameter that a source takes: the one place that validation and the description of the sources both read.
+/// A query parameter of a source, used for validation and for the description of the sources.
 struct SearchParameter: Sendable {
-    /// What values there are.
+    /// The accepted values.
     enum Accepted: Sendable {
-        /// A text of at most so many characters (Unicode scalars), not blank, without control characters.
+        /// A text of at most this many characters (Unicode scalars), not blank, without control characters.
         case text(maximumLength: Int)
-        /// One of these, spelled like this.
+        /// One of these values, spelled exactly like this.
         case values([String])
-        /// One of these, in capitals or not.
+        /// One of these codes, in any case.
         case countries([String])
-        /// One of these, depending on `media`; without `media` one of any.
+        /// One of the values for the given `media`; without `media`, any of them.
         case valuesByMedia([MediaValues])
         /// A whole number in this range.
         case number(ClosedRange<Int>)
     }
 
-    /// What is accepted with one value of `media`.
+    /// The accepted values for one value of `media`.
     struct MediaValues: Sendable {
         let media: String
         let values: [String]
@@ -24,12 +24,13 @@ struct SearchParameter: Sendable {
     let summary: String
     let accepted: Accepted
     var isRequired = false
-    /// What holds without the parameter, as it would be written; nil: nothing, or whatever the source takes.
+    /// The value in effect if the parameter is absent, as clients would write it; `nil` if there is none or the source
+    /// decides.
     var standard: String?
 }
 
 extension SearchParameter {
-    /// The value in its canonical spelling. Throws the error that names parameter, value and what is accepted.
+    /// Checks a value, and returns its canonical spelling. Throws an error with parameter, value and accepted values.
     func check(_ value: String, media: String?) throws(CatalogError) -> String {
         switch accepted {
         case .text(let maximumLength):
@@ -58,7 +59,7 @@ extension SearchParameter {
             if values.contains(value) { return value }
             throw refusal(of: value, accepting: Self.list(values) + " with media '\(media)'")
         case .number(let range):
-            // Digits only: `Int("+5")` is 5, and so would mean something that nobody documents.
+            // Digits only: `Int("+5")` is 5, an undocumented spelling.
             if !value.isEmpty, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
                 let number = Int(value), range.contains(number)
             {
@@ -68,7 +69,7 @@ extension SearchParameter {
         }
     }
 
-    /// What it takes, as the end of "it takes …".
+    /// The accepted values, as the end of "it takes …".
     var taken: String {
         switch accepted {
         case .text(let maximumLength):
@@ -98,7 +99,7 @@ extension SearchParameter {
         return values.filter { seen.insert($0).inserted }
     }
 
-    /// The text in quotation marks, cut where it would fill a page.
+    /// The text in quotation marks, cut to 64 characters.
     static func quoted(_ text: String) -> String {
         "'\(cut(text, to: 64))'"
     }
@@ -109,7 +110,7 @@ extension SearchParameter {
 }
 
 extension SearchParameter {
-    // What all sources take alike.
+    // Parameters that are the same for all sources.
     static let term = SearchParameter(
         name: "term", summary: "What to look for.", accepted: .text(maximumLength: 200), isRequired: true)
     static let limit = SearchParameter(

@@ -1,39 +1,39 @@
 import HTTPClient
 import HTTPCore
 
-/// Somebody's catalogue: what is requested of it, and what its responses mean.
+/// A catalogue: makes the requests to it, and decodes its responses.
 protocol SearchSource: Sendable {
-    /// What it takes and promises.
+    /// The parameters of the source and the properties of its responses.
     static var description: SourceDescription { get }
-    /// A source whose addresses begin with `base`.
+    /// Creates a source with a base URL.
     init(base: HTTPURL)
-    /// Why it cannot be asked this, in a sentence; nil: it can.
+    /// The reason why the source cannot answer a search, in a sentence; `nil` if it can.
     func objection(to query: SearchQuery) -> String?
     /// The request for a search. Searches with the same URL share one response.
     func request(for query: SearchQuery) -> SourceRequest
-    /// The request for a lookup of the id without its `source:`; nil if it is no id of this source's.
+    /// The request that looks up an id without its `source:`; `nil` if the text is not an id of this source.
     func request(forID id: Substring) -> SourceRequest?
-    /// One request for the lookup of all the ids, in the same form; nil: each must be asked for alone.
+    /// One request that looks up all the ids without their `source:`; `nil` if each needs a request of its own.
     func request(forIDs ids: [Substring]) -> SourceRequest?
-    /// The id, with its `source:`, of what the id without it means in a country; `nil` if that names another country, or the source has no
-    /// countries.
+    /// The id, with its `source:`, of the same item in a country; `nil` if the id names another country, or the source
+    /// has no countries.
     static func id(_ id: Substring, inCountry country: String) -> String?
-    /// Whether nothing can have the id without its `source:`, and nobody has to be asked.
+    /// Whether the id without its `source:` is known to be unused, so that no request is needed.
     static func namesNothing(_ id: Substring) -> Bool
-    /// The requests one of which brings the parts of the work with the id, the likeliest first; none if there are no parts.
+    /// Possible requests for the parts of the work with the id, the likeliest first; empty if there are no parts.
     func requests(forPartsOf id: Substring) -> [SourceRequest]
-    /// Whether a response says that we ask too often.
+    /// Whether a response means that the source is asked too often.
     func isThrottling(_ response: ClientResponse) -> Bool
-    /// Why the source says it refuses, from the body of a response that isn't 2xx; nil if it doesn't say.
+    /// The reason in the body of a response other than 2xx; `nil` if it has none.
     func refusal(in body: [UInt8]) -> String?
-    /// Reads the body of a 2xx response of an accepted media type to that request. Throws ``CatalogError/upstreamRejected(_:)`` if
-    /// it has another shape.
+    /// Decodes the body of a 2xx response of an accepted media type.
+    /// - Throws: ``CatalogError/upstreamRejected(_:)`` if it has another shape.
     func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing
-    /// The part of a listing that a search asked for.
+    /// The items of a listing that a search asks for.
     func select(_ query: SearchQuery, from listing: Listing) -> [FoundItem]
 }
 
-/// What sources have in common that promise no more than a search.
+/// The defaults for sources that only search.
 extension SearchSource {
     func objection(to query: SearchQuery) -> String? { nil }
     func request(forIDs ids: [Substring]) -> SourceRequest? { nil }
@@ -45,38 +45,38 @@ extension SearchSource {
     func select(_ query: SearchQuery, from listing: Listing) -> [FoundItem] { Array(listing.items.prefix(query.limit)) }
 }
 
-/// What a source is asked. Limits of time and the like are the catalog's business.
+/// A request to a source. The catalogue adds time limits and the like.
 struct SourceRequest: Sendable {
-    /// Requests with the same URL share one response.
+    /// The URL; requests with the same URL share one response.
     let url: HTTPURL
-    /// The id of the item or the work that it is about, with its `source:`; nil: a search.
+    /// The id of the item or work, with its `source:`; `nil` for a search.
     var id: String?
-    /// The kind of works whose parts it asks for; nil: it asks for no parts, or whatever the kind is.
+    /// The kind of work whose parts are requested; `nil` if no parts are requested or the kind does not matter.
     var workKind: String?
-    /// The store that is asked, as ids name it; `nil`: the usual one, or the source has none.
+    /// The store of the request, as ids name it; `nil` for the default, or if the source has no stores.
     var store: String?
 }
 
-/// What one response of a source holds.
+/// The contents of one response of a source.
 struct Listing: Sendable {
-    /// The items, each beside its JSON.
+    /// The items, each with its JSON.
     let items: [FoundItem]
-    /// Lowercase text to search in, for each item, where the searching is ours.
+    /// Searchable text in lower case, for each item, if this program does the searching.
     var texts: [String] = []
-    /// The work that the response describes, with its parts; nil: it describes none.
+    /// The work that the response describes, with its parts; `nil` if there is none.
     var work: Work?
-    /// Why there are no items, in a sentence; nil: the source doesn't say.
+    /// The reason why there are no items, in a sentence; `nil` if the source gives none.
     var absence: String?
-    /// The bytes it takes in memory, roughly.
+    /// The approximate bytes in memory.
     let cost: Int
 
-    /// A listing of items that came in a body of so many bytes.
+    /// Creates a listing of items from a body of `bodyBytes` bytes.
     init(items: [SearchItem], texts: [String] = [], work: Work? = nil, absence: String? = nil, bodyBytes: Int) {
         self.items = items.map(FoundItem.init)
         self.texts = texts
         self.work = work
         self.absence = absence
-        // Each item holds its text three times: as it came, taken apart, and as it goes.
+        // Each item holds its text three times: as received, decoded, and encoded.
         cost =
             2 * bodyBytes + self.items.reduce(0) { $0 + $1.cost + MemoryLayout<FoundItem>.stride }
             + texts.reduce(0) { $0 + $1.utf8.count } + (work?.cost ?? 0)

@@ -1,38 +1,38 @@
 import HTTPCore
 
-/// A source as its users see it.
+/// The description of a source for its users.
 struct SourceDescription: Sendable {
-    /// The value of `source`, and the beginning of ids.
+    /// The value of `source`, and the prefix of ids.
     let id: String
     let name: String
-    /// Where it is, unless the configuration says otherwise.
+    /// The default base URL.
     let base: HTTPURL
-    /// What must stand beside its results.
+    /// A text that must be shown with its results; `nil` if there is none.
     let attribution: String?
-    /// The media types a response may have, in lowercase.
+    /// The accepted media types of a response, in lower case.
     let mediaTypes: [String]
-    /// What ids look like, for people.
+    /// The forms of ids, for people.
     let ids: [String]
-    /// Whether items of it have parts.
+    /// Whether its items may have parts.
     var hasParts = false
-    /// Whether parts come in formats.
+    /// Whether parts have formats.
     var hasFormats = false
-    /// How often it may be asked; nil: as often as the configuration says of every source.
+    /// The maximum rate of requests; `nil` for the rate in the configuration.
     var pace: Pace?
-    /// Everything it takes but `source`.
+    /// All parameters except `source`.
     let parameters: [SearchParameter]
 
-    /// How often a source may be asked.
+    /// A maximum rate of requests.
     struct Pace: Sendable {
         let requests: Int
-        /// The time in which no more requests are made than that.
+        /// The period to which the number of requests refers.
         let period: Duration
     }
 }
 
-/// The sources that there are.
+/// The table of all sources.
 enum SourceTable {
-    /// One row for each; the first is the one that is asked when none is named.
+    /// The sources; the first is the default.
     static let all: [any SearchSource.Type] = [
         ITunesSource.self,
         PostsSource.self,
@@ -41,7 +41,7 @@ enum SourceTable {
 
     static let descriptions = all.map { $0.description }
 
-    /// The parameter `source` itself.
+    /// The parameter `source`.
     static let parameter = SearchParameter(
         name: "source", summary: "Where to search.", accepted: .values(descriptions.map(\.id)), standard: descriptions.first?.id)
 }

@@ -1,20 +1,20 @@
-/// The time, and waiting for it: passed in, so that nothing has to sleep to see five minutes pass.
+/// A clock, injected so that tests need not wait.
 public protocol CatalogClock: Sendable {
-    /// The present moment.
+    /// The current time.
     var now: ContinuousClock.Instant { get }
-    /// Waits until then; throws if the task is cancelled.
+    /// Waits until the deadline; throws if the task is cancelled.
     func sleep(until deadline: ContinuousClock.Instant) async throws
 }
 
 /// The clock of the system.
 public struct SystemClock: CatalogClock {
-    /// The clock.
+    /// Creates the clock.
     public init() {}
 
-    /// The present moment.
+    /// The current time.
     public var now: ContinuousClock.Instant { .now }
 
-    /// Waits until then; throws if the task is cancelled.
+    /// Waits until the deadline; throws if the task is cancelled.
     public func sleep(until deadline: ContinuousClock.Instant) async throws {
         try await ContinuousClock().sleep(until: deadline)
     }

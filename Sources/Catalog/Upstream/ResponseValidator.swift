@@ -1,11 +1,10 @@
 import HTTPClient
 import HTTPCore
 
-/// Validates the response of a source. Everything but a proper listing is an error of its own kind, and never taken for an empty
-/// result.
+/// Validates the response of a source. An invalid response is an error, never an empty result.
 enum ResponseValidator {
-    /// The listing of a response. Throws ``CatalogError/upstreamRateLimited(retryAfter:)`` with zero, or with what the source
-    /// said, where it throttles us.
+    /// The listing in a response. If the source throttles, throws ``CatalogError/upstreamRateLimited(retryAfter:)``
+    /// with the delay that it asks for, or zero.
     static func listing(
         of response: ClientResponse, to request: SourceRequest, from source: any SearchSource
     ) throws(CatalogError) -> Listing {
@@ -29,7 +28,7 @@ enum ResponseValidator {
         return try source.decode(response.body, of: request)
     }
 
-    /// RFC 9110 §10.2.3, the form in seconds: the one that needs no agreement about the time.
+    /// `Retry-After` in seconds (RFC 9110 §10.2.3), the form that does not depend on clocks.
     private static func retryAfter(_ fields: Fields) -> Duration? {
         guard let field = fields[.retryAfter], let seconds = UInt32(field) else { return nil }
         return .seconds(Int64(seconds))
@@ -37,7 +36,7 @@ enum ResponseValidator {
 }
 
 extension CatalogError {
-    /// What a failed transfer means for those who wait for its response.
+    /// The error for the waiters of a failed transfer.
     init(_ error: ClientError, source: SourceDescription) {
         let text = "\(source.name): \(error.message)."
         switch error {
@@ -45,7 +44,7 @@ extension CatalogError {
         case .bodyTooLarge, .unsupportedEncoding, .invalidResponse, .invalidRedirect, .tooManyRedirects,
             .unsupportedScheme:
             self = .upstreamRejected(text)
-        // Cancelled by none of those who wait: the client is being shut down.
+        // The waiters have not cancelled the request, so the client is shutting down.
         case .cancelled, .stopped, .connectionFailed, .proxyRefused, .tls, .transferBroken, .destinationForbidden,
             .invalidRequest:
             self = .upstreamUnreachable(text)

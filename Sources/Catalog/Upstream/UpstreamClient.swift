@@ -1,8 +1,8 @@
 public import HTTPClient
 
-/// Asks a source over the network.
+/// Sends requests to sources over the network.
 public protocol UpstreamClient: Sendable {
-    /// The response with its whole body of at most `bodyLimit` bytes. Cancelling the task cancels the transfer.
+    /// Fetches the response with its whole body of at most `bodyLimit` bytes. Cancelling the task cancels the transfer.
     func fetch(_ request: ClientRequest, bodyLimit: Int) async throws(ClientError) -> ClientResponse
 }
 

@@ -1,35 +1,35 @@
 import HTTPCore
 import JSON
 
-/// A file of an item of the Internet Archive that people put there, or that was made of one.
+/// A file of an Internet Archive item, either uploaded or derived from an uploaded file.
 struct ArchiveFile {
-    /// A path.
+    /// The path within the item.
     let name: String
     let source: WorkFormat.Source
     let format: String?
     let track: Int?
     let isPrivate: Bool
-    /// Whether only readers with a right to it can open it.
+    /// Whether only authorised readers can open it.
     let isEncrypted: Bool
-    /// Where its object stands in the response.
+    /// The range of its JSON object in the response.
     let raw: Range<Int>
     private let value: JSONValue
 
-    /// Nil for the archive's own bookkeeping, and for what cannot be asked for.
-    /// - Parameter identifier: the item's.
+    /// Creates a file; `nil` for the archive's bookkeeping, and for files that no URL can name.
+    /// - Parameter identifier: The item's identifier.
     init?(_ value: JSONValue, of identifier: Substring, raw: Range<Int>) {
         guard let name = value["name"]?.string, Self.isAddressable(name) else { return nil }
         let format = ArchiveSource.text(value["format"])
-        // Bookkeeping may call itself an original.
+        // The archive's own files may be marked as originals.
         switch ArchiveSource.text(value["source"]) {
         case "original": source = .original
         case "derivative": source = .derivative
         case "metadata": return nil
-        // Without its origin it cannot have been derived.
+        // A file without an `original` is not derived.
         default: source = value["original"] == nil ? .original : .derivative
         }
         if let format, ["Metadata", "Item Tile", "Archive BitTorrent"].contains(format) { return nil }
-        // With another name before it, such a file is somebody's own.
+        // Only with the item's identifier in front; otherwise an uploader chose the name.
         if Self.bookkeeping.contains(where: { name == identifier + $0 }) { return nil }
         self.name = name
         self.format = format
@@ -40,16 +40,16 @@ struct ArchiveFile {
         isEncrypted = format.map { $0.contains("Encrypted") || $0.hasPrefix("ACS ") || $0.hasPrefix("LCP ") } ?? false
     }
 
-    /// The ends of the names of the archive's own files, which begin with the item's identifier.
+    /// The suffixes of the archive's own files, whose names begin with the item's identifier.
     private static let bookkeeping = ["_files.xml", "_meta.xml", "_meta.sqlite", "_archive.torrent"]
 
-    /// Whether a URL can name it: none can have dots for a component, for those lead elsewhere.
+    /// Whether a URL can name the file: path components `.` and `..` would lead elsewhere.
     private static func isAddressable(_ name: String) -> Bool {
         let names = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         return names.allSatisfy { !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8) }
     }
 
-    /// Of `1`, `01` or `1/3` the first number, if it is one from 1 on.
+    /// The number in `1`, `01` or `1/3`, if it is at least 1; `nil` otherwise.
     private static func track(_ text: String) -> Int? {
         let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         guard digits.count == text.utf8.count || text.utf8.dropFirst(digits.count).first == UInt8(ascii: "/"),
@@ -64,10 +64,10 @@ struct ArchiveFile {
     }
 }
 
-// MARK: - Which files
+// MARK: - Default selection
 
 extension ArchiveFile {
-    /// The extensions of what is made for people, by the kind of work; of derived files the preferred first.
+    /// The extensions of media files, by kind of work; derived formats in order of preference.
     private static let extensions: [String: (originals: Set<String>, derived: [String])] = {
         let audio: Set = [
             "mp3", "flac", "ogg", "oga", "opus", "wav", "wave", "aif", "aiff", "m4a", "m4b", "aac", "shn", "ape", "wv", "wma",
@@ -86,8 +86,10 @@ extension ArchiveFile {
         ]
     }()
 
-    /// The files that somebody wants who doesn't say what: the originals in formats of the kind of work, else the derived files of the
-    /// first format that there is; of works of other kinds all originals. As indices.
+    /// The indices of the files selected if the request names no formats.
+    ///
+    /// For known kinds of work, these are the originals with an extension of the kind, otherwise the derived files of
+    /// the first available format. For other kinds, they are all originals.
     static func standard(of files: [ArchiveFile], kind: String?) -> Set<Int> {
         let originals = files.indices.filter { files[$0].source == .original }
         guard let (accepted, derived) = kind.flatMap({ extensions[$0] }) else { return Set(originals) }
@@ -104,7 +106,7 @@ extension ArchiveFile {
 // MARK: - Items
 
 extension ArchiveFile {
-    /// A pebibyte: a size beyond that is none.
+    /// A pebibyte: larger sizes are considered invalid.
     private static let mostBytes: Int64 = 1 << 50
 
     /// The file as a part of its work.
@@ -113,7 +115,7 @@ extension ArchiveFile {
         let names = name.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         var item = SearchItem(raw: raw)
         let id = "archive:\(identifier)/\(name)"
-        // What cannot be an id of a request is none.
+        // A text that is not a valid id of a request is not offered as one.
         item.id = Catalog.canBeID(id) ? id : nil
         item.kind = "file"
         item.name = ArchiveSource.text(value["title"]) ?? names.last
@@ -131,18 +133,18 @@ extension ArchiveFile {
             item.bytes = bytes
         }
         item.checksum = checksum
-        // Where it leads to changes, so this is what is kept.
+        // The URL before the redirect, whose target changes.
         let path = names.map(PercentEncoding.encodeComponent).joined(separator: "/")
         item.downloadUrl = base.appending(path: "download/\(identifier)/\(path)").description
         var suggestion = SuggestedDownload(title: names.last ?? name)
         suggestion.folder = [identifier] + names.dropLast()
-        // It asks for few connections.
+        // The archive asks clients to use few connections.
         suggestion.connections = 1
         item.suggestion = suggestion
         return item
     }
 
-    /// The stronger digest of those that are digests. The third one, a CRC, would find damage at most, and loses its leading zeros.
+    /// The stronger valid digest. The archive's CRC is not used: it is weak, and lacks leading zeros.
     private var checksum: String? {
         for (member, algorithm, digits) in [("sha1", "sha-1", 40), ("md5", "md5", 32)] {
             guard let digest = value[member]?.string, digest.utf8.count == digits, digest.utf8.allSatisfy(Self.isHexadecimal)

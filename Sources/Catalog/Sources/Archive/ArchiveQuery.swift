@@ -1,24 +1,24 @@
-/// A search of the Internet Archive, in the language of its index (Lucene's).
+/// A search of the Internet Archive, in the query language of its index (Lucene).
 enum ArchiveQuery {
-    /// The query for a term, among works of that kind that are there for everybody; nil if the term has nothing to look for.
+    /// The query for a term among unrestricted works of a kind; `nil` if the term has no searchable text.
     static func text(term: String, media: String?) -> String? {
         guard let term = escaped(term) else { return nil }
         var parts = ["(\(term))"]
         switch media {
         case nil, "all": break
-        // Concerts are a type of their own.
+        // Concerts are a media type of their own.
         case "audio": parts.append("mediatype:(audio OR etree)")
         case let media?: parts.append("mediatype:(\(media))")
         }
-        // Asking for `false` finds nothing: works without restriction have no such field.
+        // A query for `false` finds nothing, since unrestricted works do not have the field.
         parts.append("-access-restricted-item:(true)")
         return parts.joined(separator: " AND ")
     }
 
-    /// The term as words, with what the language would understand otherwise escaped; nil if nothing is left of it.
+    /// The words of a term, with special characters escaped; `nil` if no searchable text remains.
     ///
-    /// `+ - & | "` cannot be escaped, since the archive refuses them then: before words they are left to mean what they mean, and by
-    /// themselves they go, as does a quotation mark without its second.
+    /// The archive refuses an escaped `+ - & | "`. So these operators stay in front of words, and are removed
+    /// elsewhere, like an unpaired quotation mark.
     private static func escaped(_ term: String) -> String? {
         var term = term
         if !term.count(where: { $0 == "\"" }).isMultiple(of: 2), let last = term.lastIndex(of: "\"") { term.remove(at: last) }
@@ -29,9 +29,9 @@ enum ArchiveQuery {
             let quotes = word.count { $0 == "\"" }
             if !isQuoted {
                 let start = word.prefix { isOperator($0) }
-                // One operator is meant; more of them are none that there is.
+                // One operator is intended; several have no meaning.
                 if start.count > 1 || start.count == word.count { word.removeFirst(start.count) }
-                // In capitals these join words, and a term may well begin or end with one.
+                // In capitals these are operators, which are invalid at the beginning or end.
                 if ["AND", "OR", "NOT", "TO"].contains(word) { word = word.lowercased() }
             }
             if !quotes.isMultiple(of: 2) { isQuoted.toggle() }
@@ -52,25 +52,25 @@ enum ArchiveQuery {
     }
 }
 
-/// A page of results, of the archive's making, that holds all the results of a search.
+/// A page of the archive's results that contains all requested results.
 ///
-/// The archive skips whole pages only: a page is chosen that is large enough to begin before the first result wanted and to end
-/// behind the last one.
+/// The archive can only skip whole pages. So the page size is chosen such that one page begins before the first
+/// requested result and ends after the last.
 struct ArchivePage: Equatable {
-    /// Results on a page.
+    /// The number of results on a page.
     let rows: Int
-    /// From 1.
+    /// The number of the page, from 1.
     let number: Int
-    /// How many results of the page come before those that are wanted.
+    /// The number of results of the page before the requested ones.
     let skipped: Int
 
-    /// The most results of a search that the archive gives at all.
+    /// The maximum number of results that the archive returns for a search.
     static let last = 10_000
 
-    /// The smallest page with results from `offset` on, `limit` of them; the page ends at ``last`` if the results do.
+    /// The smallest page with `limit` results from `offset` on. It ends at ``last`` if the requested results do.
     init(offset: Int, limit: Int) {
         let end = offset + limit
-        // The first page of `end` rows always fits.
+        // The first page with `end` rows always fits.
         let rows = (limit..<max(end, limit + 1)).first { rows in
             let number = offset / rows
             return end <= (number + 1) * rows && (number + 1) * rows <= Self.last

@@ -2,7 +2,7 @@ import HTTPCore
 import JSON
 
 extension ArchiveSource {
-    /// A result, or the metadata of a work, as an item; nil without an identifier, the one member that is sure.
+    /// A result, or the metadata of a work, as an item; `nil` without an identifier, the only required member.
     static func item(_ metadata: JSONValue, raw: [UInt8], base: HTTPURL) -> SearchItem? {
         guard let identifier = text(metadata["identifier"]), isIdentifier(identifier[...]) else { return nil }
         var item = SearchItem(raw: raw)
@@ -21,7 +21,7 @@ extension ArchiveSource {
         return item
     }
 
-    /// The strings of a value that is one, a number, or a list of such; as plain text, and without blank ones.
+    /// The texts in a string, a number, or a list of these, as plain text and without blank ones.
     static func texts(_ value: JSONValue?) -> [String] {
         switch value {
         case .string(let string):
@@ -34,12 +34,13 @@ extension ArchiveSource {
         }
     }
 
-    /// Names, such as those of several creators, as one.
+    /// Several names, such as those of creators, as one text.
     static func joined(_ texts: [String]) -> String {
         cut(texts.joined(separator: ", "))
     }
 
-    /// As much of a text as a name has at most: each of a work's files tells the work's again, so that a long one costs a lot.
+    /// The text, cut to the maximum length of a name. Each file of a work repeats the work's name, so long names are
+    /// expensive.
     private static func cut(_ text: String) -> String {
         if text.utf8.count <= 500 { return text }
         var scalars = String.UnicodeScalarView()
@@ -47,15 +48,15 @@ extension ArchiveSource {
         return String(scalars)
     }
 
-    /// The first of them.
+    /// The first text of a value; `nil` if it has none.
     static func text(_ value: JSONValue?) -> String? {
         texts(value).first
     }
 
-    /// A work and its files, from what `/metadata` says.
+    /// A work and its files, from a response of `/metadata`.
     static func work(_ id: String, in document: JSONDocument, base: HTTPURL) throws(CatalogError) -> Listing {
         let root = document.root
-        // So it says that there is no such item.
+        // The archive's response if there is no such item.
         if root.members?.isEmpty == true || root.array?.isEmpty == true {
             return Listing(items: [], bodyBytes: document.bytes.count)
         }
@@ -69,7 +70,7 @@ extension ArchiveSource {
         else {
             throw .upstreamRejected("The Internet Archive answered without the metadata of an item.")
         }
-        // Identifiers are compared exactly, and an item may have been renamed.
+        // The requested id: ids are compared exactly, and an item may have been renamed.
         item.id = id
         if !item.hasParts { return Listing(items: [item], bodyBytes: document.bytes.count) }
         guard let elements = document.elements(of: "files") else {
@@ -98,12 +99,12 @@ extension ArchiveSource {
             items: [item], work: Work(item, parts: parts, restriction: restriction), bodyBytes: document.bytes.count)
     }
 
-    /// Books that are lent to one reader at a time.
+    /// Whether an item is a book that is lent to one reader at a time.
     private static func isLent(_ metadata: JSONValue) -> Bool {
         isSet(metadata["access-restricted-item"]) || texts(metadata["collection"]).contains("inlibrary")
     }
 
-    /// `true`, `"true"` or `1`, also as the one element of a list.
+    /// Whether a value is `true`, `"true"`, `"yes"` or `1`, or a list with such an element.
     static func isSet(_ value: JSONValue?) -> Bool {
         switch value {
         case .bool(let bool): bool

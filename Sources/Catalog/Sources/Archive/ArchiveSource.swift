@@ -4,14 +4,14 @@ import JSON
 
 /// The Internet Archive: https://archive.org/developers.
 struct ArchiveSource: SearchSource {
-    /// `/advancedsearch.php`, `/metadata`, `/download`, `/details` and `/services/img` are appended.
+    /// The base URL; `/advancedsearch.php`, `/metadata`, `/download`, `/details` and `/services/img` are appended.
     let base: HTTPURL
 
     static let description = SourceDescription(
         id: "archive", name: "Internet Archive", base: HTTPURL(.https, host: "archive.org"), attribution: nil,
         mediaTypes: ["application/json"], ids: ["archive:<identifier>", "archive:<identifier>/<path>"],
         hasParts: true, hasFormats: true,
-        // It asks for few connections: with these, no more than four requests begin while one of them takes its time.
+        // The archive asks for few connections. With these values, at most four requests begin while a slow one runs.
         pace: SourceDescription.Pace(requests: 4, period: .seconds(4)),
         parameters: [
             .term,
@@ -40,7 +40,7 @@ struct ArchiveSource: SearchSource {
     func request(for query: SearchQuery) -> SourceRequest {
         let page = ArchivePage(offset: query.offset, limit: query.limit)
         var items = [QueryItem(name: "q", value: ArchiveQuery.text(term: query.term, media: query.media) ?? "")]
-        // Each value of `fl[]` is one more field of the results. Never `callback`, which makes the response a script.
+        // Each `fl[]` adds a field to the results. `callback` is never sent: it would make the response a script.
         items += Self.fields.map { QueryItem(name: "fl[]", value: $0) }
         items.append(QueryItem(name: "rows", value: String(page.rows)))
         items.append(QueryItem(name: "page", value: String(page.number)))
@@ -48,7 +48,7 @@ struct ArchiveSource: SearchSource {
         return SourceRequest(url: base.appending(path: "advancedsearch.php", query: items))
     }
 
-    /// What a result is to tell.
+    /// The requested fields of a result.
     private static let fields = [
         "identifier", "title", "creator", "mediatype", "collection", "date", "year", "runtime", "licenseurl",
     ]
@@ -58,7 +58,7 @@ struct ArchiveSource: SearchSource {
         guard let identifier = parts.first.flatMap({ Substring($0) }), Self.isIdentifier(identifier),
             parts.count == 1 || !parts[1].isEmpty
         else { return nil }
-        // One response tells of an item and of all its files.
+        // One response describes an item and all its files.
         return SourceRequest(url: base.appending(path: "metadata/\(identifier)"), id: "archive:\(identifier)")
     }
 
@@ -68,9 +68,9 @@ struct ArchiveSource: SearchSource {
         return request(forID: id).map { [$0] } ?? []
     }
 
-    /// Letters of ASCII, digits, dots, hyphens and underscores, at the beginning neither dot nor hyphen:
-    /// https://archive.org/developers/metadata-schema, `identifier`. A few old ones are shorter or longer than is allowed today,
-    /// none as long as what a label takes.
+    /// Whether a text is an identifier: ASCII letters, digits, dots, hyphens and underscores, without a dot or hyphen
+    /// at the beginning (https://archive.org/developers/metadata-schema, `identifier`). A few old identifiers are
+    /// shorter or longer than allowed today; all fit into a label.
     static func isIdentifier(_ text: Substring) -> Bool {
         (1...192).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: ".") && text.utf8.first != UInt8(ascii: "-")
             && text.utf8.allSatisfy { byte in
@@ -89,11 +89,11 @@ struct ArchiveSource: SearchSource {
         return Array(listing.items.dropFirst(page.skipped).prefix(query.limit))
     }
 
-    /// A page of a search has 400 at most: see ``ArchivePage``.
+    /// The maximum number of results; a page has at most 400: see ``ArchivePage``.
     private static let mostResults = 1_000
-    /// The most files of an item. A few items, such as crawls of the web, have more.
+    /// The maximum number of files of an item. A few items, such as web crawls, have more.
     static let mostFiles = 20_000
-    /// A file has some 12 values.
+    /// The maximum number of JSON values; a file has about 12.
     private static let mostValues = 500_000
 
     func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing {
@@ -103,7 +103,7 @@ struct ArchiveSource: SearchSource {
         } catch {
             throw .upstreamRejected("The Internet Archive answered with something that is not JSON: \(error).")
         }
-        // Errors have the status 200.
+        // Errors have status 200.
         if let error = document.root["error"] {
             let text = error.string ?? "an error that it does not name"
             throw .upstreamRejected("The Internet Archive answered with an error: \(SearchParameter.cut(text, to: 500))")
@@ -119,7 +119,7 @@ struct ArchiveSource: SearchSource {
         var items: [SearchItem] = []
         items.reserveCapacity(elements.count)
         for element in elements {
-            // Accounts, and what else has no identifier of an item, are among the results now and then.
+            // Accounts and other entries without an item's identifier occasionally appear among the results.
             if let item = Self.item(element.value, raw: Array(document.bytes[element.range]), base: base) { items.append(item) }
         }
         guard !items.isEmpty || elements.isEmpty else {

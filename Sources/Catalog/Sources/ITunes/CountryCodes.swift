@@ -1,4 +1,4 @@
-/// ISO 3166-1 alpha-2: the officially assigned codes.
+/// The officially assigned country codes of ISO 3166-1 alpha-2.
 enum CountryCodes {
     static let all: [String] =
         """

@@ -2,13 +2,13 @@ import HTTPCore
 import JSON
 
 extension ITunesSource {
-    /// What a result is about. A track's result also names its collection and artist, which are not what was found.
+    /// The subject of a result. The result of a track also names its collection and artist.
     private enum Subject {
         case track, collection, artist
     }
 
-    /// A result as an item. Every member of it is optional, and one of an unexpected type counts as absent.
-    /// - Parameter prefix: how ids begin in the store that it came from.
+    /// A result as an item. Every member is optional; a member of an unexpected type counts as absent.
+    /// - Parameter prefix: The prefix of ids in the result's store.
     static func item(_ result: JSONValue, raw: [UInt8], prefix: String) -> SearchItem {
         let subject = subject(of: result)
         var item = SearchItem(raw: raw)
@@ -44,26 +44,26 @@ extension ITunesSource {
         return item
     }
 
-    /// What depends on the kind of track.
+    /// Completes the members that depend on the kind of track.
     private static func complete(_ item: inout SearchItem, track result: JSONValue, prefix: String) {
         var date: String?
         switch item.kind {
         case WorkKind.podcast.rawValue:
-            // In seconds, whatever it is called, and of no use for a whole podcast.
+            // In seconds, despite its name, and not useful for a whole podcast.
             item.durationMs = nil
             item.partCount = count(result)
             item.hasParts = true
             return
         case "podcast-episode":
-            // An episode is there to be downloaded whole.
+            // An episode can be downloaded as a whole.
             item.downloadUrl = url(result, "episodeUrl") ?? item.downloadUrl
             item.partOf = id(result, "collectionId", prefix: prefix)
-            // It is found by way of its podcast only.
+            // An episode can only be looked up through its podcast.
             item.id = item.partOf.flatMap { id(result, "trackId", prefix: "\(prefix)episode:\($0.dropFirst(prefix.count)):") }
             date = item.releaseDate.flatMap(day)
         case "song", "music-video", "tv-episode":
             item.partOf = id(result, "collectionId", prefix: prefix + "collection:")
-            // On the second disc of two, the first track is not the first part.
+            // On the second of two discs, track 1 is not the first part.
             if item.partOf != nil, result["discCount"]?.integer ?? 1 <= 1, result["discNumber"]?.integer ?? 1 <= 1,
                 let number = result["trackNumber"]?.integer, (1...9999).contains(number)
             {
@@ -78,7 +78,7 @@ extension ITunesSource {
         if item.partOf != nil { item.suggestion?.folder = item.collection.map { [$0] } ?? [] }
     }
 
-    /// The day of a time as RFC 3339 has it.
+    /// The date of an RFC 3339 time; `nil` for other texts.
     private static func day(of time: String) -> String? {
         let day = time.utf8.prefix(10)
         guard day.count == 10 else { return nil }
@@ -91,13 +91,13 @@ extension ITunesSource {
         return String(Substring(day))
     }
 
-    /// The extension that a URL ends with, its dot included: `.m4a` of `mzaf_1.plus.aac.p.m4a`.
+    /// The extension at the end of a URL with its dot: `.m4a` for `mzaf_1.plus.aac.p.m4a`.
     private static func suffix(of url: String) -> String? {
         guard let name = HTTPURL(url)?.lastPathComponent, let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
         return suffix(String(name[dot...].dropFirst()))
     }
 
-    /// An extension with its dot; nil if the text is none, or that of a server's script. Digits alone are none.
+    /// An extension with its dot; `nil` if the text is not one, has digits only, or is that of a server's script.
     private static func suffix(_ name: String?) -> String? {
         guard let name = name.map({ $0.hasPrefix(".") ? $0.dropFirst() : $0[...] }), (1...8).contains(name.utf8.count) else {
             return nil
@@ -110,17 +110,17 @@ extension ITunesSource {
         return ".\(name)"
     }
 
-    /// Episodes have a list of objects instead of a name, and podcasts one of names beside it.
+    /// The first genre. Episodes have a list of objects, podcasts a list of names.
     private static func firstGenre(of result: JSONValue) -> String? {
         result["genres"]?.array?.first.flatMap { $0.string ?? $0["name"]?.string }
     }
 
-    /// How many parts Apple claims there are.
+    /// The number of parts that Apple states.
     private static func count(_ result: JSONValue) -> Int64? {
         result["trackCount"]?.integer.flatMap { $0 < 0 ? nil : $0 }
     }
 
-    /// Episodes say it here, where films have the age that they are for.
+    /// Whether an episode is explicit. Films have an age rating in this member.
     private static func isAdvised(_ value: JSONValue?) -> Bool? {
         switch value?.string {
         case "Explicit": true
@@ -129,7 +129,7 @@ extension ITunesSource {
         }
     }
 
-    /// By `wrapperType`; results of some media lack it, then by the id there is.
+    /// The subject from `wrapperType`; without it, as for some media, from the id that is present.
     private static func subject(of result: JSONValue) -> Subject {
         switch result["wrapperType"]?.string {
         case "artist": return .artist
@@ -137,7 +137,7 @@ extension ITunesSource {
         default: break
         }
         if result["trackId"]?.integer != nil { return .track }
-        // Audiobooks are collections by all but their wrapperType.
+        // Audiobooks have the members of collections, but another `wrapperType`.
         if result["collectionId"]?.integer != nil { return .collection }
         return result["artistId"]?.integer != nil && result["trackName"] == nil ? .artist : .track
     }
@@ -146,7 +146,7 @@ extension ITunesSource {
         result[name]?.integer.flatMap { $0 < 0 ? nil : "\(prefix)\($0)" }
     }
 
-    /// `Album` → `album`, `TV Season` → `tv-season`, as the kinds of tracks are spelled.
+    /// The kind in the spelling of tracks: `Album` becomes `album`, `TV Season` becomes `tv-season`.
     private static func collectionKind(_ result: JSONValue) -> String {
         if let type = result["collectionType"]?.string, !type.isEmpty {
             return String(type.lowercased().map { $0 == " " ? "-" : $0 })
@@ -155,7 +155,7 @@ extension ITunesSource {
         return "album"
     }
 
-    /// `cleaned` is what became of something explicit: not explicit any more.
+    /// Whether a track is explicit. `cleaned` marks the edited version of an explicit track.
     private static func isExplicit(_ value: JSONValue?) -> Bool? {
         switch value?.string {
         case "explicit": true
@@ -164,12 +164,12 @@ extension ITunesSource {
         }
     }
 
-    /// The URL under that name, normalised, if it is one of http or https: `javascript:` and the like end here.
+    /// The URL of a member, normalised; `nil` if it is not http or https, such as `javascript:`.
     private static func url(_ result: JSONValue, _ name: String) -> String? {
         result[name]?.string.flatMap { HTTPURL($0)?.string }
     }
 
-    /// Of `artworkUrl30`, `artworkUrl60`, `artworkUrl100`… the largest that is a URL.
+    /// The largest of `artworkUrl30`, `artworkUrl60`, `artworkUrl100`… that is a URL.
     private static func largestArtwork(of result: JSONValue) -> String? {
         let prefix = "artworkUrl"
         var best: (size: Int, url: String)?

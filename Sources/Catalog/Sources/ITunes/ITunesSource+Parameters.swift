@@ -4,7 +4,7 @@ extension ITunesSource {
     static let description = SourceDescription(
         id: "itunes", name: "iTunes Search API", base: HTTPURL(.https, host: "itunes.apple.com"),
         attribution: "provided courtesy of iTunes",
-        // Apple sends JSON as JavaScript, for JSONP's sake.
+        // Apple labels JSON as JavaScript because of JSONP.
         mediaTypes: ["text/javascript", "application/json"],
         ids: [
             "itunes:<number>", "itunes:collection:<number>", "itunes:artist:<number>", "itunes:episode:<podcast>:<episode>",

@@ -4,12 +4,12 @@ import JSON
 
 /// Apple's iTunes Search API.
 struct ITunesSource: SearchSource {
-    /// `/search` and `/lookup` are appended.
+    /// The base URL; `/search` and `/lookup` are appended.
     let base: HTTPURL
 
     func request(for query: SearchQuery) -> SourceRequest {
         var items = [QueryItem(name: "term", value: query.term)]
-        // Only what was checked is passed on, name by name: `callback`, for one, would turn the response into a script.
+        // Only checked parameters are passed on. `callback`, for example, would make the response a script.
         func add(_ name: String, _ value: String?) {
             if let value { items.append(QueryItem(name: name, value: value)) }
         }
@@ -20,7 +20,7 @@ struct ITunesSource: SearchSource {
         add("lang", query.lang)
         add("explicit", query.explicit.map { $0 ? "Yes" : "No" })
         add("limit", String(query.limit))
-        // Undocumented, though it works: sent only where it says something.
+        // Undocumented, but supported by Apple; sent only if it is not 0.
         add("offset", query.offset == 0 ? nil : String(query.offset))
         var request = SourceRequest(url: base.appending(path: "search", query: items))
         request.store = Self.store(ofCountry: query.country)
@@ -31,7 +31,7 @@ struct ITunesSource: SearchSource {
         let (store, subject) = Self.parts(of: id)
         switch subject {
         case .track(let number), .collection(let number), .artist(let number): return lookup(number, of: store, for: id)
-        // An episode is not found by its own number: https://itunes.apple.com/lookup has none of them.
+        // Episodes cannot be looked up by their own number at https://itunes.apple.com/lookup.
         case .episode(let podcast, _): return parts(of: podcast, of: store, .podcast)
         case nil: return nil
         }
@@ -49,7 +49,7 @@ struct ITunesSource: SearchSource {
             }
         }
         guard let store = stores.first, stores.count == 1 else { return nil }
-        // The numbers and the store alone decide what comes: their order does not.
+        // Sorted, since the order does not affect the response.
         return SourceRequest(url: lookupURL(numbers.sorted().joined(separator: ","), of: store), store: store)
     }
 
@@ -74,16 +74,16 @@ struct ITunesSource: SearchSource {
         parts(of: id).store.map { !CountryCodes.all.contains($0.uppercased()) } ?? false
     }
 
-    /// The beginning of all ids of a store.
+    /// The prefix of all ids in a store.
     static func prefix(_ store: String?) -> String { store.map { "itunes:\($0):" } ?? "itunes:" }
 
-    /// The store of a country as ids name it; `nil`: that of the United States, which they do not name.
+    /// The store of a country as ids name it; `nil` for that of the United States, which ids do not name.
     private static func store(ofCountry country: String?) -> String? {
         guard let store = country?.lowercased(), store != "us" else { return nil }
         return store
     }
 
-    /// Splits an id without its `itunes:` into its store and the thing that it names there.
+    /// Splits an id without its `itunes:` into its store and its subject.
     private static func parts(of id: Substring) -> (store: String?, subject: IDSubject?) {
         let store = id.prefix { $0 != ":" }
         guard store.utf8.count == 2, store != "us", store.utf8.allSatisfy({ $0 &- 0x61 < 26 }), store.endIndex < id.endIndex
@@ -93,7 +93,7 @@ struct ITunesSource: SearchSource {
         return (String(store), subject(of: id[store.endIndex...].dropFirst()))
     }
 
-    /// What an id without its `itunes:` is about.
+    /// The subject of an id without its `itunes:`.
     private enum IDSubject {
         case track(Substring)
         case collection(Substring)
@@ -113,13 +113,13 @@ struct ITunesSource: SearchSource {
         }
     }
 
-    /// Works that have parts.
+    /// The kinds of works that have parts.
     enum WorkKind: String {
         case album
         case season = "tv-season"
         case podcast
 
-        /// What Apple calls their parts.
+        /// The entity of their parts in Apple's API.
         var entity: String {
             switch self {
             case .album: "song"
@@ -134,19 +134,20 @@ struct ITunesSource: SearchSource {
     }
 
     private func parts(of number: Substring, of store: String?, _ kind: WorkKind) -> SourceRequest {
-        // 200 is the most that Apple gives; of podcasts the newest.
+        // 200 is Apple's maximum; for podcasts these are the newest.
         let more = [QueryItem(name: "entity", value: kind.entity), QueryItem(name: "limit", value: "200")]
         let id = Self.prefix(store) + (kind == .podcast ? "\(number)" : "collection:\(number)")
         return SourceRequest(url: lookupURL(String(number), of: store, more), id: id, workKind: kind.rawValue, store: store)
     }
 
     private func lookupURL(_ numbers: String, of store: String?, _ more: [QueryItem] = []) -> HTTPURL {
-        // Each store has numbers that the others do not know.
+        // Numbers of one store may be unknown in others.
         let country = store.map { [QueryItem(name: "country", value: $0.uppercased())] } ?? []
         return base.appending(path: "lookup", query: [QueryItem(name: "id", value: numbers)] + more + country)
     }
 
-    /// Apple throttles with 403, with a body or without, sometimes with 429. A search needs no permission, so 403 means nothing else.
+    /// Apple throttles with 403 with or without a body, sometimes with 429. A search needs no permission, so 403 has no
+    /// other meaning.
     func isThrottling(_ response: ClientResponse) -> Bool {
         response.head.status == .tooManyRequests || response.head.status == .forbidden
     }
@@ -155,9 +156,9 @@ struct ITunesSource: SearchSource {
         (try? JSONValue(parsing: body))?["errorMessage"]?.string
     }
 
-    /// Apple gives 200 results, and before the parts of a work the work itself.
+    /// The maximum number of results; Apple sends up to 200, and the work itself before its parts.
     private static let mostResults = 500
-    /// A result has some 60 values.
+    /// The maximum number of JSON values; a result has about 60.
     private static let mostValues = 100_000
 
     func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing {
@@ -193,26 +194,26 @@ struct ITunesSource: SearchSource {
         return Listing(items: items, work: work, bodyBytes: body.count)
     }
 
-    /// The work that a request for parts brought: itself, and then its parts, of which it may claim more than there are. Nil if nothing
-    /// came, or something else than was expected.
+    /// The work in a response to a request for parts: the work itself, followed by its parts, which may be fewer than
+    /// it states. `nil` if the response is empty or has another kind of work.
     private static func work(
         _ items: inout [SearchItem], _ places: [Place], of request: SourceRequest
     ) throws(CatalogError) -> Work? {
         guard let id = request.id, let kind = request.workKind.flatMap(WorkKind.init), !items.isEmpty else { return nil }
         guard let index = items.firstIndex(where: { $0.id == id }) else {
-            // The number is that of something whose ids have another form: of an album, for instance, and not of a podcast.
+            // The number belongs to something with another form of id, for example to an album instead of a podcast.
             if items.contains(where: { $0.id?.hasSuffix(":" + id.dropFirst(Self.prefix(request.store).count)) ?? false }) {
                 return nil
             }
             throw .upstreamRejected("iTunes answered with parts, but without what they are parts of.")
         }
-        // What does not tell its kind may be what was asked for.
+        // An item without a kind may be the requested work.
         guard items[index].kind == kind.rawValue || kind == .album && items[index].kind != WorkKind.season.rawValue else {
             return nil
         }
         let work = items[index]
         var indices = items.indices.filter { items[$0].partOf == id }
-        // Episodes have no artist of their own, and are in order as they come.
+        // Episodes have no artist of their own, and arrive in order.
         if kind == .podcast {
             for index in indices { items[index].artist = items[index].artist ?? work.artist }
         } else {
@@ -221,7 +222,7 @@ struct ITunesSource: SearchSource {
         return Work(work, parts: numbered(indices.map { items[$0] }, of: work, kind).map { Work.Part($0) })
     }
 
-    /// With a number each: that of the track if each has one of its own, and else the place; and named after it.
+    /// The parts with numbers and prefixes: the tracks' numbers if all differ, otherwise the positions.
     private static func numbered(_ parts: [SearchItem], of work: SearchItem, _ kind: WorkKind) -> [SearchItem] {
         var parts = parts
         if Set(parts.compactMap(\.number)).count < parts.count {
@@ -230,14 +231,14 @@ struct ITunesSource: SearchSource {
         let width = String(max(parts.count, parts.compactMap(\.number).max() ?? 0)).count
         for index in parts.indices {
             parts[index].suggestion?.folder = work.name.map { [$0] } ?? []
-            // An episode has its date instead: numbers shift as new ones come.
+            // Episodes have a date instead: their numbers change as new ones appear.
             guard kind != .podcast, let number = parts[index].number.map({ String($0) }) else { continue }
             parts[index].suggestion?.prefix = String(repeating: "0", count: max(0, width - number.count)) + number
         }
         return parts
     }
 
-    /// Where a track stands on its album.
+    /// The position of a track on its album.
     private struct Place: Comparable {
         let disc: Int64
         let track: Int64

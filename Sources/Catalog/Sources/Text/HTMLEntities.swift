@@ -1,6 +1,6 @@
-/// Character references, as HTML writes them into what is to be plain text.
+/// Character references of HTML in text that should be plain.
 enum HTMLEntities {
-    /// The text with every reference replaced that stands for a character which can be seen; once, so that `&amp;lt;` is `&lt;`.
+    /// Replaces references to visible characters, once: `&amp;lt;` becomes `&lt;`.
     static func decoded(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "&")) else { return text }
         var result = String.UnicodeScalarView()
@@ -19,7 +19,7 @@ enum HTMLEntities {
         return String(result)
     }
 
-    /// The longest reference understood, with its ampersand and semicolon, leading zeros included.
+    /// The maximum length of a reference, with ampersand, semicolon and leading zeros.
     private static let longest = 12
 
     private static func character(_ name: Substring.UnicodeScalarView) -> Unicode.Scalar? {
@@ -28,14 +28,14 @@ enum HTMLEntities {
         let number =
             digits.first == "x" || digits.first == "X" ? UInt32(String(digits.dropFirst()), radix: 16) : UInt32(String(digits))
         guard let scalar = number.flatMap(Unicode.Scalar.init) else { return nil }
-        // What cannot be seen in a name is better seen as it was written.
+        // References to invisible characters stay as written.
         switch scalar.properties.generalCategory {
         case .control, .format, .surrogate, .unassigned: return nil
         default: return scalar
         }
     }
 
-    /// HTML 4's names of characters that occur in names: those of ISO 8859-1 in their order, and those of punctuation.
+    /// Names of HTML 4 for characters that occur in names: ISO 8859-1 in order, and punctuation.
     private static let named: [String: Unicode.Scalar] = {
         var named: [String: Unicode.Scalar] = [
             "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "ndash": "–", "mdash": "—", "lsquo": "‘", "rsquo": "’",
@@ -44,7 +44,7 @@ enum HTMLEntities {
             "Prime": "″", "dagger": "†", "Dagger": "‡",
         ]
         for (offset, name) in latin.enumerated() { named[String(name)] = Unicode.Scalar(UInt8(160 + offset)) }
-        // A space that keeps a line together says nothing in a name.
+        // A no-break space becomes an ordinary one.
         named["nbsp"] = " "
         return named
     }()

@@ -1,12 +1,12 @@
-/// The order of names as people count: `2.mp3` before `10.mp3`, and letters without regard to their case.
+/// The natural order of names: `2.mp3` before `10.mp3`, ignoring case.
 enum NaturalOrder {
-    /// Whether the first name stands before the second one. Names that differ in nothing else are in the order of their bytes.
+    /// Whether the first name precedes the second. Names that are otherwise equal are ordered by bytes.
     static func precedes(_ first: String, _ second: String) -> Bool {
         var (left, right) = (Array(first.utf8)[...], Array(second.utf8)[...])
         while let (a, b) = left.first.flatMap({ a in right.first.map { (a, $0) } }) {
             if isDigit(a), isDigit(b) {
                 let (x, y) = (takeNumber(&left), takeNumber(&right))
-                // Without leading zeros the longer number is the larger one.
+                // Without leading zeros, the number with more digits is larger.
                 if x.count != y.count { return x.count < y.count }
                 if !x.elementsEqual(y) { return x.lexicographicallyPrecedes(y) }
             } else {

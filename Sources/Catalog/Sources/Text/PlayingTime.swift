@@ -1,6 +1,7 @@
-/// How long something plays, as people and programs write it.
+/// Parses durations as people and programs write them.
 enum PlayingTime {
-    /// Milliseconds of `351.4` (seconds), `05:37` or `1:02:03`; nil for `0`, which means unknown, and for everything else.
+    /// Milliseconds for `351.4` (seconds), `05:37` or `1:02:03`; `nil` for `0`, which means unknown, and for everything
+    /// else.
     static func milliseconds(_ text: String) -> Int64? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count <= 3, let last = parts.last, let seconds = thousandths(last) else { return nil }
@@ -13,7 +14,7 @@ enum PlayingTime {
         return milliseconds > 0 ? milliseconds : nil
     }
 
-    /// A number of at most nine digits, and a fraction of any length, of which three digits count.
+    /// Thousandths of a number with at most nine digits, and a fraction of any length, of which three digits count.
     private static func thousandths(_ text: Substring) -> Int64? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), (1...9).contains(parts[0].utf8.count), let whole = digits(parts[0]) else {
