@@ -1,18 +1,18 @@
-/// What a terminal can show.
+/// The capabilities of a terminal.
 public struct Appearance: Sendable, Equatable {
-    /// Whether characters beyond ASCII may be drawn by the program's own choice.
+    /// Whether the program may draw characters beyond ASCII.
     public var isUnicode: Bool
     /// Whether styles are drawn.
     public var hasStyles: Bool
 
-    /// An appearance from its parts.
+    /// Creates an appearance from its parts.
     public init(isUnicode: Bool = false, hasStyles: Bool = false) {
         self.isUnicode = isUnicode
         self.hasStyles = hasStyles
     }
 
-    /// What the environment says of a terminal: characters by the locale (POSIX: LC_ALL, then LC_CTYPE, then LANG), styles unless
-    /// `NO_COLOR` is set or `TERM` is `dumb`.
+    /// Derives the appearance from the environment. The locale decides about characters (POSIX: LC_ALL, then LC_CTYPE,
+    /// then LANG). Styles are drawn unless `NO_COLOR` is set or `TERM` is `dumb`.
     public init(environment variable: (String) -> String?, isTerminal: Bool) {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { variable($0) }.first { !$0.isEmpty } ?? ""
         let charset = locale.lowercased()
@@ -22,26 +22,26 @@ public struct Appearance: Sendable, Equatable {
     }
 }
 
-/// How text stands out. Never the only way to say something: not everybody sees it.
+/// The style of text. Styles never carry information of their own, since not every user can see them.
 public enum Style: Sendable, Hashable {
-    /// As all else.
+    /// Ordinary text.
     case plain
     /// A heading.
     case bold
-    /// Of less weight.
+    /// Less important text.
     case dim
-    /// What is under way.
+    /// A running transfer.
     case active
-    /// What went well.
+    /// A success.
     case good
-    /// What went wrong.
+    /// A failure.
     case bad
-    /// What waits.
+    /// A wait.
     case waiting
-    /// What is chosen.
+    /// A selected line.
     case selected
 
-    /// ECMA-48 SGR parameters.
+    /// The parameters of the ECMA-48 SGR sequence.
     var parameters: String {
         switch self {
         case .plain: "0"

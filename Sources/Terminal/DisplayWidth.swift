@@ -1,15 +1,15 @@
-/// How many columns of a terminal characters take.
+/// The widths of characters in columns of a terminal.
 ///
-/// No table decides what a given terminal does. This is what most do: marks and joiners take none, what East Asian typography makes
-/// wide takes two (Unicode Standard Annex #11), emoji take two (Annex #51), all else takes one. A cluster is as wide as its widest
+/// Terminals differ; these are the widths that most use. Marks and joiners take no column, wide East Asian characters
+/// two (Unicode Standard Annex #11), emoji two (Annex #51), and all others one. A cluster has the width of its widest
 /// scalar, since terminals draw it in the place of its base.
 public enum DisplayWidth {
-    /// Columns of one extended grapheme cluster: 0, 1 or 2.
+    /// The width of an extended grapheme cluster: 0, 1 or 2.
     public static func of(_ character: Character) -> Int {
         var widest = 0
         var hasNarrow = false
         for scalar in character.unicodeScalars {
-            // VARIATION SELECTOR-16 asks for the emoji form of what stands before it.
+            // VARIATION SELECTOR-16 requests the emoji form of the preceding scalar.
             if scalar.value == 0xFE0F, hasNarrow { return 2 }
             let width = of(scalar)
             if width == 2 { return 2 }
@@ -19,14 +19,14 @@ public enum DisplayWidth {
         return widest
     }
 
-    /// Columns of a text.
+    /// The width of a text.
     public static func of(_ text: some StringProtocol) -> Int {
-        // Printable ASCII, by far the most of it, needs no look at clusters.
+        // Printable ASCII, the most frequent text, needs no clusters.
         if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text.utf8.count }
         return text.reduce(0) { $0 + of($1) }
     }
 
-    /// Columns of one scalar by itself.
+    /// The width of a single scalar.
     static func of(_ scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         if value < 0x300 { return value < 0x20 || (0x7F...0x9F).contains(value) || value == 0xAD ? 0 : 1 }
@@ -34,7 +34,7 @@ public enum DisplayWidth {
         case .nonspacingMark, .enclosingMark, .format: return 0
         default: break
         }
-        // Vowels and final consonants of Hangul are drawn into the syllable's square.
+        // Vowels and final consonants of Hangul are drawn within the syllable's square.
         if (0x1160...0x11FF).contains(value) { return 0 }
         return scalar.properties.isEmojiPresentation || isWide(value) ? 2 : 1
     }
@@ -57,7 +57,8 @@ public enum DisplayWidth {
         return false
     }
 
-    /// What has the property East_Asian_Width W or F and is no emoji, in order. Unassigned places between are taken in.
+    /// Ranges with the property East_Asian_Width W or F, without emoji, in ascending order. They include unassigned
+    /// code points in between.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2329...0x232A, 0x2630...0x2637, 0x268A...0x268F, 0x2E80...0x303E, 0x3041...0x3247, 0x3250...0xA4CF,
         0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6,

@@ -1,4 +1,4 @@
-/// Numbers as people read them in a terminal.
+/// Numbers formatted for people.
 public enum HumanReadable {
     /// Bytes in binary units: `0 B`, `999 B`, `1.5 KiB`, `256.0 MiB`.
     public static func bytes(_ count: Int64) -> String {
@@ -13,7 +13,7 @@ public enum HumanReadable {
         return "\(tenths / 10).\(tenths % 10) \(unit)"
     }
 
-    /// A time in its two greatest units: `4s`, `3m07s`, `2h05m`.
+    /// A duration in its two largest units: `4s`, `3m07s`, `2h05m`.
     public static func time(seconds: Double) -> String {
         guard seconds.isFinite, seconds < 360_000 else { return "long" }
         let whole = Int(max(0, seconds).rounded(.up))

@@ -1,30 +1,30 @@
-/// A key, as far as a command uses it.
+/// A key that commands use.
 public enum Key: Sendable, Equatable {
     /// A printable ASCII character.
     case character(Character)
     /// Return or Enter.
     case enter
-    /// Escape by itself.
+    /// Escape alone.
     case escape
     /// Control and C.
     case interrupt
-    /// Arrows and their neighbours.
+    /// The arrow keys and the keys beside them.
     case up, down, pageUp, pageDown, home, end
 }
 
-/// Reads keys from the bytes that a terminal sends (ECMA-48 control sequences, as xterm writes them).
+/// Decodes keys from the bytes that a terminal sends (ECMA-48 control sequences in xterm's form).
 public struct KeyDecoder: Sendable {
-    /// The most bytes of a sequence that are waited for.
+    /// The maximum length of a sequence in bytes.
     private static let longest = 16
     private var pending: [UInt8] = []
 
-    /// A decoder that has read nothing.
+    /// Creates a decoder without pending bytes.
     public init() {}
 
-    /// Whether it has the beginning of a sequence: with nothing following soon, it was the Escape key.
+    /// Whether the beginning of a sequence is pending. If no byte follows soon, it was the Escape key.
     public var isWaiting: Bool { !pending.isEmpty }
 
-    /// The keys that end with these bytes. What is no key of ours is skipped.
+    /// The keys that these bytes complete. Unknown keys are skipped.
     public mutating func decode(_ bytes: some Sequence<UInt8>) -> [Key] {
         var keys: [Key] = []
         for byte in bytes {
@@ -40,7 +40,7 @@ public struct KeyDecoder: Sendable {
         return keys
     }
 
-    /// Takes the beginning of a sequence that does not go on as what it is: Escape, or nothing.
+    /// Ends an incomplete sequence: returns Escape for a single ESC, otherwise nothing.
     public mutating func flush() -> [Key] {
         defer { pending = [] }
         return pending == [0x1B] ? [.escape] : []
@@ -55,7 +55,7 @@ public struct KeyDecoder: Sendable {
         }
     }
 
-    /// The key, or nothing, that the pending bytes end as; `nil` while they go on.
+    /// The key of the pending sequence, or `.some(nil)` for an unknown one; `nil` while it is incomplete.
     private func endOfSequence() -> Key?? {
         guard pending.count > 1 else { return nil }
         let introducer = pending[1]

@@ -1,7 +1,7 @@
 /// A bar that fills from left to right.
 public enum ProgressBar {
-    /// The bar in exactly `width` columns; nothing if there is no room for one. An unknown fraction is an empty bar.
-    /// - Parameter fraction: how much is there, 0…1.
+    /// The bar in exactly `width` columns; empty if that is too narrow. An unknown fraction is an empty bar.
+    /// - Parameter fraction: The completed fraction, 0…1; `nil` if it is unknown.
     public static func line(_ fraction: Double?, width: Int, _ appearance: Appearance, style: Style = .active) -> TerminalLine {
         var line = TerminalLine()
         guard width >= 3 else { return line }
@@ -14,7 +14,7 @@ public enum ProgressBar {
             line.append(TerminalText(String(repeating: " ", count: inside - filled) + "]"))
             return line
         }
-        // Half columns: a heavy line as far as it goes, a light one for the rest.
+        // In half columns: a heavy line for the completed fraction, a light line for the rest.
         let halves = fraction.isFinite ? Int(Double(width * 2) * fraction) : 0
         var done = String(repeating: "━", count: halves / 2)
         if halves % 2 == 1 { done += "╸" }

@@ -1,16 +1,16 @@
 internal import Glibc
 internal import System
 
-/// The terminal of standard input and output: its size, and what must be put back to how it was.
+/// The terminal of standard input and output: its size, and the settings to restore.
 public final class TerminalDevice: Sendable {
-    /// How large a terminal is.
+    /// The size of a terminal.
     public struct Size: Sendable, Equatable {
-        /// Characters in a line.
+        /// The number of columns.
         public var columns: Int
-        /// Lines.
+        /// The number of rows.
         public var rows: Int
 
-        /// A size from its parts.
+        /// Creates a size from its parts.
         public init(columns: Int, rows: Int) {
             self.columns = columns
             self.rows = rows
@@ -18,28 +18,28 @@ public final class TerminalDevice: Sendable {
     }
 
     private struct State {
-        /// How the terminal was; `nil` unless it was changed.
+        /// The original settings; `nil` unless they were changed.
         var original: termios?
         var isOpen = false
         var isRestored = false
-        /// What was drawn last.
+        /// The last drawn screen.
         var drawn = ""
     }
 
-    /// The alternate screen (xterm), and the cursor out of sight.
+    /// Switches to the alternate screen (xterm) and hides the cursor.
     private static let entering = "\u{1B}[?1049h\u{1B}[?25l"
     private static let leaving = "\u{1B}[?25h\u{1B}[?1049l"
 
     private let state = Locked(State())
 
-    /// A device that has changed nothing yet.
+    /// Creates a device that has changed nothing.
     public init() {}
 
     /// Whether standard output is a terminal.
     public static var isOutput: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Whether standard output is a terminal that can be drawn on: one that calls itself `dumb`, or nothing, cannot.
-    /// - Parameter name: the variable `TERM`.
+    /// Whether standard output is a terminal that can be drawn on: `TERM` is neither empty nor `dumb`.
+    /// - Parameter name: The variable `TERM`.
     public static func canDraw(on name: String?) -> Bool {
         isOutput && name != nil && name != "" && name != "dumb"
     }
@@ -47,7 +47,7 @@ public final class TerminalDevice: Sendable {
     /// Whether standard input is a terminal.
     public static var isInput: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// The size of standard output's terminal; 80 columns and 24 rows if it does not say.
+    /// The size of standard output's terminal; 80 columns and 24 rows if it is unknown.
     public static var size: Size {
         var size = winsize()
         let isKnown = unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0
@@ -55,7 +55,7 @@ public final class TerminalDevice: Sendable {
             columns: isKnown && size.ws_col > 0 ? Int(size.ws_col) : 80, rows: isKnown && size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 
-    /// Takes the whole screen, and keys as they are pressed rather than line by line.
+    /// Switches to the whole screen, and to reading single keys instead of lines.
     public func open() {
         state.withLock { state in
             guard !state.isOpen, !state.isRestored else { return }
@@ -64,7 +64,8 @@ public final class TerminalDevice: Sendable {
             if unsafe tcgetattr(STDIN_FILENO, &settings) == 0 {
                 state.original = settings
                 settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
-                // Control and Z or \ would leave the terminal as it is now; Control and C goes through the signal's orderly end.
+                // Control-Z and Control-\ would end the program without restoring the terminal. Control-C sends a
+                // signal that ends it in order.
                 unsafe withUnsafeMutableBytes(of: &settings.c_cc) { unsafe $0[Int(VSUSP)] = 0 }
                 unsafe withUnsafeMutableBytes(of: &settings.c_cc) { unsafe $0[Int(VQUIT)] = 0 }
                 unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings)
@@ -73,8 +74,8 @@ public final class TerminalDevice: Sendable {
         }
     }
 
-    /// Draws a screen: lines from the top, all else cleared. Does nothing if it is what was drawn last, or once the terminal is
-    /// restored.
+    /// Draws a screen: lines from the top, with the rest cleared. Does nothing if it equals the last drawn screen, or
+    /// once the terminal is restored.
     public func draw(_ lines: [TerminalLine], size: Size, _ appearance: Appearance) {
         var text = "\u{1B}[?2026h\u{1B}[H\u{1B}[?7l"
         for (index, line) in lines.prefix(size.rows).enumerated() {
@@ -83,7 +84,7 @@ public final class TerminalDevice: Sendable {
         }
         text += "\u{1B}[J\u{1B}[?7h\u{1B}[?2026l"
         state.withLock { state in
-            // The same lines in a terminal of another size are to be drawn.
+            // Equal lines are drawn again if the size has changed.
             let drawn = "\(size.columns) \(size.rows) \(text)"
             guard state.isOpen, !state.isRestored, state.drawn != drawn else { return }
             state.drawn = drawn
@@ -91,7 +92,7 @@ public final class TerminalDevice: Sendable {
         }
     }
 
-    /// Puts everything back. From any thread, any number of times.
+    /// Restores the terminal. May be called from any thread, any number of times.
     public func restore() {
         state.withLock { state in
             guard state.isOpen, !state.isRestored else { return }
@@ -101,7 +102,7 @@ public final class TerminalDevice: Sendable {
         }
     }
 
-    /// Reads what was typed, waiting at most so many milliseconds. Blocks. `nil` when there will never be any more.
+    /// Reads typed bytes, waiting at most `milliseconds`. Blocks. `nil` at the end of the input.
     public static func read(within milliseconds: Int32) -> [UInt8]? {
         var poller = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
         guard unsafe poll(&poller, 1, milliseconds) > 0 else { return [] }

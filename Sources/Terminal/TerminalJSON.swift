@@ -1,10 +1,11 @@
-/// JSON for programs whose output a person may look at.
+/// JSON for programs that may also appear on a terminal.
 public enum TerminalJSON {
-    /// The same JSON, with an escape (RFC 8259 §7) for each character that could move a cursor, set a title, or turn text around.
+    /// The same JSON, with escapes (RFC 8259 §7) for characters that could move the cursor, set a title, or change the
+    /// direction of text.
     ///
-    /// JSON has such characters in strings only, so programs read what they read before.
+    /// In JSON such characters only occur in strings, so its meaning does not change.
     public static func escaped(_ json: String) -> String {
-        // Nearly all of it is ASCII, where JSON escapes the controls itself.
+        // JSON is mostly ASCII, in which it escapes controls itself.
         if json.utf8.allSatisfy({ $0 < 0x7F }) { return json }
         var escaped = String.UnicodeScalarView()
         for scalar in json.unicodeScalars {

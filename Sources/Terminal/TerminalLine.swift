@@ -1,6 +1,6 @@
-/// One line of a terminal: pieces of text, each in its style.
+/// A line of a terminal: pieces of text, each with a style.
 public struct TerminalLine: Sendable, Equatable {
-    /// A piece.
+    /// A piece of text with its style.
     struct Piece: Sendable, Equatable {
         var text: TerminalText
         var style: Style
@@ -16,7 +16,7 @@ public struct TerminalLine: Sendable, Equatable {
         append(text, style)
     }
 
-    /// Its columns.
+    /// The width in columns.
     public var width: Int { pieces.reduce(0) { $0 + $1.text.width } }
 
     /// Adds a piece at the end.
@@ -35,7 +35,7 @@ public struct TerminalLine: Sendable, Equatable {
         if missing > 0 { append(TerminalText(String(repeating: " ", count: missing))) }
     }
 
-    /// The line without what stands beyond `width` columns.
+    /// The line without the text beyond `width` columns.
     public func clipped(to width: Int, _ appearance: Appearance) -> TerminalLine {
         guard self.width > width else { return self }
         var result = TerminalLine()
@@ -48,17 +48,17 @@ public struct TerminalLine: Sendable, Equatable {
         return result
     }
 
-    /// The line in one style from end to end.
+    /// The whole line in one style.
     public func styled(_ style: Style) -> TerminalLine {
         var result = self
         for index in result.pieces.indices { result.pieces[index].style = style }
         return result
     }
 
-    /// The characters alone.
+    /// The text without styles.
     public var plain: String { pieces.map(\.text.string).joined() }
 
-    /// The characters, with the styles where the terminal has them. Ends in the plain style.
+    /// The text, with control sequences for styles if the terminal has them. It ends in the plain style.
     public func rendered(_ appearance: Appearance) -> String {
         guard appearance.hasStyles else { return plain }
         var result = ""

@@ -1,14 +1,15 @@
-/// Text that may be shown on a terminal: whatever it was made of, it moves no cursor, sets no title, and turns no text around.
+/// Text that is safe to write to a terminal: it cannot move the cursor, set a title, or change the direction of text.
 ///
-/// Names, reasons and addresses come from strangers. Nothing but this type is ever drawn, and it is made harmless when it is made.
+/// Names, reasons and addresses come from untrusted sources. Only this type is drawn, and its initialiser replaces
+/// unsafe characters.
 public struct TerminalText: Sendable, Hashable, CustomStringConvertible {
     /// The text.
     public let string: String
-    /// Its columns.
+    /// The width in columns.
     public let width: Int
 
-    /// Takes any text. Controls (C0, DEL, C1), line and paragraph separators, and what changes the direction of text or is not
-    /// visible at all become `?`.
+    /// Creates a text. Controls (C0, DEL, C1), line and paragraph separators, and characters that are invisible or
+    /// change the direction of text become `?`.
     public init(_ text: some StringProtocol) {
         if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
             string = String(text)
@@ -18,7 +19,7 @@ public struct TerminalText: Sendable, Hashable, CustomStringConvertible {
         var legal = String.UnicodeScalarView()
         for scalar in text.unicodeScalars { legal.append(Self.isHarmless(scalar) ? scalar : "?") }
         var string = String(legal)
-        // A mark without a base would be drawn onto what stands before the text.
+        // A mark without a base would combine with the preceding text.
         if let first = string.first, DisplayWidth.of(first) == 0 { string = "?" + string }
         self.string = string
         width = DisplayWidth.of(string)
@@ -32,15 +33,14 @@ public struct TerminalText: Sendable, Hashable, CustomStringConvertible {
     /// The text.
     public var description: String { string }
 
-    /// The text, with its end left out where it takes more than `limit` columns.
+    /// The text, cut at its end to at most `limit` columns.
     public func truncated(to limit: Int, _ appearance: Appearance) -> TerminalText {
         guard width > limit else { return self }
         let mark = Self.mark(within: limit, appearance)
         return TerminalText(trusted: Self.prefix(string, limit - mark.count) + mark)
     }
 
-    /// The text, with its middle left out where it takes more than `limit` columns: beginning and extension are what tells
-    /// files apart.
+    /// The text, cut in its middle to at most `limit` columns: the beginning and the extension distinguish files.
     public func shortened(to limit: Int, _ appearance: Appearance) -> TerminalText {
         guard width > limit else { return self }
         let mark = Self.mark(within: limit, appearance)
@@ -49,7 +49,7 @@ public struct TerminalText: Sendable, Hashable, CustomStringConvertible {
         return TerminalText(trusted: head + mark + Self.suffix(string, room / 2))
     }
 
-    /// The text with spaces behind it, or before it, up to `width` columns.
+    /// The text, padded with spaces on the right or left to `width` columns.
     public func padded(to width: Int, isRight: Bool = false) -> TerminalText {
         let spaces = String(repeating: " ", count: max(0, width - self.width))
         return TerminalText(trusted: isRight ? spaces + string : string + spaces)
@@ -68,7 +68,7 @@ public struct TerminalText: Sendable, Hashable, CustomStringConvertible {
         String(fitting(text.reversed(), limit).reversed())
     }
 
-    /// The first characters that take no more than `limit` columns.
+    /// The first characters that fit into `limit` columns.
     private static func fitting(_ text: some Sequence<Character>, _ limit: Int) -> [Character] {
         var room = limit
         return Array(
@@ -81,7 +81,8 @@ public struct TerminalText: Sendable, Hashable, CustomStringConvertible {
     static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: false
-        // Joiners make letters and emoji of several scalars; all other format characters are invisible or turn text around.
+        // Joiners are part of letters and emoji. All other format characters are invisible or change the direction of
+        // text.
         case .format: scalar.value == 0x200C || scalar.value == 0x200D
         default: true
         }
@@ -89,6 +90,6 @@ public struct TerminalText: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TerminalText: ExpressibleByStringLiteral {
-    /// The program's own words.
+    /// Creates a text from a literal.
     public init(stringLiteral value: String) { self.init(value) }
 }

@@ -1,17 +1,17 @@
-/// A table in columns, made to fit a terminal.
+/// A table that is fitted to a terminal.
 public struct TextTable: Sendable {
     /// A column.
     public struct Column: Sendable {
-        /// Its heading.
+        /// The heading.
         public var title: TerminalText
-        /// Whether its text stands at its right edge.
+        /// Whether its text is aligned to the right.
         public var isRight: Bool
-        /// Fewest columns it may be squeezed to; `nil`: it is never squeezed.
+        /// The minimum width when the table is squeezed; `nil` if the column is never squeezed.
         public var least: Int?
-        /// In narrow terminals, columns with a greater number go first; 0 never goes.
+        /// The order in which columns are left out in narrow terminals, the greatest first; columns with 0 always stay.
         public var dispensability: Int
 
-        /// A column from its parts.
+        /// Creates a column from its parts.
         public init(_ title: TerminalText, isRight: Bool = false, least: Int? = nil, dispensability: Int = 0) {
             self.title = title
             self.isRight = isRight
@@ -20,38 +20,38 @@ public struct TextTable: Sendable {
         }
     }
 
-    /// A cell.
+    /// A cell of a row.
     public struct Cell: Sendable {
-        /// What it says.
+        /// The text.
         public var text: TerminalText
-        /// How it stands out.
+        /// The style of the text.
         public var style: Style
 
-        /// A cell from its parts.
+        /// Creates a cell from its parts.
         public init(_ text: TerminalText, _ style: Style = .plain) {
             self.text = text
             self.style = style
         }
     }
 
-    /// Columns between columns.
+    /// The number of spaces between columns.
     private static let gap = 2
 
     private let columns: [Column]
     private var rows: [[Cell]] = []
 
-    /// A table without rows.
+    /// Creates a table without rows.
     public init(_ columns: [Column]) {
         self.columns = columns
     }
 
-    /// Adds a row. Missing cells are empty, those beyond the columns are left out.
+    /// Adds a row. Missing cells are empty; extra cells are ignored.
     public mutating func append(_ cells: [Cell]) {
         rows.append((0..<columns.count).map { $0 < cells.count ? cells[$0] : Cell("") })
     }
 
     /// The heading and the rows.
-    /// - Parameter width: how many columns there are; `nil` for as many as the text takes.
+    /// - Parameter width: The width of the terminal in columns; `nil` for unlimited.
     public func lines(width: Int?, _ appearance: Appearance) -> [TerminalLine] {
         let widths = widths(within: width)
         let heading = columns.map { Cell($0.title, .bold) }
@@ -62,7 +62,7 @@ public struct TextTable: Sendable {
                 if line.width > 0 { line.append(TerminalText(String(repeating: " ", count: Self.gap))) }
                 let cell = row[index]
                 let text = cell.text.shortened(to: widths[index], appearance)
-                // Nothing is drawn behind the last text of a line.
+                // The last text of a line needs no padding.
                 let isLast = index == shown.last && !columns[index].isRight
                 line.append(isLast ? text : text.padded(to: widths[index], isRight: columns[index].isRight), cell.style)
             }
@@ -70,7 +70,7 @@ public struct TextTable: Sendable {
         }
     }
 
-    /// The width of each column; 0 for one that is left out.
+    /// The width of each column; 0 if it is left out.
     private func widths(within limit: Int?) -> [Int] {
         var widths = columns.enumerated().map { index, column in
             rows.reduce(column.title.width) { max($0, $1[index].text.width) }
@@ -80,7 +80,7 @@ public struct TextTable: Sendable {
         func squeeze() {
             for index in columns.indices.reversed() where widths[index] > 0 {
                 guard let least = columns[index].least, total() > limit else { continue }
-                // A heading that is cut says nothing.
+                // A cut heading would be useless.
                 let floor = min(max(least, columns[index].title.width), widths[index])
                 widths[index] = max(floor, widths[index] - (total() - limit))
             }

@@ -6,13 +6,14 @@ internal import System
 
 /// `pawl backup`: copies the records of a data directory, beside a running service.
 public enum BackupCommand {
-    /// Returns the process's exit status: 0 if the copy is there, durably, 1 if not, and 128 with the signal's number
-    /// added if one ended it. `SignalWatcher.prepare()` must have been called.
+    /// Runs the command. `SignalWatcher.prepare()` must have been called.
+    /// - Returns: The process's exit status: 0 if the copy is durable, 1 if it failed, 128 plus the signal's number if
+    ///   a signal ended the command.
     public static func run(_ invocation: Invocation) -> Int32 {
         let path = invocation.operands.first ?? ""
         let unfinished = UnfinishedBackup()
         let interruption = Interruption()
-        // SQLite copies all in one step, which this thread can't leave.
+        // SQLite copies everything in one step, which this thread cannot interrupt.
         SignalWatcher.watch(limit: .seconds(2)) { signal in
             interruption.signal.store(signal, ordering: .releasing)
             unfinished.remove()
@@ -25,7 +26,7 @@ public enum BackupCommand {
                 of: configuration.dataDirectory, claimed: configuration.claimedDirectory, to: path, unfinished: unfinished)
             return ExitStatus.done.rawValue
         } catch {
-            // It fails because its file was removed; the thread of the signals says so.
+            // The signal's thread has removed the file and reported the interruption.
             if interruption.isRaised { return 128 + interruption.signal.load(ordering: .acquiring) }
             StandardStreams.writeError("pawl: \(path) is not written: \(error)\n")
             return ExitStatus.failed.rawValue

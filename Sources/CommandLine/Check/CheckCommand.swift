@@ -4,12 +4,12 @@ internal import PawlConfiguration
 internal import System
 internal import Terminal
 
-/// `pawl check`: compares the records of a data directory with its files, or those of a fleet with its objects, and repairs what can be
-/// repaired.
+/// `pawl check`: compares the records of a data directory with its files, or those of a fleet with its objects, and
+/// repairs faults if possible.
 public enum CheckCommand {
-    /// Writes what is wrong to standard output, a line each, and a summary. Returns the process's exit status: 0 if
-    /// everything is as it should be, or is by now, 1 if not, 5 if no fault was found but not
-    /// everything could be looked at.
+    /// Runs the command. Writes each fault to standard output, and a summary.
+    /// - Returns: The process's exit status: 0 if there are no faults or all are repaired, 1 if faults remain, 5 if no
+    ///   fault was found but not everything could be checked.
     public static func run(_ invocation: Invocation) async -> Int32 {
         let repairs = invocation.repairs
         var configuration = invocation.configuration

@@ -3,12 +3,12 @@ internal import HTTPCore
 internal import PawlConfiguration
 internal import System
 
-/// `pawl health`: checks that the service on this machine responds. For containers, which need not have curl.
+/// `pawl health`: checks that the service on this machine responds. For containers, which may not have curl.
 ///
-/// A container's health check does not know the flags of the service beside it. So unless a flag says where to ask, it asks the service
-/// that it finds running.
+/// A container's health check does not have the flags of the service beside it. So unless a flag names the address, it
+/// asks the running service that it finds.
 public enum HealthCommand {
-    /// Returns the process's exit status: 0 if it responded with 200, 1 if not.
+    /// Runs the command. Returns the process's exit status: 0 if the service responded with 200, 1 otherwise.
     public static func run(_ invocation: Invocation) async -> Int32 {
         let configuration = invocation.configuration
         let own = ServiceProcesses.Listener(host: configuration.host, port: configuration.port)
@@ -26,8 +26,8 @@ public enum HealthCommand {
 
     /// The listeners to ask, until one responds.
     /// - Parameters:
-    ///   - own: what options and defaults say.
-    ///   - found: the listeners of each service that runs here.
+    ///   - own: The listener from options and defaults.
+    ///   - found: The listeners of each service running on this machine.
     static func listeners(
         own: ServiceProcesses.Listener, found: [[ServiceProcesses.Listener]]
     ) -> [ServiceProcesses.Listener] {
@@ -36,11 +36,11 @@ public enum HealthCommand {
         return found[0]
     }
 
-    /// Asks a service.
-    /// - Returns: what is wrong with its response; `nil`: nothing.
+    /// Sends a request to a service.
+    /// - Returns: The problem with its response; `nil` if there is none.
     private static func problem(with listener: ServiceProcesses.Listener) async -> String? {
         var host = listener.host
-        // Bound to all addresses, it is on loopback too.
+        // A service bound to all addresses also listens on loopback.
         if host == "0.0.0.0" { host = "127.0.0.1" }
         if host == "::" { host = "::1" }
         let authority = host.contains(":") ? "[\(host)]" : host

@@ -6,18 +6,18 @@ internal import Synchronization
 internal import System
 internal import Terminal
 
-/// `pawl get`: downloads to where the user stands, through the same engine as the service.
+/// `pawl get`: downloads into the current directory or another one, with the engine of the service.
 ///
-/// The engine works in a hidden directory inside of the target directory, so that a finished file gets to its name in one step. It
-/// stays there while anything is unfinished; that is how running the command again resumes. Only one `pawl get` works in a directory
-/// at a time.
+/// The engine works in a hidden directory inside the target directory, so that a finished file gets its name in one
+/// step. The hidden directory stays while a download is unfinished, so that repeating the command resumes. Only one
+/// `pawl get` can work in a directory at a time.
 public enum GetCommand {
-    /// The hidden directory's name.
+    /// The name of the hidden directory.
     static let workDirectory = ".pawl-get"
-    /// How often a terminal is redrawn.
+    /// The interval at which a terminal is redrawn.
     private static let redrawInterval: Duration = .milliseconds(200)
 
-    /// Downloads, and returns the process's exit status. `SignalWatcher.prepare()` must have been called.
+    /// Runs the command, and returns the process's exit status. `SignalWatcher.prepare()` must have been called.
     public static func run(_ invocation: Invocation) async -> Int32 {
         let (ticks, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let interruption = Interruption()
@@ -65,15 +65,15 @@ public enum GetCommand {
 }
 
 extension DownloadOperand {
-    /// The URL, if it is one.
+    /// The URL; `nil` if the operand is not one.
     fileprivate var url: HTTPURL? {
         if case .url(let url) = self { url } else { nil }
     }
 }
 
-/// Whether the user has interrupted the command.
+/// The user's interruption of the command.
 final class Interruption: Sendable {
-    /// The signal that came; 0 before.
+    /// The received signal; 0 if there is none.
     let signal = Atomic<Int32>(0)
 
     var isRaised: Bool { signal.load(ordering: .acquiring) != 0 }

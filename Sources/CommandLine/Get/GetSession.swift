@@ -5,30 +5,30 @@ internal import PawlConfiguration
 internal import System
 internal import Terminal
 
-/// One run of `pawl get`: its engine, and the downloads it is about.
+/// One run of `pawl get`: its engine and its downloads.
 struct GetSession {
     private let place: Place
     private let client: HTTPClient
     private let downloads: DownloadService
     private let urls: [HTTPURL]
     private let checksum: Checksum?
-    /// The engine keeps its files to itself; what is put into the user's directory is as other programs would make it.
+    /// The mode of finished files. The engine creates private files; those in the user's directory get the usual mode.
     private let fileMode: UInt32
 
-    /// Where a run works: the directory that files go to, and a hidden one in it.
+    /// The directories of a run: the target directory, and a hidden one in it.
     struct Place {
-        /// The path of the directory that files go to.
+        /// The path of the target directory.
         let path: String
-        /// The name that the only file gets; `nil`: its own.
+        /// The name of the only file; `nil` if the origin or the URL decides.
         let output: String?
         /// The path of the hidden directory.
         let workPath: String
-        /// The directory that files go to, open. Another directory may get its path meanwhile.
+        /// The opened target directory. Its path may come to mean another directory meanwhile.
         let target: Directory
-        /// The hidden directory, open: no other user can write to it.
+        /// The opened hidden directory, to which no other user can write.
         let work: Directory
 
-        /// Makes both directories where they are missing.
+        /// Opens both directories; creates missing ones.
         init(_ invocation: Invocation) throws(ClaimError) {
             (path, output) = GetSession.target(invocation.output, in: invocation.directory)
             workPath = path + "/" + GetCommand.workDirectory
@@ -47,8 +47,9 @@ struct GetSession {
         /// The status of a finished file in the hidden directory.
         func finished(_ name: String) -> FileStatus? { try? work.openDirectory("files").status(of: name) }
 
-        /// Moves a finished file to the directory. A name of the origin's choice never replaces anything; one of the user's does.
-        /// - Returns: the file's path, for messages.
+        /// Moves a finished file to the target directory. A name from the origin never replaces a file; a name from the
+        /// user does.
+        /// - Returns: The path of the file, for messages.
         func save(_ name: String, mode: UInt32) throws(SystemError) -> String {
             let files = try work.openDirectory("files")
             try files.open(name, .reading).setPermissions(mode)
@@ -61,7 +62,7 @@ struct GetSession {
             return path(of: candidate)
         }
 
-        /// Removes the hidden directory, if it has only what the engine leaves behind.
+        /// Removes the hidden directory, if it only contains the engine's own files.
         func removeWork() {
             for name in ["pawl.sqlite", "pawl.sqlite-wal", "pawl.sqlite-shm", "in-transfer"] { _ = try? work.remove(name) }
             for name in ["incomplete", "files"] { try? work.removeDirectory(name) }
@@ -72,18 +73,18 @@ struct GetSession {
         }
     }
 
-    /// Opens the engine; nothing is downloaded yet.
-    /// - Parameter place: where it works.
+    /// Opens the engine. Downloads begin with `run`.
+    /// - Parameter place: The directories of the run.
     init(_ invocation: Invocation, urls given: [HTTPURL], in place: Place) async throws(StartError) {
         var configuration = invocation.configuration
-        // Each run has its own options: those of an interrupted one are not kept.
+        // Each run has its own options, instead of those that an interrupted run has stored.
         configuration.explicitSettings = Set(ServiceSettings.Name.allCases)
         checksum = invocation.checksum.flatMap { try? Checksum(parsing: $0) }
         var urls: [HTTPURL] = []
         var known: Set<HTTPURL> = []
         for url in given where known.insert(url).inserted {
             urls.append(url)
-            // The user chose what the URL names; the destination guard still checks what it redirects to.
+            // The user chose the URL's host, so it is allowed; the destination guard still checks redirects.
             configuration.allowedDestinations.append(DestinationRule(url))
         }
         self.urls = urls
@@ -111,7 +112,7 @@ struct GetSession {
         await setOthersAside()
         var pending: [DownloadID] = []
         var isComplete = true
-        // What is there when all is there needs no record any more.
+        // Records of saved files are removed once all downloads are complete.
         var saved: [DownloadID] = []
         for url in urls {
             do throws(DownloadError) {
@@ -147,8 +148,8 @@ struct GetSession {
         return true
     }
 
-    /// Checkpoints and closes everything; if nothing is left to be resumed, leaves no trace. Returns what there is to resume from,
-    /// as the end of a sentence.
+    /// Checkpoints and closes everything; removes the hidden directory if nothing can be resumed. Returns the bytes
+    /// that can be resumed, as the end of a sentence.
     @discardableResult
     func end() async -> String {
         await downloads.shutdown()
@@ -163,7 +164,7 @@ struct GetSession {
         return ""
     }
 
-    /// Pauses what earlier runs left unfinished and this one does not want.
+    /// Pauses unfinished downloads of earlier runs that are not part of this one.
     private func setOthersAside() async {
         let wanted = Set(urls.map(\.withoutUserInfo.string))
         for download in downloads.index.live() where !wanted.contains(download.url) {
@@ -171,12 +172,12 @@ struct GetSession {
         }
     }
 
-    /// Goes on with what an earlier run began, or adds the URL.
+    /// Resumes a download of an earlier run, or adds the URL.
     private func begin(_ url: HTTPURL) async throws(DownloadError) -> DownloadID {
         let shown = url.withoutUserInfo
         if let known = downloads.index.reference(toURL: shown.string) {
             switch known.state {
-            // What was begun without this digest, or with another, would end by it.
+            // A download that was added with another digest or none would be verified against that.
             case _ where checksum != nil && downloads.index.download(known.id)?.checksum != checksum:
                 try await downloads.remove(known.id, deletingFile: true)
             case .completed:
@@ -195,13 +196,14 @@ struct GetSession {
         return try await downloads.add(new).download.id
     }
 
-    /// Whether its file is whole and still to be put to its place.
+    /// Whether its file is complete and not yet moved to the target directory.
     private func isWaiting(_ download: Download) -> Bool {
         download.state == .completed && download.filename.flatMap(place.finished)?.kind == .regular
     }
 
-    /// Where an interrupted run has put the file already, as far as name and length show. Its record stays until all that was asked for
-    /// together is there, so that running the command again fetches only the rest.
+    /// The path of the file in the target directory, if an interrupted run has moved it there, judging by name and
+    /// length. Its record stays until all downloads of the run are complete, so that a repetition only fetches the
+    /// others.
     private func placed(_ download: Download) -> String? {
         guard let name = place.output ?? download.filename, let found = try? place.target.status(of: name),
             found.kind == .regular, found.isOwn, found.identity.size == download.bytesReceived
@@ -209,13 +211,13 @@ struct GetSession {
         return place.path(of: name)
     }
 
-    /// Puts a finished file to its place, or says why there is none.
+    /// Moves a finished file to the target directory, or reports the failure of its download.
     private func finish(_ download: Download, _ display: inout ProgressDisplay) async -> Bool {
         guard download.state == .completed, let name = download.filename else {
             let reason = download.error?.message ?? "it is \(download.state.rawValue)"
             let code = download.error?.code.rawValue ?? download.state.rawValue
             reportFailure(of: download.url, name: download.filename, code, reason, download.error?.httpStatus, &display)
-            // Nothing to resume from.
+            // There are no bytes to resume from.
             if download.bytesReceived == 0 { try? await downloads.remove(download.id, deletingFile: false) }
             return false
         }
@@ -228,14 +230,14 @@ struct GetSession {
         } catch {
             let reason = "cannot move the file to \(place.path(of: place.output ?? name)): \(error)"
             reportFailure(of: download.url, name: name, FailureCode.ioError.rawValue, reason, nil, &display)
-            // Gone from where it was: the next run fetches it again.
+            // The file is missing, so the next run must fetch it again.
             if error.kind == .notFound { try? await downloads.remove(download.id, deletingFile: false) }
             return false
         }
         return true
     }
 
-    /// Reports a failure among the progress, and on standard error unless both are the same terminal.
+    /// Reports a failure in the progress, and on standard error unless both are the same terminal.
     private func reportFailure(
         of url: String, name: String?, _ code: String, _ reason: String, _ httpStatus: Int?, _ display: inout ProgressDisplay
     ) {
@@ -244,22 +246,22 @@ struct GetSession {
         StandardStreams.writeError("\(UsageError("pawl: \(Log.withoutSecrets(url)): \(reason)"))\n")
     }
 
-    /// The directory that a file goes to, and the name it gets there if it is given one.
+    /// The directory and, if given, the name of a file.
     /// - Parameters:
-    ///   - output: a name, or a path to one: from the directory on, unless it begins with a slash.
-    ///   - directory: where files go that are given no path.
+    ///   - output: A name or a path, relative to the directory unless it begins with a slash.
+    ///   - directory: The directory of files without a path.
     static func target(_ output: String?, in directory: String) -> (directory: String, name: String?) {
         guard let output else { return (directory, nil) }
         let (folder, name) = SmallFile.parts(of: output.hasPrefix("/") || directory == "." ? output : directory + "/" + output)
         return (folder, name)
     }
 
-    /// The next name to try: `a (2).txt` for `a.txt`, `a (3).txt` for that.
+    /// The next name to try: `a (2).txt` after `a.txt`, then `a (3).txt`.
     static func numbered(_ name: String) -> String {
         let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
         var stem = name[..<dot]
         var number = 2
-        // Only what a number of ours looks like is taken for one.
+        // Only a number in the form written here is incremented.
         if stem.last == ")", let open = stem.lastIndex(of: "("), stem[..<open].last == " ",
             let last = Int(stem[open...].dropFirst().dropLast()), (2...9999).contains(last)
         {
@@ -267,21 +269,21 @@ struct GetSession {
             number = last + 1
         }
         let tail = " (\(number))\(name[dot...])"
-        // A long name may be as long as the file system takes.
+        // The name may already have the maximum length of the file system.
         while !stem.isEmpty, stem.utf8.count + tail.utf8.count > max(name.utf8.count, 128) { stem.removeLast() }
         return "\(stem)\(tail)"
     }
 }
 
 extension DownloadError {
-    /// What `--json` calls it: the code that the service's problem of the same cause has.
+    /// The code in the output of `--json`: that of the service's problem with the same cause.
     fileprivate var code: String {
         switch self {
         case .destinationForbidden: "destination-forbidden"
         case .invalid: "invalid-request"
         case .insufficientStorage: "insufficient-storage"
         case .overloaded, .directoryAway, .unconfirmed, .shuttingDown: "unavailable"
-        // What only a command or a request of the service can meet is a fault of the engine here.
+        // Other errors only occur with requests to a service, so here they are faults of the engine.
         default: "internal-error"
         }
     }

@@ -3,11 +3,11 @@ internal import JSON
 internal import PawlConfiguration
 internal import Terminal
 
-/// Shows the progress of the downloads of one `pawl get`: redrawn in place on a terminal, as plain lines or JSON anywhere else.
+/// Displays the progress of one `pawl get`: redrawn in place on a terminal, otherwise as lines of text or JSON.
 struct ProgressDisplay {
-    /// How it is shown.
+    /// The form of the display.
     enum Mode: Sendable {
-        /// Lines that are drawn over.
+        /// Lines that are redrawn.
         case terminal
         /// Lines that stay.
         case lines
@@ -15,21 +15,21 @@ struct ProgressDisplay {
         case json
     }
 
-    /// How often a download's progress is written where lines stay.
+    /// The interval between lines about a download's progress.
     static let plainInterval: Duration = .seconds(5)
-    /// The same for programs, which read faster.
+    /// The interval between JSON lines, which programs read.
     static let jsonInterval: Duration = .seconds(1)
 
     private let mode: Mode
-    /// What the only download is called, if the user has named it.
+    /// The name of the only download, if the user has given one.
     private let name: String?
     private let appearance: Appearance
     private let size: () -> TerminalDevice.Size
     private let write: (String) -> Void
     private var area = LiveArea()
-    /// What was last written of each, where lines stay.
+    /// The last written progress of each download, for lines and JSON.
     private var written: [DownloadID: (state: DownloadState, bytes: Int64, at: ContinuousClock.Instant)] = [:]
-    /// What has ended.
+    /// The ended downloads.
     private(set) var ended: [TransferStatus] = []
 
     init(
@@ -43,10 +43,10 @@ struct ProgressDisplay {
         self.write = write
     }
 
-    /// Whether it draws on a terminal.
+    /// Whether the display is a terminal.
     var isTerminal: Bool { mode == .terminal }
 
-    /// Shows those that have not ended.
+    /// Displays the downloads that have not ended.
     mutating func show(_ downloads: [Download], now: ContinuousClock.Instant) {
         switch mode {
         case .terminal: draw(downloads, staying: [])
@@ -56,7 +56,7 @@ struct ProgressDisplay {
         }
     }
 
-    /// Reports that a file is in its place.
+    /// Reports that a file has been moved to its place.
     mutating func saved(_ download: Download, at path: String) {
         ended.append(status(of: download))
         if mode == .json {
@@ -92,7 +92,7 @@ struct ProgressDisplay {
         }
     }
 
-    /// Erases what was drawn, and writes a summary if there was more than one download.
+    /// Erases the display, and writes a summary if there was more than one download.
     mutating func end(isInterrupted: Bool, after time: Duration) {
         let completed = ended.filter { $0.state == .completed }
         let bytes = TransferStatus.total(of: completed, name: "").bytesReceived
@@ -137,7 +137,7 @@ struct ProgressDisplay {
         draw([], staying: [TerminalLine(TerminalText(text), style)])
     }
 
-    /// A line for each, those that transfer first, as many as there is room for; and one for all, if there are several.
+    /// A line for each download, transferring ones first, as far as there is room; then a total if there are several.
     private func lines(_ downloads: [Download], _ size: TerminalDevice.Size) -> [TerminalLine] {
         let width = size.columns - 1
         let transfers = downloads.map { status(of: $0) }
@@ -153,9 +153,9 @@ struct ProgressDisplay {
         return lines
     }
 
-    // MARK: - Where lines stay
+    // MARK: - Lines and JSON
 
-    /// A line for each as soon as its name is known, when its state changes, and then one at each interval.
+    /// Writes a line for each download: once its name is known, when its state changes, and at each interval.
     private mutating func writeLines(
         _ downloads: [Download], every interval: Duration, _ now: ContinuousClock.Instant,
         _ line: (ProgressDisplay, Download) -> String
@@ -174,7 +174,7 @@ struct ProgressDisplay {
         }
     }
 
-    /// The members are called, and mean, what those of the service's resource do.
+    /// The members have the names and meanings of those of the API's resource.
     private static func json(_ event: String, _ download: Download) -> String {
         object(event) { writer in
             writer.member("url", download.url)

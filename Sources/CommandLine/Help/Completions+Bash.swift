@@ -1,5 +1,5 @@
 extension Completions {
-    /// For bash 4 or newer, without the help of any other script.
+    /// The script for bash 4 or newer. It needs no other scripts.
     static var bash: String {
         var lines = [
             #"# Completes the command lines of pawl in bash. Made by "pawl completions bash"."#,

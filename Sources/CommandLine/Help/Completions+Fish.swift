@@ -1,5 +1,5 @@
 extension Completions {
-    /// For fish 3 or newer.
+    /// The script for fish 3 or newer.
     static var fish: String {
         var lines = [
             #"# Completes the command lines of pawl in fish. Made by "pawl completions fish"."#, "complete -c pawl -f",

@@ -1,5 +1,6 @@
 extension Completions {
-    /// For zsh's completion system (zshcompsys(1)): as a file `_pawl` in `$fpath`, or read after `compinit`.
+    /// The script for zsh's completion system (zshcompsys(1)): either a file `_pawl` in `$fpath`, or read after
+    /// `compinit`.
     static var zsh: String {
         var lines = [
             "#compdef pawl", #"# Completes the command lines of pawl in zsh. Made by "pawl completions zsh"."#, "_pawl() {",
@@ -57,7 +58,7 @@ extension Completions {
         }
     }
 
-    /// The text with a backslash before each of these characters.
+    /// The text with a backslash before each special character.
     private static func escaped(_ text: String, _ special: String) -> String {
         text.reduce(into: "") { $0 += special.contains($1) ? "\\\($1)" : String($1) }
     }

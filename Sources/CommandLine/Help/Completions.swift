@@ -1,6 +1,6 @@
-/// Scripts that complete command lines, made from the tables of commands and options.
+/// Shell completion scripts, generated from the tables of commands and options.
 public enum Completions {
-    /// The script for a shell, one of ``CommandTable/shells``; `nil` for another.
+    /// The script for a shell of ``CommandTable/shells``; `nil` for others.
     public static func script(for shell: String) -> String? {
         switch shell {
         case "bash": bash
@@ -10,10 +10,10 @@ public enum Completions {
         }
     }
 
-    /// Writes the identifiers of a service's downloads; nothing where there is no service.
+    /// The arguments that list the ids of a service's downloads; without a service they print nothing.
     static let identifiers = "list --ids --count 200 2>/dev/null"
 
-    /// A text between apostrophes, as all three shells read it.
+    /// The text in single quotes, as all three shells read it.
     static func quoted(_ text: String) -> String {
         "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }

@@ -1,14 +1,14 @@
 internal import PawlConfiguration
 
-/// The text of `pawl help`, made from the tables of commands and options.
+/// The text of `pawl help`, generated from the tables of commands and options.
 public enum Help {
-    /// What `pawl --version` prints.
+    /// The output of `pawl --version`.
     public static var versionLine: String { "pawl \(Program.version)" }
 
-    /// What the program is, in one sentence.
+    /// The description of the program in one sentence.
     static let purpose = "pawl downloads files: as a service with a REST API, or from the terminal."
 
-    /// Columns that no line exceeds.
+    /// The maximum length of a line in columns.
     private static let width = 110
 
     /// The whole text, or that of one command, with a line break at its end.
@@ -21,13 +21,13 @@ public enum Help {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Options that are explained together.
+    /// A group of options.
     struct Section {
         let title: String
         let commands: Set<CommandName>
-        /// Explained here.
+        /// The options explained in this section.
         let options: [Option]
-        /// Explained in an earlier section.
+        /// The options explained in an earlier section.
         let shared: [String]
     }
 
@@ -90,7 +90,7 @@ public enum Help {
         "--max-concurrent, --max-per-host, --segments and --speed-limit can be changed at run time (PATCH /settings) and are kept"
         + " with the data: a value given at the start wins and is kept, otherwise the kept one holds, otherwise the default."
 
-    /// The exit statuses that these commands have.
+    /// The exit statuses of these commands.
     static func statuses(of commands: [CommandName]) -> [String] {
         var lines: [String] = []
         for status in ExitStatus.allCases where status.isOf(commands) {
@@ -110,7 +110,7 @@ public enum Help {
         return [head] + entry("      ", option.meaning) + ["      (\(note))"]
     }
 
-    /// A text behind a heading, with lines broken where they would get too long.
+    /// A text after a heading, with wrapped lines.
     private static func entry(_ heading: String, _ text: String) -> [String] {
         let lines = wrapped(text, width - heading.count)
         let indentation = String(repeating: " ", count: heading.count)

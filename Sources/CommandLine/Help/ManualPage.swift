@@ -1,6 +1,7 @@
-/// The manual page, `pawl(1)`, made from the tables of commands and options. For `man` and the `man` macros of roff (groff_man(7)).
+/// The manual page `pawl(1)`, generated from the tables of commands and options, in the `man` macros of roff
+/// (groff_man(7)).
 public enum ManualPage {
-    /// The page's source.
+    /// The source of the page.
     public static var text: String {
         var lines = [
             #".\" Made by "pawl man"; docs/pawl.1 is a copy of what that writes."#,
@@ -73,7 +74,7 @@ public enum ManualPage {
         text.prefix(1).uppercased() + text.dropFirst() + "."
     }
 
-    /// Text as roff takes it: no backslash of its own, hyphens as they are typed, nothing at a line's beginning that is a request.
+    /// The text escaped for roff: backslashes, hyphens and quotes are literal, and no line begins with a request.
     static func escaped(_ text: String) -> String {
         var result = ""
         for character in text {

@@ -2,43 +2,43 @@ public import HTTPCore
 
 /// The options of the commands that talk to a running service.
 public struct ClientOptions: Sendable {
-    /// The service.
+    /// The URL of the service.
     public var server: HTTPURL
-    /// The finished file's name.
+    /// The name of the finished file; `nil` for the origin's.
     public var filename: String?
-    /// Most connections for each file, 1…16.
+    /// The maximum number of connections for each file, 1…16; `nil` for the service's setting.
     public var segments: Int?
-    /// Bytes per second of each download; 0 is no limit.
+    /// The speed limit of each download in bytes per second; 0 means unlimited.
     public var speedLimit: Int64 = 0
-    /// −10…10; greater ones begin first.
+    /// The priority, −10…10: downloads with greater ones begin first.
     public var priority: Int?
-    /// Formats of the parts of a work; empty for those that the service chooses.
+    /// Formats of the parts of a work; empty for the service's choice.
     public var formats: [String] = []
-    /// Labels to add, or the one that downloads must have.
+    /// Labels to add, or the label to select downloads by.
     public var labels: [String] = []
-    /// The folder of the finished file, or that downloads must have; empty for none.
+    /// The folder of the finished file, or to select downloads by; empty for the top folder.
     public var folder: String?
-    /// Whether a download is added without beginning.
+    /// Whether a download is added as paused.
     public var startsPaused = false
     /// The states to list; empty for all.
     public var states: [String] = []
-    /// What URL, file name or track name must contain.
+    /// Text to search for in URLs, file names and track names.
     public var text: String?
-    /// Most rows to show.
+    /// The maximum number of rows to list.
     public var count: Int?
-    /// Whether identifiers are all that is listed.
+    /// Whether only ids are listed.
     public var writesIDsOnly = false
-    /// Whether all downloads are meant, rather than those named.
+    /// Whether the command applies to all downloads instead of named ones.
     public var meansAll = false
-    /// Whether the finished file goes too.
+    /// Whether the finished file is deleted as well.
     public var deletesFile = false
-    /// Where to search.
+    /// The source to search in.
     public var source: String?
-    /// What kind of media to search for.
+    /// The kind of media to search for.
     public var media: String?
-    /// What to find of that kind of media.
+    /// The kind of result to search for.
     public var entity: String?
-    /// Whose store to search.
+    /// The country of the store to search in.
     public var country: String?
 
     init() {

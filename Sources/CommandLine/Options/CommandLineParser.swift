@@ -1,17 +1,17 @@
 internal import ObjectStorage
 internal import PawlConfiguration
 
-/// Reads a command line and an environment. Pure: no file is opened, nothing is printed.
+/// Parses a command line and an environment. It opens no files and prints nothing.
 public enum CommandLineParser {
-    /// The command that is given, with its operands and options.
+    /// Parses a command with its operands and options.
     ///
-    /// An option is a flag (`--max-concurrent 4` or `--max-concurrent=4`, before or after other arguments) or a variable
-    /// (`PAWL_MAX_CONCURRENT`). A flag wins: then the variable is not even read. Of a flag that is given twice the last counts,
-    /// unless it is repeatable.
+    /// An option is a flag (`--max-concurrent 4` or `--max-concurrent=4`, before or after other arguments) or a
+    /// variable (`PAWL_MAX_CONCURRENT`). If a flag is given, its variable is not read. If a flag is given twice, the
+    /// last value counts, unless the flag is repeatable.
     /// - Parameters:
-    ///   - arguments: without the program's name.
-    ///   - environment: variables by name. An empty one counts as not set.
-    /// - Throws: one line that names what is wrong and what is accepted.
+    ///   - arguments: The arguments without the program's name.
+    ///   - environment: The variables by name. An empty variable counts as not set.
+    /// - Throws: An error with one line of text that names the mistake and the accepted values.
     public static func parse(_ arguments: [String], environment: [String: String]) throws(UsageError) -> Invocation {
         var arguments = arguments[...]
         guard let first = arguments.popFirst() else { return Invocation(.help) }
@@ -28,7 +28,7 @@ public enum CommandLineParser {
         _ command: CommandName, _ arguments: ArraySlice<String>, _ environment: [String: String]
     ) throws(UsageError) -> Invocation {
         var invocation = Invocation(command)
-        // Progress is shown at a terminal anyway.
+        // The terminal displays the progress, so `info` would only repeat it.
         if command == .get { invocation.configuration.logLevel = .warning }
         if command == .demo { invocation.configuration.dataDirectory = Invocation.usualDirectories[1] }
         let options = OptionTable.options(of: command)
@@ -47,7 +47,7 @@ public enum CommandLineParser {
         return invocation
     }
 
-    /// A flag as it was given.
+    /// A flag with its value.
     private struct Flag {
         let option: Option
         let value: String
@@ -55,11 +55,11 @@ public enum CommandLineParser {
 
     private enum Reading {
         case flags([Flag])
-        /// Help or the version is wanted, whatever else there is.
+        /// Help or the version, which take precedence over all other arguments.
         case instead(Invocation)
     }
 
-    /// Splits the arguments into flags and operands; operands go into the invocation.
+    /// Splits the arguments into flags and operands, which are added to the invocation.
     private static func read(
         _ arguments: ArraySlice<String>, _ options: [Option], into invocation: inout Invocation
     ) throws(UsageError) -> Reading {
@@ -93,7 +93,7 @@ public enum CommandLineParser {
         return .flags(flags)
     }
 
-    /// `pawl help`, or `pawl help serve`.
+    /// Parses `pawl help`, with or without a topic.
     private static func help(_ topic: String?) throws(UsageError) -> Invocation {
         guard let topic, !topic.hasPrefix("-") else { return Invocation(.help) }
         guard let command = CommandName(rawValue: topic) else { throw unknownCommand(topic) }
@@ -106,7 +106,7 @@ public enum CommandLineParser {
         for option in options where option.isInEnvironment {
             let name = option.environmentName
             guard let text = environment[name], !text.isEmpty else { continue }
-            // Kubernetes sets PAWL_PORT=tcp://10.0.0.1:8080 in the neighbours of a service that is called "pawl".
+            // Kubernetes sets PAWL_PORT=tcp://10.0.0.1:8080 in the pods beside a service named "pawl".
             if option.name == "port", text.hasPrefix("tcp://") { continue }
             guard option.isRepeatable else {
                 try set(option, text, calling: name, in: &invocation)
@@ -130,11 +130,11 @@ public enum CommandLineParser {
         record(option, value, in: &invocation)
     }
 
-    /// Notes an option of a demo, whose replicas get it as a variable.
+    /// Records an option of `pawl demo`, which its replicas receive as a variable.
     private static func record(_ option: Option, _ value: String, in invocation: inout Invocation) {
         guard invocation.command == .demo, option.isInEnvironment, option.commands.contains(.serve) else { return }
         let name = option.environmentName
-        // What is given itself and what is read from a file overrule each other, as `--token` and `--token-file` do.
+        // A value and the file of a value exclude each other, such as `--token` and `--token-file`.
         let suffix = "_FILE"
         invocation.variables[name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name + suffix] = nil
         let earlier = option.isRepeatable ? invocation.variables[name].map { "\($0)\(option.separator)" } : nil
@@ -148,7 +148,7 @@ public enum CommandLineParser {
         invocation.operands.append(argument)
     }
 
-    /// Checks what no single option can.
+    /// Checks the combination of options.
     private static func check(_ invocation: Invocation) throws(UsageError) {
         let configuration = invocation.configuration
         if CommandName.services.contains(invocation.command) {
@@ -169,8 +169,8 @@ public enum CommandLineParser {
         try OperandCheck.check(invocation)
     }
 
-    /// A fleet to be tried serves this machine: clients get files from its storage, which nobody else reaches. And what one process has
-    /// to itself, several cannot share.
+    /// Checks the options of a demo fleet. It serves only this machine, since clients get files from its storage, which
+    /// others cannot reach. Options for one process cannot be used by several.
     private static func checkDemoFleet(_ configuration: Configuration) throws(UsageError) {
         guard !configuration.servesOtherMachines else {
             throw UsageError("pawl: --replicas serves this machine alone: leave out --host \(configuration.host)")
@@ -181,7 +181,7 @@ public enum CommandLineParser {
         }
     }
 
-    /// Records that others share are of no use without files that they share, and the other way round.
+    /// Checks that a shared database and shared storage are given together.
     private static func checkFleet(_ configuration: Configuration) throws(UsageError) {
         switch (configuration.isReplica, configuration.objects) {
         case (false, nil): return
@@ -196,7 +196,7 @@ public enum CommandLineParser {
         }
     }
 
-    /// Splits `--flag=value`, and `-xvalue` where `-x` takes one.
+    /// Splits `--flag=value`, and `-xvalue` if `-x` takes a value.
     private static func split(_ argument: String, _ options: [Option]) -> (flag: String, value: String?) {
         if argument.hasPrefix("--") {
             guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
@@ -229,7 +229,7 @@ public enum CommandLineParser {
 }
 
 extension Substring {
-    /// Without white space around it.
+    /// The text without surrounding white space.
     var trimmed: String {
         var text = self
         while text.first?.isWhitespace == true { text.removeFirst() }

@@ -6,25 +6,25 @@ public enum CommandName: String, Sendable, CaseIterable {
     case demo
     /// Downloads from the terminal.
     case get
-    /// Searches by way of a service.
+    /// Searches through a service.
     case search
-    /// Shows what a work consists of.
+    /// Lists the parts of a work.
     case parts
-    /// Gives a service something to download.
+    /// Adds downloads to a service.
     case add
-    /// Shows a service's downloads.
+    /// Lists a service's downloads.
     case list
-    /// Shows a service's downloads as they go on.
+    /// Displays a service's downloads while they change.
     case watch
-    /// Gives a download another place in the queue.
+    /// Moves a download to another position in the queue.
     case move
     /// Stops downloads, keeping their bytes.
     case pause
-    /// Continues downloads.
+    /// Resumes downloads.
     case resume
-    /// Stops downloads for good.
+    /// Cancels downloads.
     case cancel
-    /// Begins downloads again.
+    /// Retries failed downloads.
     case retry
     /// Removes downloads.
     case rm

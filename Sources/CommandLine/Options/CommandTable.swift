@@ -1,21 +1,21 @@
-/// A command as its users see it. The parser, help, the manual page and the completions of all shells follow from it and from
-/// ``OptionTable``, so that they cannot disagree.
+/// A command as its users see it. The parser, help, the manual page and the shell completions use this table and
+/// ``OptionTable``, so that they agree.
 struct Command: Sendable {
-    /// What a command takes besides options.
+    /// The operands of a command.
     enum Operands: Sendable, Equatable {
-        /// Nothing.
+        /// No operands.
         case none
-        /// URLs, one or more unless there is a list of them.
+        /// URLs, at least one unless a list is given.
         case urls
-        /// URLs, numbers of what was listed last, and ids of items; one or more unless there is a list of URLs.
+        /// URLs, numbers of listed results, and ids of items; at least one unless a list of URLs is given.
         case urlsOrResults
         /// The number of a result of the last search, or the id of an item.
         case result
-        /// Identifiers of downloads, one or more unless all are meant.
+        /// Ids of downloads, at least one unless all are selected.
         case downloads
-        /// Identifiers of downloads, or none for all.
+        /// Ids of downloads; none for all.
         case anyDownloads
-        /// The identifier of a download, and a place in the queue.
+        /// The id of a download, and a position in the queue.
         case downloadAndPlace
         /// Words to search for.
         case words
@@ -27,17 +27,17 @@ struct Command: Sendable {
         case command
     }
 
-    /// How it is called.
+    /// The name of the command.
     let name: CommandName
-    /// What it does, in one line.
+    /// The summary in one line.
     let meaning: String
-    /// How its operands are written; empty for none.
+    /// The operands in the usage line; empty for none.
     let synopsis: String
-    /// What it takes.
+    /// The accepted operands.
     let operands: Operands
-    /// What more there is to know, a paragraph each.
+    /// Further paragraphs of explanation.
     let description: [String]
-    /// What it looks like, and what that does.
+    /// Example command lines with explanations.
     let examples: [(line: String, does: String)]
 
     init(
@@ -52,19 +52,19 @@ struct Command: Sendable {
         self.examples = examples
     }
 
-    /// Its options.
+    /// The options of the command.
     var options: [Option] { OptionTable.options(of: name) }
 
-    /// How it is written, in one line.
+    /// The usage line.
     var usage: String {
         let options = self.options.isEmpty ? "" : " [option]..."
         return "pawl \(name.rawValue)\(options)\(synopsis.isEmpty ? "" : " " + synopsis)"
     }
 }
 
-/// All commands, in the order help shows them.
+/// All commands, in the order of the help.
 enum CommandTable {
-    /// The shells that command lines can be completed in.
+    /// The shells with completion scripts.
     static let shells = ["bash", "zsh", "fish"]
 
     /// A command by its name.

@@ -1,18 +1,18 @@
 public import HTTPCore
 
-/// Something to download, as an operand or a line of a list names it.
+/// A file to download, as an operand or a line of a list names it.
 public enum DownloadOperand: Sendable, Equatable {
     /// A URL, as given.
     case url(HTTPURL)
-    /// Results of the last search, or parts of the last list of such, counted from 1.
+    /// Results of the last search or listing of parts, counted from 1.
     case results(ClosedRange<Int>)
-    /// An item by its id, such as `itunes:263301273`; which sources there are, the service knows.
+    /// An item by its id, such as `itunes:263301273`. The service checks the source.
     case item(String)
 
-    /// Results that one range may name.
+    /// The maximum number of a result.
     private static let mostResults = 1000
 
-    /// Reads a URL, a number, two numbers with a hyphen between, or an id; `nil` for anything else.
+    /// Parses a URL, a number, two numbers with a hyphen, or an id; `nil` for anything else.
     public init?(_ text: String) {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         let numbers = parts.compactMap { part in part.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(part) : nil }
@@ -28,7 +28,8 @@ public enum DownloadOperand: Sendable, Equatable {
         }
     }
 
-    /// A source's name, a colon and what the source calls it. What looks like a URL is none.
+    /// Whether a text has the form of an id: a source's name, a colon and the source's own id. A text like a URL is not
+    /// an id.
     private static func isID(_ text: String) -> Bool {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty, !parts[1].hasPrefix("//"), !["http", "https"].contains(parts[0]) else {

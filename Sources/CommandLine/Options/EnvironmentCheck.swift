@@ -1,6 +1,6 @@
-/// Finds the variables that look like options and are none: a misspelt one would be ignored without a word.
+/// Finds environment variables that look like options and are unknown, such as misspelt ones.
 enum EnvironmentCheck {
-    /// One line about all of them, by name only: a value may be a secret.
+    /// One line with the names of all unknown variables. Values are left out, since they may be secrets.
     static func warnings(about environment: [String: String]) -> [String] {
         let known = OptionTable.all.filter(\.isInEnvironment).map(\.environmentName)
         let unknown = environment.keys.sorted().filter { $0.hasPrefix("PAWL_") && !known.contains($0) && !isMadeByKubernetes($0) }
@@ -11,8 +11,8 @@ enum EnvironmentCheck {
         return ["ignoring unknown environment variables: " + names.joined(separator: ", ")]
     }
 
-    /// Kubernetes describes each service to its neighbours: one called "pawl" by `PAWL_SERVICE_HOST`, `PAWL_PORT_8080_TCP` and
-    /// more of that kind.
+    /// Whether Kubernetes sets the variable for a service named "pawl", such as `PAWL_SERVICE_HOST` and
+    /// `PAWL_PORT_8080_TCP`.
     private static func isMadeByKubernetes(_ name: String) -> Bool {
         name == "PAWL_SERVICE_HOST" || name.hasPrefix("PAWL_SERVICE_PORT") || name.hasPrefix("PAWL_PORT_")
     }

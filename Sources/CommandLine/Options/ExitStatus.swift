@@ -1,19 +1,19 @@
-/// The meanings of the process's exit status.
+/// The exit statuses of the process.
 public enum ExitStatus: Int32, Sendable, CaseIterable {
-    /// Everything that was asked for is done.
+    /// The command has succeeded.
     case done = 0
-    /// Something that was asked for did not succeed, or was refused.
+    /// A part of the command has failed, or was refused.
     case failed = 1
     /// The command line, a list of URLs or a variable is wrong.
     case usage = 2
-    /// The service cannot be reached, or what responds is none.
+    /// The service is unreachable or did not send a valid response.
     case unreachable = 3
-    /// The service refuses the token, or wants one.
+    /// The service refuses the token, or requires one.
     case unauthorized = 4
-    /// `pawl check` found no fault, but could not look at everything.
+    /// `pawl check` found no fault, but could not check everything.
     case unchecked = 5
 
-    /// What help says of it.
+    /// The explanation in the help.
     var meaning: String {
         switch self {
         case .done: "everything that was asked for is done"
@@ -26,7 +26,7 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
         }
     }
 
-    /// Whether one of these commands can end with it.
+    /// Whether one of these commands can end with this status.
     func isOf(_ commands: [CommandName]) -> Bool {
         switch self {
         case .done, .failed, .usage: true
@@ -35,6 +35,6 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
         }
     }
 
-    /// What help says of the ends that signals bring.
+    /// The explanation of signals in the help.
     static let signals = (status: "128 + n", meaning: "signal n ended it: 130 after Ctrl-C; what was begun can be resumed")
 }

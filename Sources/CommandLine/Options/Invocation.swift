@@ -2,44 +2,44 @@ internal import Downloads
 public import PawlConfiguration
 public import System
 
-/// A command line, parsed: the command, its operands and its options.
+/// A parsed command line: the command, its operands and its options.
 public struct Invocation: Sendable {
     /// The command.
     public var command: CommandName
-    /// The options that services have, and other commands in part.
+    /// The options of services, some of which other commands have as well.
     public var configuration = Configuration()
     /// The options of the commands that talk to a service.
     public var client = ClientOptions()
     /// The names of the options that were given as flags, without `--`.
     public var flags: Set<String> = []
-    /// What stands on the command line besides options, as given: URLs, identifiers, words to search for.
+    /// The operands as given, such as URLs, ids and words to search for.
     public var operands: [String] = []
-    /// Where `get` writes its one file to; `nil`: a name from the origin or the URL.
+    /// The path of the only file of `get`; `nil` if the name comes from the origin or the URL.
     public var output: String?
-    /// The directory that `get` writes into.
+    /// The directory into which `get` writes.
     public var directory = "."
-    /// The digest that the one file of `get` or `add` must have: `sha-256:<hex>`.
+    /// The checksum of the only file of `get` or `add`, as `sha-256:<hex>`.
     public var checksum: String?
     /// A file of more URLs for `get` or `add`; `-` is standard input.
     public var listFile: String?
-    /// Whether JSON is written rather than text for people.
+    /// Whether the output is JSON instead of text.
     public var writesJSON = false
 
-    /// How many replicas `demo` runs behind a balancer, 1…9; with 1 it is a service without a fleet.
+    /// The number of replicas that `demo` runs behind a balancer, 1…9; 1 is a service without a fleet.
     public var replicas = 1
-    /// The service's options that `demo` was given, flags too, as variables: for its replicas, which get the same.
+    /// The service's options given to `demo`, including flags, as environment variables for its replicas.
     public var variables: [String: String] = [:]
 
-    /// Whether `check` repairs what it finds.
+    /// Whether `check` repairs faults.
     public var repairs = false
 
-    /// The command that help is wanted for; `nil` for all.
+    /// The command to explain; `nil` for all.
     public var topic: CommandName?
-    /// What is odd but keeps nothing from being done, a line each.
+    /// Warnings about the command line and environment, one line each.
     public var warnings: [String] = []
 
-    /// Opens the directory that commands use when no option names one, and keeps it in the configuration: another user may have made
-    /// it. `serve` and `demo` make it if it is missing.
+    /// Opens the default data directory, if no option names another, and keeps it in the configuration: another user
+    /// may have created it. `serve` and `demo` create it if it is missing.
     public mutating func claimUsualDirectory() throws(ClaimError) {
         let (path, makes) = (configuration.dataDirectory, command == .serve || command == .demo)
         guard makes || command == .backup || command == .check && !configuration.isReplica,
@@ -49,7 +49,7 @@ public struct Invocation: Sendable {
         configuration.claimedDirectory = try Directory(claimingIn: folder).claimDirectory(name, at: path, makes: makes)
     }
 
-    /// Writes why a directory cannot be used to standard error, and returns the process's exit status.
+    /// Writes the reason why a directory cannot be used to standard error, and returns the process's exit status.
     public func report(_ error: ClaimError) -> Int32 {
         StandardStreams.writeError("\(UsageError("pawl: \(error)"))\n")
         if error.isRefusal { return ExitStatus.usage.rawValue }

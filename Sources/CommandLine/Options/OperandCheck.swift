@@ -1,8 +1,8 @@
 internal import HTTPCore
 
-/// Whether a command has the operands that it takes, and options that go with them.
+/// Checks the operands of a command, and the options that depend on them.
 enum OperandCheck {
-    /// Throws one line that says what is missing, or is not acceptable.
+    /// Throws an error with one line of text if an operand is missing or invalid.
     static func check(_ invocation: Invocation) throws(UsageError) {
         let name = invocation.command.rawValue
         let operands = invocation.operands
@@ -61,7 +61,7 @@ enum OperandCheck {
         }
     }
 
-    /// `pause` and its like: some downloads, or all.
+    /// Checks commands such as `pause`, which take ids or `--all`.
     private static func checkChoice(_ invocation: Invocation) throws(UsageError) {
         let name = invocation.command.rawValue
         let hasAll = invocation.command != .retry && invocation.command != .rm
@@ -80,7 +80,7 @@ enum OperandCheck {
         }
     }
 
-    /// What names one file, or one file's digest, takes exactly one.
+    /// Checks that options for a single file are given with exactly one operand.
     private static func checkSingle(_ invocation: Invocation, isNamed: Bool, elsewhere: String) throws(UsageError) {
         guard invocation.operands.count != 1 || invocation.listFile != nil else { return }
         if isNamed { throw UsageError("pawl: --output names one file, so it takes exactly one URL\(elsewhere)") }
@@ -89,7 +89,7 @@ enum OperandCheck {
         }
     }
 
-    /// What is wrong with a URL.
+    /// The error for an invalid URL.
     static func badURL(_ text: String, of command: String, besides: String = "", at place: String = "") -> UsageError {
         if let end = text.firstRange(of: "://")?.lowerBound {
             let scheme = text[..<end].lowercased()

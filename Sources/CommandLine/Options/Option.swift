@@ -1,11 +1,11 @@
 internal import Downloads
 internal import PawlConfiguration
 
-/// One option: how it is written, what it takes, what it means. Flags, environment, help and errors all follow from it.
+/// An option: its names, values and meaning. Flags, environment, help and errors all use it.
 struct Option: Sendable {
-    /// What a shell can offer for a value.
+    /// The suggestions of a shell for a value.
     enum Completion: Sendable, Equatable {
-        /// Nothing: it is the user's to know.
+        /// No suggestions.
         case text
         case file
         case directory
@@ -14,33 +14,33 @@ struct Option: Sendable {
 
     /// The flag without its dashes, such as `max-concurrent`.
     let name: String
-    /// What stands for the value in help; `nil` for a switch, which needs none.
+    /// The name of the value in help; `nil` for a switch, which needs no value.
     let placeholder: String?
-    /// What it takes, as the end of "takes …".
+    /// The accepted values, as the end of "takes …".
     let accepts: String
-    /// What help says of it.
+    /// The explanation in the help.
     let meaning: String
-    /// What help says of its default.
+    /// The explanation of the default in the help.
     let defaultText: String
-    /// Whether it can be given several times, or separated by commas (see ``separator``) in the environment.
+    /// Whether it can be repeated, or have several values in the environment (see ``separator``).
     let isRepeatable: Bool
-    /// Whether its value may appear in a message.
+    /// Whether messages must not contain its value.
     let isSecret: Bool
-    /// Whether it is read from the environment as well.
+    /// Whether it is also read from the environment.
     let isInEnvironment: Bool
     /// The commands that have it.
     let commands: Set<CommandName>
     /// The flag's short form, such as `o` for `-o`.
     private(set) var short: Character?
-    /// Other names for it, which are taken and not advertised first.
+    /// Further accepted names, which help lists last.
     private(set) var aliases: [String] = []
-    /// What a shell completes its value from.
+    /// The suggestions of a shell for its value.
     private(set) var completion = Completion.text
-    /// What separates several values in the environment.
+    /// The separator of several values in the environment.
     private(set) var separator: Character = ","
-    /// The variable's name, where it does not follow from the option's.
+    /// The name of the variable, if it does not follow from the option's name.
     private var variable: String?
-    /// Takes one value; `false` if it is not acceptable.
+    /// Applies a value; returns `false` if it is not acceptable.
     let apply: @Sendable (inout Invocation, String) -> Bool
 
     init(
@@ -63,45 +63,46 @@ struct Option: Sendable {
 
     var flag: String { "--" + name }
 
-    /// All ways to write it, the short one first: `-o`, `--output`.
+    /// All spellings, the short one first: `-o`, `--output`.
     var flags: [String] { (short.map { ["-\($0)"] } ?? []) + [flag] + aliases.map { "--" + $0 } }
 
-    /// The same option with a short form.
+    /// Returns the option with a short form.
     func short(_ letter: Character) -> Option {
         var option = self
         option.short = letter
         return option
     }
 
-    /// The same option, also under another name.
+    /// Returns the option with a further name.
     func alias(_ name: String) -> Option {
         var option = self
         option.aliases.append(name)
         return option
     }
 
-    /// The same option with something to offer for its value.
+    /// Returns the option with suggestions for its value.
     func completed(from completion: Completion) -> Option {
         var option = self
         option.completion = completion
         return option
     }
 
-    /// The same option, whose values have commas in them.
+    /// Returns the option with another separator, for values that contain commas.
     func separated(by separator: Character) -> Option {
         var option = self
         option.separator = separator
         return option
     }
 
-    /// The same option, read from another variable than the one called after it.
+    /// Returns the option with another variable than the one named after it.
     func variable(_ name: String) -> Option {
         var option = self
         option.variable = name
         return option
     }
 
-    /// The setting that it is the value of at the start, if it is one that can be changed at run time.
+    /// The setting with the same value at the start; `nil` if the option is not one of the settings that can change at
+    /// run time.
     var setting: ServiceSettings.Name? {
         switch name {
         case "max-concurrent": .maxConcurrent
@@ -112,13 +113,13 @@ struct Option: Sendable {
         }
     }
 
-    /// `PAWL_MAX_CONCURRENT` for `max-concurrent`.
+    /// The name of the variable: `PAWL_MAX_CONCURRENT` for `max-concurrent`.
     var environmentName: String {
         variable ?? "PAWL_"
             + String(decoding: name.utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }, as: UTF8.self).uppercased()
     }
 
-    /// A switch: on when it is written alone, or followed by `=true`.
+    /// A switch: on without a value, or with `=true`.
     static func toggle(
         _ name: String, _ meaning: String, commands: Set<CommandName> = CommandName.services,
         _ property: any WritableKeyPath<Configuration, Bool> & Sendable
@@ -159,7 +160,7 @@ struct Option: Sendable {
         }
     }
 
-    /// One of the names of an enumeration.
+    /// A raw value of an enumeration.
     static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
         _ name: String, default defaultText: String, _ meaning: String,
         commands: Set<CommandName> = CommandName.services,

@@ -1,7 +1,7 @@
 internal import Downloads
 internal import PawlConfiguration
 
-/// The options of `get`, and those of it that `add` has too.
+/// The options of `get`, some of which `add` has as well.
 extension OptionTable {
     static let get: [Option] = [
         Option(

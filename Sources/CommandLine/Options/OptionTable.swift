@@ -4,9 +4,9 @@ internal import HTTPCore
 internal import ObjectStorage
 internal import PawlConfiguration
 
-/// All options, in the order help shows them.
+/// All options, in the order of the help.
 enum OptionTable {
-    /// The options a command has.
+    /// The options of a command.
     static func options(of command: CommandName) -> [Option] {
         all.filter { $0.commands.contains(command) }
     }
@@ -24,7 +24,7 @@ enum OptionTable {
         }
     ]
 
-    /// Those of services, and what `get` shares of them.
+    /// The options of services, some of which `get` has as well.
     private static let services: [Option] = [
         Option(
             "host", "ADDRESS", accepts: "an IP address or localhost", default: "127.0.0.1",
@@ -249,7 +249,7 @@ enum OptionTable {
         .choice("log-format", default: "text", "how a line of the log is written", \.logFormat),
     ]
 
-    /// The address to bind, without brackets; `nil` for what is neither an IP address nor `localhost`.
+    /// The address to bind, without brackets; `nil` if the text is neither an IP address nor `localhost`.
     private static func bindableHost(_ text: String) -> String? {
         if text.lowercased() == "localhost" { return "127.0.0.1" }
         let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
@@ -262,8 +262,8 @@ enum OptionTable {
 }
 
 extension Option {
-    /// A path, of a file unless it says otherwise.
-    /// - Parameter replacing: what else is no more given then.
+    /// A path, of a file unless changed by `completed(from:)`.
+    /// - Parameter replacing: Clears the options that this one replaces.
     fileprivate static func path(
         _ name: String, default defaultText: String = "none", _ meaning: String,
         commands: Set<CommandName> = CommandName.services,
@@ -320,10 +320,10 @@ extension Option {
         }
     }
 
-    /// Bits of a mode.
+    /// The permission bits of a mode.
     /// - Parameters:
-    ///   - needed: what the service cannot do without.
-    ///   - most: all that there may be.
+    ///   - needed: The required bits.
+    ///   - most: The allowed bits.
     fileprivate static func permissions(
         _ name: String, accepts: String, default defaultText: String, _ meaning: String, needing needed: UInt32,
         within most: UInt32, _ property: any WritableKeyPath<Configuration, UInt32?> & Sendable

@@ -1,6 +1,6 @@
-/// Guesses what a mistyped word was meant to be.
+/// Suggests the intended word for a misspelt one.
 enum Spelling {
-    /// The candidate that the fewest edits turn the word into, if they are few for its length.
+    /// The candidate with the smallest edit distance, if that is small for the word's length; `nil` otherwise.
     static func nearest(to word: String, among candidates: [String]) -> String? {
         let bytes = Array(word.utf8.prefix(64))
         let limit = max(1, bytes.count / 3)
@@ -11,7 +11,7 @@ enum Spelling {
         return best.candidate
     }
 
-    /// Insertions, deletions and replacements that lead from one word to the other (Levenshtein's distance).
+    /// The edit distance between two words (Levenshtein): the number of insertions, deletions and replacements.
     static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var row = Array(0...right.count)
         for (leftIndex, leftByte) in left.enumerated() {

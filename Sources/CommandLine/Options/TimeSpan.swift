@@ -1,13 +1,13 @@
-/// A span of time as people write it: `30d`, `12h`, `90m`, `45s`.
+/// A duration as people write it: `30d`, `12h`, `90m`, `45s`.
 enum TimeSpan {
-    /// What is accepted, as the end of "takes …".
+    /// The accepted values, as the end of "takes …".
     static let accepted = "a whole number with s, m, h, d or w, such as 30d"
 
     private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
-    /// A thousand years: later than any clock here tells.
+    /// A thousand years, in seconds: longer than any useful retention.
     private static let longest: Int64 = 365_250 * 86_400
 
-    /// Reads it; `nil` for anything else, and for more than a thousand years.
+    /// Parses a duration; `nil` for invalid text, and for more than a thousand years.
     static func parse(_ text: String) -> Duration? {
         let digits = text.dropLast()
         guard let unit = text.last.flatMap({ units[$0] }), !digits.isEmpty,

@@ -1,16 +1,17 @@
 internal import HTTPCore
 internal import System
 
-/// A file that names URLs, one on a line.
+/// A file with one URL on each line.
 public enum URLList {
-    /// The most bytes of a list: more URLs than anybody waits for.
+    /// The maximum size of a list in bytes.
     private static let limit = 16 << 20
 
-    /// The URLs in a list's text. Empty lines and those that begin with `#` are skipped, white space around a URL is dropped.
+    /// Parses the text of a list. Empty lines and those that begin with `#` are skipped, and white space around a URL
+    /// is ignored.
     /// - Parameters:
-    ///   - name: the name of the list in an error.
-    ///   - command: the command that an error names.
-    /// - Throws: one line that names the first line that is no URL.
+    ///   - name: The name of the list in an error.
+    ///   - command: The command in an error.
+    /// - Throws: An error with one line of text that names the first invalid line.
     static func urls(in text: String, name: String, for command: CommandName) throws(UsageError) -> [HTTPURL] {
         var urls: [HTTPURL] = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
@@ -24,8 +25,8 @@ public enum URLList {
         return urls
     }
 
-    /// What an invocation's operands and its list name, in that order. Reads the list.
-    /// - Throws: one line that says why the list is not to be had, or what is wrong in it.
+    /// The operands of an invocation, followed by those of its list, which this function reads.
+    /// - Throws: An error with one line of text if the list cannot be read or is invalid.
     public static func operands(of invocation: Invocation) throws(UsageError) -> [DownloadOperand] {
         var operands = invocation.operands.compactMap(DownloadOperand.init)
         guard let path = invocation.listFile else { return operands }

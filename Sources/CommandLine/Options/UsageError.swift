@@ -1,11 +1,11 @@
 internal import Terminal
 
-/// What is wrong with a command line or an environment, in exactly one line.
+/// An error in a command line or an environment, in exactly one line of text.
 public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// One line that names what is wrong and what is accepted.
+    /// The line, which names the mistake and the accepted values.
     public let description: String
 
-    /// Takes the line; whatever would break it in two, or play tricks on a terminal, becomes `?`.
+    /// Creates an error. Line breaks and control sequences of terminals become `?`.
     init(_ line: String) {
         description = TerminalText(line).string
     }

@@ -3,7 +3,7 @@ internal import PawlConfiguration
 internal import Terminal
 
 extension TransferStatus {
-    /// A download as a terminal shows it.
+    /// The status of a download.
     init(_ download: Download) {
         self.init(name: TerminalText(download.filename ?? Log.withoutSecrets(download.url)), state: download.state)
         bytesReceived = download.bytesReceived

@@ -2,7 +2,7 @@ public import Downloads
 public import Terminal
 
 extension TransferStatus {
-    /// Columns of the fields behind the bar: percentage, size, speed and time left.
+    /// The widths in columns of the fields after the bar: percentage, size, speed and time left.
     private enum Field {
         static let percentage = 4
         static let size = 9
@@ -11,14 +11,14 @@ extension TransferStatus {
         static let gap = 2
     }
 
-    /// How it stands in one line of at most `width` columns. What there is no room for goes in this order: the bar, the size, the
-    /// time left, the speed, the end of the name.
+    /// The status in one line of at most `width` columns. In narrow terminals, fields are left out in this order: bar,
+    /// size, time left, speed, end of the name.
     public func line(width: Int, _ appearance: Appearance) -> TerminalLine {
         let tail = tail(width: width)
         let room = width - tail.width - Field.gap
         guard room >= 4 else { return tail.clipped(to: width, appearance) }
         var line = TerminalLine()
-        // Lines below each other have their bars at one place, whatever is behind them.
+        // A fixed width of the name aligns the bars of all lines.
         let nameWidth = width >= 60 ? min(40, width / 3) : room
         line.append(name.shortened(to: min(nameWidth, room), appearance).padded(to: min(nameWidth, room)))
         let barWidth = room - nameWidth - Field.gap
@@ -31,7 +31,7 @@ extension TransferStatus {
         return line
     }
 
-    /// What stands at the right edge.
+    /// The fields at the right edge.
     private func tail(width: Int) -> TerminalLine {
         var line = TerminalLine()
         func add(_ text: String, _ columns: Int, _ style: Style = .plain) {
@@ -61,7 +61,7 @@ extension TransferStatus {
 }
 
 extension DownloadState {
-    /// How it stands out on a terminal.
+    /// The style of the state on a terminal.
     public var style: Style {
         switch self {
         case .queued, .paused, .retrying: .waiting

@@ -1,48 +1,48 @@
 public import Downloads
 public import Terminal
 
-/// How a download stands, as far as a terminal shows it.
+/// The status of a download as displayed in a terminal.
 public struct TransferStatus: Sendable, Equatable {
-    /// What it is called: its file's name, or else its URL.
+    /// The name of its file, or its URL.
     public var name: TerminalText
-    /// Its state.
+    /// The state.
     public var state: DownloadState
-    /// Bytes that are there.
+    /// The number of received bytes.
     public var bytesReceived: Int64 = 0
-    /// Bytes it will have; `nil` while unknown.
+    /// The size in bytes; `nil` while unknown.
     public var bytesTotal: Int64?
-    /// Bytes per second, now.
+    /// The current speed in bytes per second.
     public var bytesPerSecond: Int64 = 0
-    /// Seconds left at that speed; `nil` while unknown.
+    /// The remaining seconds at that speed; `nil` while unknown.
     public var secondsLeft: Double?
-    /// Whether nothing has come for a while.
+    /// Whether the transfer is stalled.
     public var isStalled = false
-    /// What went wrong last.
+    /// The last error; `nil` if there was none.
     public var reason: TerminalText?
 
-    /// A download of which nothing more is known.
+    /// Creates a status with only a name and a state.
     public init(name: TerminalText, state: DownloadState) {
         self.name = name
         self.state = state
     }
 
-    /// How much of it is there, 0…1; `nil` while unknown.
+    /// The received fraction of the file, 0…1; `nil` while unknown.
     public var fraction: Double? {
         guard let total = bytesTotal else { return nil }
         return total > 0 ? min(1, Double(max(0, bytesReceived)) / Double(total)) : 1
     }
 
-    /// `45%`, or nothing while it is unknown.
+    /// The percentage, such as `45%`; empty while unknown.
     public var percentage: String {
         fraction.map { "\(Int(($0 * 100).rounded(.down)))%" } ?? ""
     }
 
-    /// The size, or what is there of it: `12.1 of 27.0 MiB` would not line up, so one number at a time.
+    /// The size, or the received bytes while it is unknown. One number, since `12.1 of 27.0 MiB` would not align.
     public var size: String {
         bytesTotal == nil && bytesReceived == 0 ? "" : HumanReadable.bytes(bytesTotal ?? bytesReceived)
     }
 
-    /// What there is to say besides its name: `45% of 27.0 MiB, 3.4 MiB/s, 4s left`.
+    /// The status in words, without the name: `45% of 27.0 MiB, 3.4 MiB/s, 4s left`.
     public var facts: TerminalText {
         var parts: [String] = []
         if bytesTotal != nil {
@@ -64,14 +64,14 @@ public struct TransferStatus: Sendable, Equatable {
 }
 
 extension TransferStatus {
-    /// Several as one: their bytes, speeds and the time that all of them take.
+    /// The total of several transfers: their bytes, their speed and the remaining time.
     public static func total(of transfers: [TransferStatus], name: TerminalText) -> TransferStatus {
         var total = TransferStatus(name: name, state: .downloading)
         var expected: Int64? = 0
         for transfer in transfers {
             total.bytesReceived = sum(total.bytesReceived, transfer.bytesReceived)
             total.bytesPerSecond = sum(total.bytesPerSecond, transfer.bytesPerSecond)
-            // One whose size is unknown leaves the total unknown.
+            // One unknown size makes the total unknown.
             expected = expected.flatMap { known in transfer.bytesTotal.map { sum(known, $0) } }
         }
         total.bytesTotal = expected
