@@ -1,26 +1,27 @@
-/// Who signs requests to object storage. Printing one shows nothing of it.
+/// The credentials for object storage. Their description hides them.
 public struct ObjectCredentials: Sendable {
-    /// The name of the key.
+    /// The id of the access key.
     let accessKeyID: String
-    /// The key.
+    /// The secret access key.
     let secretAccessKey: String
-    /// What comes with keys that are lent for a time.
+    /// The token of temporary credentials; `nil` for permanent ones.
     let sessionToken: String?
 
-    /// Credentials from their parts; nil if one cannot be sent in a field: it is empty, or has spaces or other characters than visible ASCII.
+    /// Creates credentials from their parts; `nil` if one of them is empty or has other characters than visible ASCII,
+    /// so that it cannot be sent in a field.
     public init?(accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil) {
         for part in [accessKeyID, secretAccessKey, sessionToken ?? "-"] {
             guard !part.isEmpty, part.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
         }
-        // The name stands between slashes in what is signed.
+        // Slashes and commas separate the parts of the signed fields.
         guard !accessKeyID.contains("/"), !accessKeyID.contains(",") else { return nil }
         self.accessKeyID = accessKeyID
         self.secretAccessKey = secretAccessKey
         self.sessionToken = sessionToken
     }
 
-    /// Those of `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if it is set and not empty, `AWS_SESSION_TOKEN`; nil if they are missing
-    /// or cannot be used.
+    /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if it is set and not empty, `AWS_SESSION_TOKEN`; `nil`
+    /// if they are missing or invalid.
     public init?(environment: [String: String]) {
         guard let id = environment["AWS_ACCESS_KEY_ID"], let secret = environment["AWS_SECRET_ACCESS_KEY"] else { return nil }
         let token = environment["AWS_SESSION_TOKEN"].flatMap { $0.isEmpty ? nil : $0 }
@@ -29,10 +30,10 @@ public struct ObjectCredentials: Sendable {
 }
 
 extension ObjectCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Says that there are some.
+    /// A placeholder for the credentials.
     public var description: String { "credentials" }
-    /// The same as ``description``.
+    /// A placeholder for the credentials.
     public var debugDescription: String { description }
-    /// Without children.
+    /// An empty mirror, which hides the credentials.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,11 +1,11 @@
-/// What the service says of an object.
+/// The properties of an object in object storage.
 public struct ObjectDescription: Sendable, Equatable {
-    /// Its bytes.
+    /// The length in bytes.
     public let length: Int64
-    /// Its entity tag without quotes; empty if it has none. Often, but not always, the MD5 of its bytes.
+    /// The entity tag without quotes; empty if there is none. Often, but not always, it is the MD5 of the bytes.
     public let tag: String
 
-    /// A description from its parts.
+    /// Creates a description from its parts.
     public init(length: Int64, tag: String) {
         self.length = length
         self.tag = tag

@@ -1,24 +1,24 @@
 public import HTTPCore
 
-/// Where objects are kept: a bucket of an S3-compatible service, and what the names of all objects there begin with.
+/// The location of objects: a bucket of an S3-compatible service, and the prefix of all keys.
 ///
-/// Written `s3://bucket/prefix?endpoint=https://…&region=…&public=https://…`. Requests name the bucket in the path, never in the host:
-/// MinIO and Ceph want it so without further setup, and AWS takes it.
+/// Written as `s3://bucket/prefix?endpoint=https://…&region=…&public=https://…`. Requests name the bucket in the path,
+/// not in the host: MinIO and Ceph need further setup for hosts, and AWS accepts both.
 public struct ObjectLocation: Sendable, Equatable {
-    /// The bucket's name.
+    /// The name of the bucket.
     public let bucket: String
-    /// What the keys of all objects begin with, without the slash that follows; may be empty.
+    /// The prefix of all keys, without the slash that follows; may be empty.
     public let prefix: String
-    /// Both, as they are written.
+    /// Bucket and prefix as written.
     public var place: String { prefix.isEmpty ? bucket : "\(bucket)/\(prefix)" }
-    /// The service's address; a path of it comes before the bucket's name. By default AWS's for the region.
+    /// The URL of the service; its path precedes the bucket's name. The default is that of AWS for the region.
     public let endpoint: HTTPURL
-    /// What requests are signed for; by default `us-east-1`, which most services other than AWS take, too.
+    /// The region of signatures; the default is `us-east-1`, which most other services accept.
     public let region: String
-    /// The address by which clients reach the service, if it is another.
+    /// The URL at which clients reach the service, if it differs from `endpoint`; `nil` otherwise.
     public let publicEndpoint: HTTPURL?
 
-    /// Why a text is no location. Says what is wrong and what is accepted.
+    /// The reason why a text is not a location, and the accepted form.
     public struct ParsingError: Error, Sendable, Equatable, CustomStringConvertible {
         /// One line for people.
         public let description: String
@@ -28,10 +28,11 @@ public struct ObjectLocation: Sendable, Equatable {
         }
     }
 
-    /// How one is written.
+    /// The form of a location.
     public static let form = "s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME&public=URL]"
 
-    /// Reads a location. Escapes in the prefix and behind the question mark are those of URLs; unknown names there are errors.
+    /// Parses a location. The prefix and the query are percent-encoded as in URLs; unknown names in the query are
+    /// errors.
     public init(parsing text: String) throws(ParsingError) {
         let scheme = "s3://"
         guard text.hasPrefix(scheme) else { throw ParsingError("it does not begin with \(scheme)") }
@@ -57,7 +58,7 @@ public struct ObjectLocation: Sendable, Equatable {
         if let name = options.keys.min() { throw ParsingError("\"\(name)\" is unknown") }
     }
 
-    /// The key in the bucket of what has this key behind the prefix.
+    /// The full key for a key without the prefix.
     func fullKey(_ key: String) -> String { prefix.isEmpty ? key : "\(prefix)/\(key)" }
 
     private static func prefix(_ path: Substring) throws(ParsingError) -> String {
@@ -65,7 +66,7 @@ public struct ObjectLocation: Sendable, Equatable {
             decoded.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
         else { throw ParsingError("the prefix has a character or an escape that cannot stand there (a # is written %23)") }
         let prefix = decoded.drop { $0 == "/" }
-        // As much room as the keys of downloads need, of the 1,024 bytes that a key may have.
+        // A key has at most 1,024 bytes; the rest is for the keys of downloads.
         guard prefix.utf8.count <= 512 else { throw ParsingError("the prefix is longer than 512 bytes") }
         var trimmed = prefix
         while trimmed.last == "/" { trimmed.removeLast() }
@@ -95,7 +96,7 @@ public struct ObjectLocation: Sendable, Equatable {
         return url
     }
 
-    /// What means the same with and without escapes: signatures are over the path.
+    /// Whether a byte never needs an escape. Signatures cover the path, so it must have one spelling only.
     private static func isPlain(_ byte: UInt8) -> Bool {
         isLetterOrDigit(byte) || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "/")].contains(byte)
     }

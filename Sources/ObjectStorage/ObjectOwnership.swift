@@ -1,11 +1,11 @@
-/// Whose a location is, as the objects tell that mark it.
+/// The owner of a location, according to the mark in it.
 public enum ObjectOwnership: Sendable, Equatable {
-    /// Nobody has marked it.
+    /// The location has no mark.
     case nobody
-    /// Whoever asks.
+    /// The location belongs to this owner.
     case own
-    /// Somebody's with the same name and another note.
+    /// The mark has this owner's name and another note.
     case copy
-    /// Somebody's with this name.
+    /// The location belongs to the owner with this name.
     case other(String)
 }

@@ -1,25 +1,25 @@
 public import HTTPCore
 
-/// A page of a list of objects, in the order of their keys' bytes.
+/// A page of a list of objects, ordered by the bytes of their keys.
 public struct ObjectPage: Sendable, Equatable {
-    /// One object.
+    /// An object in the list.
     public struct Item: Sendable, Equatable {
-        /// Its key behind the location's prefix.
+        /// The key without the location's prefix.
         public let key: String
-        /// Its bytes.
+        /// The length in bytes.
         public let length: Int64
-        /// When it was written, by the service's clock.
+        /// The time at which it was written, by the service's clock.
         public let lastModified: Timestamp
     }
 
-    /// At most 1,000.
+    /// The objects, at most 1,000.
     public let items: [Item]
-    /// What to ask for as `after` to get the next page; nil: this is the last.
+    /// The value of `after` for the next page; `nil` for the last page.
     public let next: String?
 }
 
 extension ObjectPage {
-    /// Reads a `ListBucketResult` (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>).
+    /// Decodes a `ListBucketResult` (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>).
     init(_ root: XMLElement, location: ObjectLocation) throws(ObjectStorageError) {
         guard root.name == "ListBucketResult" else { throw .invalidResponse("a list is a \(root.name)") }
         let isEncoded = root["EncodingType"]?.text == "url"
@@ -41,7 +41,7 @@ extension ObjectPage {
 }
 
 extension ObjectLocation {
-    /// The part behind the prefix of a key that was listed.
+    /// The key in a list without the prefix.
     func key(listed text: String, _ isEncoded: Bool) throws(ObjectStorageError) -> String {
         // Services write a space as + or as %20, and a plus always as %2B.
         guard let key = isEncoded ? PercentEncoding.decode(Array(text.utf8), plusIsSpace: true) : text else {

@@ -3,16 +3,16 @@ internal import HTTPCore
 internal import System
 
 extension ObjectStorage {
-    /// How one try ended.
+    /// The outcome of one try.
     private enum Outcome {
         case done(ClientResponse)
-        /// Another try may succeed.
+        /// A failure after which another try may succeed.
         case transient(ObjectStorageError)
         case failed(ObjectStorageError)
     }
 
-    /// Sends a request, several times if need be.
-    /// - Parameter timeout: the most time for each try; nil: what is usual for such a request.
+    /// Sends a request, and repeats it after transient failures.
+    /// - Parameter timeout: The time limit for each try; `nil` for the default of the kind of request.
     func send(
         _ request: StorageRequest, tries: Int? = nil, timeout: Duration? = nil
     ) async throws(ObjectStorageError) -> ClientResponse {
@@ -25,7 +25,7 @@ extension ObjectStorage {
             case .transient(let error):
                 guard let pause = policy.pause(afterTry: number, chance: .random(in: 0...1)) else { throw error }
                 number += 1
-                // Cancelling ends the pause; the next try finds that out.
+                // Cancellation ends the pause; the next try then fails.
                 try? await Task.sleep(for: pause)
             }
         }
@@ -45,7 +45,7 @@ extension ObjectStorage {
         if isSuccessful, !request.failsLate { return .done(response) }
         let root = try? XMLElement.parse(response.body)
         if isSuccessful {
-            // A connection that broke where nobody could see it, or a service that gave up in the middle.
+            // The connection broke without an error, or the service stopped in the middle.
             guard let root else { return .transient(.unavailable("its answer breaks off")) }
             if root.name != "Error" { return .done(response) }
         }
@@ -57,9 +57,9 @@ extension ObjectStorage {
         switch error {
         case .cancelled, .stopped: .failed(.cancelled)
         case .connectionFailed, .timedOut, .stalled, .transferBroken: .transient(.unavailable(error.message))
-        // What TLS says does not pass by itself, but is nothing that the service refuses.
+        // A TLS failure is not transient, but it is not a refusal of the service either.
         case .tls, .destinationForbidden, .proxyRefused: .failed(.unavailable(error.message))
-        // All else of a request is made here.
+        // The file is the only part of a request that is not made here.
         case .invalidRequest(let reason): .failed(.unreadableFile(reason))
         case .unsupportedScheme, .invalidRedirect, .tooManyRedirects, .unsupportedEncoding, .bodyTooLarge, .invalidResponse:
             .failed(.invalidResponse(error.message))
@@ -80,7 +80,7 @@ extension ObjectStorage {
             + signer.fields(
                 method: request.method, host: url.authority, path: path, query: request.query, fields: request.fields,
                 digest: request.digest, now: Timestamp(millisecondsSinceEpoch: SystemTime.sinceEpoch / 1_000_000))
-        // Nobody but this service gets what is signed for it.
+        // A signed request must not reach another service by a redirect.
         result.maximumRedirects = nil
         result.connectTimeout = limits.connectTimeout
         result.lowSpeedLimit = (1, limits.idleTimeout)

@@ -3,17 +3,20 @@ internal import HTTPCore
 public import System
 
 extension ObjectStorage {
-    /// Stores the first `length` bytes of a file under a key. When it returns, the service has said that it has them.
+    /// Stores the first `length` bytes of a file under a key. When it returns, the service has confirmed the object.
     ///
-    /// Nothing of the file is kept in memory. Its digest is checked: by the service in one request, here before an upload in parts is
-    /// completed; besides, each part is sent with its own. If an answer is lost, one request is just sent again; for parts the object's
-    /// length and tag tell whether they were put together. The tag proves that only where it is made of the MD5 digests of the parts
-    /// (AWS without SSE-KMS, MinIO, Ceph): elsewhere the upload counts as failed, and is to be done again. A cancelled or failed
-    /// upload is given up; none of the file is read any more when this returns or throws.
+    /// The file is not kept in memory. Its digest is checked by the service for a single request, and here before an
+    /// upload in parts is completed. Each part is also sent with its own digest.
+    ///
+    /// If a response is lost, a single request is sent again. For an upload in parts, the object's length and tag show
+    /// whether it was completed. The tag only proves that where it is computed from the MD5 digests of the parts (AWS
+    /// without SSE-KMS, MinIO, Ceph). Elsewhere the upload counts as failed, and must be repeated.
+    ///
+    /// A cancelled or failed upload is abandoned. The file is not read any more after this function returns or throws.
     /// - Parameters:
-    ///   - sha256: the digest of those bytes.
-    ///   - mediaType: what the object is served as, unless a URL says otherwise; left out if it is not visible ASCII.
-    /// - Returns: what the service says of the object.
+    ///   - sha256: The digest of these bytes.
+    ///   - mediaType: The default Content-Type of the object; ignored if it is not visible ASCII.
+    /// - Returns: The properties of the stored object.
     @discardableResult
     public func upload(
         _ file: FileDescriptor, length: Int64, sha256: [UInt8], to key: String, mediaType: String?
@@ -28,10 +31,10 @@ extension ObjectStorage {
         var request = StorageRequest("PUT", key: key)
         request.fields = fields
         request.set(file: file, 0..<max(0, length), sha256: sha256)
-        // Sent again after a lost answer, the same bytes replace themselves.
+        // Repeating it after a lost response stores the same bytes again.
         let tag = Self.tag(try await send(request))
         if !tag.isEmpty { return ObjectDescription(length: length, tag: tag) }
-        // Whoever does not name what it has stored, may not have stored it.
+        // A response without a tag does not prove that the object was stored.
         guard let object = try await head(key), object.length == length else {
             throw .invalidResponse("it took a file, and does not have it")
         }
@@ -103,7 +106,7 @@ extension ObjectStorage {
     ) {
         switch result {
         case .success(let part): parts.append(part)
-        // Those that come behind the first were cancelled because of it.
+        // Later failures are cancellations because of the first.
         case .failure(let error): failure = failure ?? error
         }
     }
@@ -123,7 +126,7 @@ extension ObjectStorage {
         }
     }
 
-    /// Makes an object of the parts.
+    /// Completes the upload: combines the parts to an object.
     private func complete(
         _ parts: [UploadedPart], length: Int64, key: String, uploadID: String
     ) async throws(ObjectStorageError) -> ObjectDescription {
@@ -135,7 +138,7 @@ extension ObjectStorage {
             _ = try await send(request)
         } catch {
             switch error {
-            // An earlier try may have done it, of which the answer was lost.
+            // An earlier try may have completed it, with its response lost.
             case .unavailable, .refused(_, code: "NoSuchUpload", _): lost = error
             default: throw error
             }
@@ -154,7 +157,7 @@ extension ObjectStorage {
         return object
     }
 
-    /// Best effort, and also when the task has been cancelled.
+    /// Aborts the upload as far as possible, even if the task has been cancelled.
     private func giveUp(_ key: String, uploadID: String) async {
         let query = [QueryItem(name: "uploadId", value: uploadID)]
         let task = Task { [limits] in
@@ -163,14 +166,14 @@ extension ObjectStorage {
         await task.value
     }
 
-    /// The digest of a part, and that of the whole file up to its end. Computed away from Swift's pool.
+    /// The digest of a part, and the digest of the file up to its end. Computed outside Swift's thread pool.
     private static func digest(
         of range: Range<Int64>, in file: FileDescriptor, after whole: SHA256
     ) async -> Result<(part: [UInt8], whole: SHA256), ObjectStorageError> {
         var digests = (part: SHA256(), whole: whole)
         var offset = range.lowerBound
         while offset < range.upperBound {
-            // In between, others have their turn, and a cancelled task ends.
+            // Pieces let other work run in between, and let a cancelled task end.
             let piece = offset..<min(offset + longestPiece, range.upperBound)
             guard !Task.isCancelled else { return .failure(.cancelled) }
             let before = digests
@@ -184,7 +187,7 @@ extension ObjectStorage {
         return .success((digests.part.digest(), digests.whole))
     }
 
-    /// How much is hashed at a time.
+    /// The number of bytes that are hashed at once.
     private static let longestPiece: Int64 = 64 << 20
 
     private static func hash(

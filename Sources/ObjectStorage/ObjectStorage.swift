@@ -4,16 +4,16 @@ internal import System
 
 /// A bucket of an S3-compatible service (<https://docs.aws.amazon.com/AmazonS3/latest/API/>).
 ///
-/// Keys are those behind the location's prefix. Every request is signed, follows no redirect, has time limits, and is tried several
-/// times if what went wrong may pass; so a request may have taken effect although its error says otherwise.
+/// Keys do not include the location's prefix. Every request is signed, follows no redirects and has time limits. It is
+/// repeated after transient failures, so a request may have taken effect although it failed.
 public final class ObjectStorage: Sendable {
-    /// Where the objects are.
+    /// The location of the objects.
     public let location: ObjectLocation
     let client: HTTPClient
     let signer: RequestSigner
     let limits: ObjectStorageLimits
 
-    /// The objects at a location.
+    /// Creates access to the objects at a location.
     public init(
         _ location: ObjectLocation, credentials: ObjectCredentials, client: HTTPClient, limits: ObjectStorageLimits = .init()
     ) {
@@ -23,7 +23,8 @@ public final class ObjectStorage: Sendable {
         signer = RequestSigner(credentials: credentials, region: location.region)
     }
 
-    /// What is known of an object; nil if there is none. (That the bucket is missing cannot be told from that: the answer has no content.)
+    /// The properties of an object; `nil` if there is none. A missing bucket looks the same, since the response has no
+    /// body.
     public func head(_ key: String) async throws(ObjectStorageError) -> ObjectDescription? {
         do throws(ObjectStorageError) {
             let response = try await send(StorageRequest("HEAD", key: key))
@@ -34,7 +35,7 @@ public final class ObjectStorage: Sendable {
         }
     }
 
-    /// Removes an object, if there is one.
+    /// Removes an object, if it exists.
     public func remove(_ key: String) async throws(ObjectStorageError) {
         do throws(ObjectStorageError) {
             _ = try await send(StorageRequest("DELETE", key: key))
@@ -43,16 +44,19 @@ public final class ObjectStorage: Sendable {
         }
     }
 
-    /// The objects whose keys begin with `prefix`, in the order of their keys' bytes: at most 1,000, of which the first comes after a key.
+    /// Lists the objects whose keys begin with `prefix`, ordered by the bytes of their keys: at most 1,000, beginning
+    /// after a key.
     public func list(prefix: String = "", after key: String? = nil) async throws(ObjectStorageError) -> ObjectPage {
         try await list(prefix: prefix, after: key, atMost: 1000)
     }
 
-    /// The uploads in parts that were begun for keys that begin with `prefix`, and neither completed nor given up: at most 1,000.
+    /// Lists the uploads in parts that were neither completed nor aborted, for keys that begin with `prefix`: at most
+    /// 1,000.
     public func unfinishedUploads(
         prefix: String = "", after position: UploadPage.Position? = nil
     ) async throws(ObjectStorageError) -> UploadPage {
-        // Without encoding-type: Ceph then encodes the keys, but does not say so (Pacific), so that nobody could tell how to read them.
+        // Without `encoding-type`: Ceph (Pacific) then encodes the keys without stating it, so that they would be
+        // ambiguous.
         var query = [
             QueryItem(name: "uploads", value: ""), QueryItem(name: "max-uploads", value: "1000"),
             QueryItem(name: "prefix", value: location.fullKey(prefix)),
@@ -65,7 +69,7 @@ public final class ObjectStorage: Sendable {
         return try UploadPage(try Self.document(response), location: location)
     }
 
-    /// Gives up an upload in parts, if there is one; its parts are removed.
+    /// Aborts an upload in parts, if it exists, and removes its parts.
     public func abort(_ key: String, uploadID: String) async throws(ObjectStorageError) {
         do throws(ObjectStorageError) {
             _ = try await send(StorageRequest("DELETE", key: key, query: [QueryItem(name: "uploadId", value: uploadID)]))
@@ -74,12 +78,13 @@ public final class ObjectStorage: Sendable {
         }
     }
 
-    /// A URL at which anybody may GET an object, or ranges of it, until it ends; of the public endpoint, if there is one.
+    /// A URL at which any client can GET an object, or ranges of it, until it expires. It uses the public endpoint if
+    /// there is one.
     /// - Parameters:
-    ///   - method: what it is signed for instead, such as HEAD.
-    ///   - disposition: the Content-Disposition of responses.
-    ///   - mediaType: their Content-Type; nil: what the object was stored with.
-    ///   - seconds: how long it is valid: 1 second to 7 days, and no longer than the credentials.
+    ///   - method: The method that the URL is signed for, such as HEAD.
+    ///   - disposition: The Content-Disposition of responses.
+    ///   - mediaType: The Content-Type of responses; `nil` for that of the object.
+    ///   - seconds: The validity, from 1 second to 7 days, at most that of the credentials.
     public func signedURL(
         _ key: String, method: String = "GET", disposition: String?, mediaType: String?, validFor seconds: Int, now: Timestamp
     ) -> String {
@@ -93,11 +98,12 @@ public final class ObjectStorage: Sendable {
         return "\(endpoint.scheme)://\(endpoint.authority)\(path)?\(signed)"
     }
 
-    /// Whose this location is. To be asked by whoever relies on being alone there, before ``mark(for:noting:)``.
+    /// The owner of this location. Users that must be alone there check it before ``mark(for:noting:)``.
     /// - Parameters:
-    ///   - owner: letters, digits and hyphens.
-    ///   - note: tells the owner from others of that name. An empty mark, as it may be left by hand, is anybody's of the name.
-    ///   - limit: how long each request may take, which is sent once then.
+    ///   - owner: The owner's name: letters, digits and hyphens.
+    ///   - note: A text that distinguishes owners with the same name. An empty mark, as created by hand, belongs to any
+    ///     of them.
+    ///   - limit: The time limit for each request, which is then sent only once; `nil` for the defaults.
     public func ownership(
         for owner: String, noting note: String, within limit: Duration? = nil
     ) async throws(ObjectStorageError) -> ObjectOwnership {
@@ -110,7 +116,7 @@ public final class ObjectStorage: Sendable {
         return kept.isEmpty || kept == Array(note.utf8) ? .own : .copy
     }
 
-    /// Leaves an object there that tells whose it is, which shows besides that the bucket may be written to.
+    /// Stores an object that marks the owner. It also shows that the bucket is writable.
     public func mark(for owner: String, noting note: String, within limit: Duration? = nil) async throws(ObjectStorageError) {
         var request = StorageRequest("PUT", key: Self.marks + owner)
         request.set(bytes: Array(note.utf8))
@@ -119,7 +125,7 @@ public final class ObjectStorage: Sendable {
 
     private static let marks = ".pawl/"
 
-    /// Makes the bucket, unless these credentials have it already. For tests and demonstrations.
+    /// Creates the bucket, unless these credentials own it already. For tests and demonstrations.
     public func createBucket() async throws(ObjectStorageError) {
         var request = StorageRequest("PUT", body: [])
         if location.region != "us-east-1" {
@@ -145,7 +151,7 @@ public final class ObjectStorage: Sendable {
         return try ObjectPage(try Self.document(response), location: location)
     }
 
-    /// The path of an object, or of the bucket.
+    /// The path of an object, or of the bucket if there is no key.
     func path(_ key: String?, at endpoint: HTTPURL) -> String {
         var base = endpoint.path
         while base.utf8.last == UInt8(ascii: "/") { base.removeLast() }
@@ -153,7 +159,7 @@ public final class ObjectStorage: Sendable {
         return key.map { "\(bucket)/\(RequestSigner.encodePath(location.fullKey($0)))" } ?? bucket
     }
 
-    /// The content of a response that is a document.
+    /// The XML document in a response.
     static func document(_ response: ClientResponse) throws(ObjectStorageError) -> XMLElement {
         do throws(XMLElement.ParsingError) {
             return try XMLElement.parse(response.body)

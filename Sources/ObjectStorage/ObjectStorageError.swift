@@ -1,25 +1,25 @@
-/// Why something could not be done in object storage.
+/// An error of object storage.
 public enum ObjectStorageError: Error, Sendable, Equatable {
-    /// The service could not be reached, was too slow or too busy, or had a fault of its own: later it may work. It was tried several
-    /// times. Whether the request took effect is unknown.
+    /// The service was unreachable, too slow or too busy, or had an internal error, in all tries. A later request may
+    /// succeed. Whether this one took effect is unknown.
     case unavailable(String)
-    /// The service does not want this: the configuration is wrong, or rights are missing. `code` is S3's, such as `SignatureDoesNotMatch`
-    /// or `NoSuchBucket`; empty if it said none.
+    /// The service refused the request: the configuration is wrong, or permissions are missing. `code` is S3's, such as
+    /// `SignatureDoesNotMatch` or `NoSuchBucket`; empty if there is none.
     case refused(status: Int, code: String, message: String)
-    /// The bucket is in another region, which is named if the service said which.
+    /// The bucket is in another region; `nil` if the service did not name it.
     case otherRegion(String?)
-    /// This machine's clock and the service's are more than 15 minutes apart (`RequestTimeTooSkewed`).
+    /// The clocks of this machine and of the service differ by more than 15 minutes (`RequestTimeTooSkewed`).
     case clockSkew(String)
-    /// The bytes do not have the digest that was given: the file was changed, or bytes were on the way.
+    /// The bytes do not have the given digest: the file or the transferred bytes were changed.
     case contentMismatch
-    /// The file cannot be read, or is shorter than it was said to be.
+    /// The file cannot be read, or is shorter than stated.
     case unreadableFile(String)
-    /// What the service answered is not to be understood.
+    /// The service's response is invalid.
     case invalidResponse(String)
     /// The task was cancelled.
     case cancelled
 
-    /// One line for people, without secrets.
+    /// One line of text for people, without secrets.
     public var message: String {
         switch self {
         case .unavailable(let reason): "the storage is not available: \(reason)"
@@ -38,6 +38,6 @@ public enum ObjectStorageError: Error, Sendable, Equatable {
 }
 
 extension ObjectStorageError: CustomStringConvertible {
-    /// The same as ``message``.
+    /// The value of ``message``.
     public var description: String { message }
 }

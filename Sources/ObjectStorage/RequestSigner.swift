@@ -1,18 +1,18 @@
 public import HTTPCore
 internal import System
 
-/// Signs requests by AWS's Signature Version 4, for S3: in fields
+/// Signs requests to S3 with AWS Signature Version 4: in fields
 /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html>) or in a URL
 /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html>).
 ///
-/// The time is passed in. The key for a day is kept, so that one signature costs four digests.
+/// The caller passes the time. The key of a day is cached, so that one signature costs four digests.
 public struct RequestSigner: Sendable {
     private struct DayKey {
         let day: Substring
         let key: [UInt8]
     }
 
-    /// The SHA-256 of no content, in hexadecimal.
+    /// The SHA-256 of empty content, in hexadecimal.
     public static let emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
     private static let algorithm = "AWS4-HMAC-SHA256"
@@ -21,13 +21,14 @@ public struct RequestSigner: Sendable {
     private let region: String
     private let dayKey = Locked<DayKey?>(nil)
 
-    /// A signer for requests to S3 in a region.
+    /// Creates a signer for requests to S3 in a region.
     public init(credentials: ObjectCredentials, region: String) {
         self.credentials = credentials
         self.region = region
     }
 
-    /// A path with each byte of its segments encoded that is not unreserved: once, as S3 wants it and as it is sent.
+    /// A path whose segments are percent-encoded once, except unreserved characters. S3 signs it in the form in which
+    /// it is sent.
     public static func encodePath(_ path: String) -> String {
         path.split(separator: "/", omittingEmptySubsequences: false).map { PercentEncoding.encodeComponent(String($0)) }
             .joined(separator: "/")
@@ -36,17 +37,17 @@ public struct RequestSigner: Sendable {
     /// The query as it is signed and sent: encoded, and sorted by names, then values.
     public static func encodeQuery(_ items: [QueryItem]) -> String {
         let pairs = items.map { (PercentEncoding.encodeComponent($0.name), PercentEncoding.encodeComponent($0.value)) }
-        // Encoded, they are ASCII, which the standard library orders by bytes.
+        // Encoded names and values are ASCII, which the standard library orders by bytes.
         return pairs.sorted { $0 < $1 }.map { "\($0.0)=\($0.1)" }.joined(separator: "&")
     }
 
-    /// The fields that are to be sent besides `fields`, the signature among them.
+    /// The fields to send in addition to `fields`, including the signature.
     /// - Parameters:
-    ///   - host: what the Host field will say.
-    ///   - path: as ``encodePath(_:)`` has it.
-    ///   - query: not encoded.
-    ///   - fields: those of the request that are signed, too.
-    ///   - digest: the SHA-256 of the content in hexadecimal.
+    ///   - host: The value of the Host field.
+    ///   - path: The path from ``encodePath(_:)``.
+    ///   - query: The query, not encoded.
+    ///   - fields: The fields of the request, which are signed as well.
+    ///   - digest: The SHA-256 of the content in hexadecimal.
     public func fields(
         method: String, host: String, path: String, query: [QueryItem] = [], fields: [(name: String, value: String)] = [],
         digest: String, now: Timestamp
@@ -66,10 +67,10 @@ public struct RequestSigner: Sendable {
         return added + [(name: "Authorization", value: value)]
     }
 
-    /// The query of a URL that anybody may get until it ends, `path` and `query` as in the URL.
+    /// The query of a URL that is signed for any client until it expires. `path` and `query` are those of the URL.
     /// - Parameters:
-    ///   - method: what may be done instead, such as HEAD.
-    ///   - seconds: how long it is valid: 1 second to 7 days; other numbers are clamped.
+    ///   - method: The method that the URL is signed for, such as HEAD.
+    ///   - seconds: The validity, clamped to 1 second … 7 days.
     public func signedQuery(
         method: String = "GET", host: String, path: String, query: [QueryItem] = [], validFor seconds: Int, now: Timestamp
     ) -> String {
@@ -106,12 +107,12 @@ public struct RequestSigner: Sendable {
         }
     }
 
-    /// `20130524T000000Z`.
+    /// The time in the form `20130524T000000Z`.
     private static func time(_ now: Timestamp) -> String {
         now.description.prefix(19).filter { $0 != "-" && $0 != ":" } + "Z"
     }
 
-    /// Without spaces at the ends, and with one where there are several.
+    /// The value without surrounding spaces, and with single spaces within.
     private static func trimmed(_ value: String) -> String {
         value.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
     }

@@ -1,13 +1,14 @@
-/// Decides whether a request is tried again, and after which pause. Pure: it is told of chance.
+/// Decides whether and after which pause a request is repeated. A pure value: the caller passes the random number.
 struct RetryPolicy: Sendable {
     let tries: Int
     let firstPause: Duration
 
-    /// The longest pause; a caller waits for all of them.
+    /// The maximum pause; a caller waits for all pauses.
     private static let longestPause: Duration = .seconds(5)
 
-    /// How long to wait after a try, counted from 1, that failed in a way that may pass; nil: it was the last.
-    /// - Parameter chance: from 0 to 1. It takes off up to a half, so that those who failed together do not come back together.
+    /// The pause after a try, counted from 1, that failed transiently; `nil` after the last one.
+    /// - Parameter chance: A random number from 0 to 1. It shortens the pause by up to a half, so that requests that
+    ///   failed together are not repeated together.
     func pause(afterTry number: Int, chance: Double) -> Duration? {
         guard number < tries else { return nil }
         var pause = firstPause

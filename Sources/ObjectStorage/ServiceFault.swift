@@ -1,20 +1,20 @@
 internal import HTTPClient
 internal import HTTPCore
 
-/// What a service says is wrong (<https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html>).
+/// An error response of the service (<https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html>).
 struct ServiceFault: Sendable, Equatable {
     var status: Int
-    /// Empty if it said none: answers to HEAD have no content.
+    /// The error code; empty if there is none, as in responses to HEAD, which have no content.
     var code = ""
     var message = ""
-    /// The region that it expects, if it named one.
+    /// The region that the service expects; `nil` if it named none.
     var region: String?
 
     private static let regionField = FieldName(constant: "x-amz-bucket-region")
-    /// The most bytes that are repeated of what a service says.
+    /// The maximum number of characters copied from a text of the service.
     private static let textLimit = 300
 
-    /// The fault of a response; `root` is its content, if that is a document.
+    /// The fault of a response; `root` is its content if that is a document, otherwise `nil`.
     init(_ response: ClientResponse, _ root: XMLElement?) {
         status = response.head.status.code
         region = response.head.fields[Self.regionField]
@@ -30,7 +30,8 @@ struct ServiceFault: Sendable, Equatable {
         self.region = region
     }
 
-    /// Whether the same request may succeed later: AWS's list for clients, and what others answer when they are busy.
+    /// Whether the same request may succeed later: the codes that AWS lists, and those of other services when they are
+    /// busy.
     var isTransient: Bool {
         switch code {
         case "SlowDown", "InternalError", "ServiceUnavailable", "RequestTimeout", "OperationAborted", "Busy": true
@@ -39,7 +40,7 @@ struct ServiceFault: Sendable, Equatable {
         }
     }
 
-    /// What it is to a caller.
+    /// The error for the caller.
     var error: ObjectStorageError {
         if isTransient {
             return .unavailable("\(status)" + (code.isEmpty ? "" : " \(code)") + (message.isEmpty ? "" : ": \(message)"))
@@ -54,7 +55,7 @@ struct ServiceFault: Sendable, Equatable {
         }
     }
 
-    /// Text of strangers, made fit for one line.
+    /// A text of the service, shortened and without control characters.
     private static func line(_ text: String) -> String {
         String(
             String.UnicodeScalarView(text.unicodeScalars.prefix(textLimit).map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 })

@@ -1,31 +1,32 @@
 public import HTTPCore
 
-/// A page of a list of uploads in parts that were neither completed nor given up.
+/// A page of a list of uploads in parts that were neither completed nor aborted.
 public struct UploadPage: Sendable, Equatable {
-    /// One upload.
+    /// An upload in the list.
     public struct Item: Sendable, Equatable {
-        /// The key, behind the location's prefix, that the object would have.
+        /// The key of the future object, without the location's prefix.
         public let key: String
-        /// The service's name for it.
+        /// The service's id of the upload.
         public let uploadID: String
-        /// When it was begun, by the service's clock.
+        /// The time at which it began, by the service's clock.
         public let initiated: Timestamp
     }
 
-    /// Where a page begins.
+    /// The beginning of a page.
     public struct Position: Sendable, Equatable {
         let key: String
         let uploadID: String
     }
 
-    /// At most 1,000.
+    /// The uploads, at most 1,000.
     public let items: [Item]
-    /// What to ask for as `after` to get the next page; nil: this is the last.
+    /// The value of `after` for the next page; `nil` for the last page.
     public let next: Position?
 }
 
 extension UploadPage {
-    /// Reads a `ListMultipartUploadsResult` (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListMultipartUploads.html>).
+    /// Decodes a `ListMultipartUploadsResult`
+    /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListMultipartUploads.html>).
     init(_ root: XMLElement, location: ObjectLocation) throws(ObjectStorageError) {
         guard root.name == "ListMultipartUploadsResult" else { throw .invalidResponse("a list of uploads is a \(root.name)") }
         let isEncoded = root["EncodingType"]?.text == "url"

@@ -1,17 +1,17 @@
 internal import System
 
-/// A part that the service has.
+/// A part that the service has stored.
 struct UploadedPart: Sendable, Equatable {
-    /// From 1 on.
+    /// The number of the part, from 1.
     let number: Int
-    /// The service's tag for it, without quotes.
+    /// The service's tag of the part, without quotes.
     let tag: String
 
-    /// The document that makes an object of parts
+    /// The document that combines parts to an object
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html>).
     static func document(of parts: [UploadedPart]) -> [UInt8] {
         let items = parts.map { part in
-            // Tags are hexadecimal digits nearly everywhere, but nobody promises that.
+            // Tags are usually hexadecimal digits, but that is not guaranteed.
             let tag = part.tag.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
             return "<Part><PartNumber>\(part.number)</PartNumber><ETag>&quot;\(tag)&quot;</ETag></Part>"
         }
@@ -19,8 +19,8 @@ struct UploadedPart: Sendable, Equatable {
         return Array("<CompleteMultipartUpload xmlns=\"\(namespace)\">\(items.joined())</CompleteMultipartUpload>".utf8)
     }
 
-    /// The tag that an object of these parts has where tags are MD5 digests: that of the digests, and how many they are. nil: they are
-    /// none. Where they only look like digests, as with SSE-KMS, an object has another tag than this.
+    /// The tag of an object with these parts, if tags are MD5 digests: the MD5 of the digests, and the number of parts.
+    /// `nil` if a tag is not a digest. If tags only look like digests, as with SSE-KMS, the object has a different tag.
     static func tag(of parts: [UploadedPart]) -> String? {
         var digest = MessageDigest(.md5)
         for part in parts {

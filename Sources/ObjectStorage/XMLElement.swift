@@ -1,33 +1,34 @@
 internal import HTTPCore
 
-/// An element of a small XML document (XML 1.0), as S3 answers with: enough of the language for that, and bounded.
+/// An element of a small XML document (XML 1.0). Supports the parts of the language that S3 uses, within limits.
 ///
-/// Attributes, comments and instructions are passed over, a prefix of a name is left out, and text is put together. What declares a
-/// document type is refused: nothing is ever expanded but the five named entities and numbers.
+/// Attributes, comments and processing instructions are ignored, prefixes of names are removed, and text is joined.
+/// Documents with a document type declaration are refused. Only the five named entities and character references are
+/// expanded.
 struct XMLElement: Sendable, Equatable {
     /// The name without a prefix.
     var name: String
-    /// The text right in it.
+    /// The text directly in the element.
     var text = ""
-    /// The elements right in it.
+    /// The elements directly in the element.
     var children: [XMLElement] = []
 
-    /// Why a text is no document, or one that is not taken.
+    /// The reason why a document is invalid or refused.
     struct ParsingError: Error, Equatable {
         let problem: String
 
         init(_ problem: String) { self.problem = problem }
     }
 
-    /// How deep elements may be nested; answers of S3 are four deep.
+    /// The maximum nesting of elements; responses of S3 have four levels.
     static let maximumDepth = 16
-    /// How many elements there may be; a page of 1,000 objects has some 10,000.
+    /// The maximum number of elements; a page of 1,000 objects has about 10,000.
     static let maximumElements = 100_000
 
-    /// The first of the children with that name.
+    /// The first child with this name.
     subscript(_ name: String) -> XMLElement? { children.first { $0.name == name } }
 
-    /// Reads a document.
+    /// Parses a document.
     static func parse(_ bytes: [UInt8]) throws(ParsingError) -> XMLElement {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw ParsingError("it is not UTF-8") }
         var scanner = Scanner(bytes)
@@ -36,7 +37,7 @@ struct XMLElement: Sendable, Equatable {
 
     private struct Scanner {
         private var rest: ArraySlice<UInt8>
-        /// The elements that are open, the innermost last.
+        /// The open elements, the innermost last.
         private var open: [XMLElement] = []
         private var root: XMLElement?
         private var count = 0
@@ -82,7 +83,7 @@ struct XMLElement: Sendable, Equatable {
             guard root == nil, count <= XMLElement.maximumElements, open.count < XMLElement.maximumDepth else {
                 throw ParsingError("it has too many elements")
             }
-            // Attributes: what is between quotes may be anything.
+            // Skips attributes; quoted values may contain any character.
             while let byte = rest.popFirst() {
                 switch byte {
                 case UInt8(ascii: "\""), UInt8(ascii: "'"):
@@ -112,7 +113,7 @@ struct XMLElement: Sendable, Equatable {
             try append(try decoded(raw))
         }
 
-        /// Text outside the document's element is white space only.
+        /// Appends text to the innermost element. Outside the root element only white space is allowed.
         private mutating func append(_ text: String) throws(ParsingError) {
             if open.isEmpty {
                 guard text.utf8.allSatisfy(isSpace) else { throw ParsingError("there is text outside its element") }
@@ -156,7 +157,7 @@ struct XMLElement: Sendable, Equatable {
             }
         }
 
-        /// A name, of which what stands before a colon is left out.
+        /// Parses a name, and removes its prefix.
         private mutating func name() throws(ParsingError) -> String {
             let name = rest.prefix { !isSpace($0) && !"/>=<\"'&".utf8.contains($0) }
             guard !name.isEmpty else { throw ParsingError("a tag has no name") }
@@ -171,7 +172,7 @@ struct XMLElement: Sendable, Equatable {
             return true
         }
 
-        /// What stands before a text, which is passed over with it.
+        /// Skips a text, and returns the bytes before it.
         private mutating func skip(past text: String) throws(ParsingError) -> ArraySlice<UInt8> {
             let end = Array(text.utf8)
             var index = rest.startIndex

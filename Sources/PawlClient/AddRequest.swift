@@ -1,21 +1,21 @@
 internal import CommandLine
 internal import HTTPCore
 
-/// Something to add: one download, or all parts of a work.
+/// A request to add one download, or all parts of a work.
 struct AddRequest: Sendable, Equatable {
-    /// What is to be downloaded.
+    /// The source of the downloads.
     enum Source: Sendable, Equatable {
         case url(String)
-        /// An item by its identifier.
+        /// An item by its id.
         case item(String)
-        /// All parts of a work, by its identifier.
+        /// All parts of a work, by the work's id.
         case work(String)
     }
 
     let source: Source
-    /// What it is called here.
+    /// The name in messages.
     let name: String
-    /// The work that it was listed as a part of: its label, as of all that are ordered together.
+    /// The work in whose list of parts it was chosen, which becomes its label; `nil` if there is none.
     let work: String?
 
     init(_ source: Source, name: String, of work: String? = nil) {
@@ -24,12 +24,12 @@ struct AddRequest: Sendable, Equatable {
         self.work = work
     }
 
-    /// Whether it is for all parts of a work.
+    /// Whether the request is for all parts of a work.
     var isWork: Bool { if case .work = source { true } else { false } }
 
-    /// What a result means: its own file, or its parts if it has none or formats are chosen.
-    /// - Parameter work: the work whose part it is listed as.
-    /// - Throws: one line that says why it means nothing.
+    /// Creates the request for a result: its own file, or its parts if it has no file or formats are given.
+    /// - Parameter work: The id of the work in whose list of parts it was chosen.
+    /// - Throws: An error with one line of text if the result has nothing to add.
     init(_ result: SearchMemory.Result, of work: String? = nil, choosesFormats: Bool) throws(RemoteError) {
         name = result.name
         self.work = work
@@ -44,15 +44,15 @@ struct AddRequest: Sendable, Equatable {
         }
     }
 
-    /// What an operand means. Of an identifier that was not listed last, the service knows: it is taken for a work's if formats are
-    /// chosen, and for that of something to download otherwise.
-    /// - Throws: one line that says why it means nothing.
+    /// The requests for an operand. An id that was not listed last is taken for a work if formats are given, otherwise
+    /// for a file; the service checks it.
+    /// - Throws: An error with one line of text if the operand has nothing to add.
     static func requests(
         _ operand: DownloadOperand, _ memory: SearchMemory, choosesFormats: Bool
     ) throws(RemoteError) -> [AddRequest] {
         switch operand {
         case .url(let url):
-            // A password is sent, and not shown.
+            // The name appears in messages, so it omits the password.
             let name = url.hasUserInfo ? "\(url.scheme)://\(url.authority)\(url.path)" : url.string
             guard !choosesFormats else { throw .usage("--format chooses among the parts of a work, and '\(name)' is a URL") }
             return [AddRequest(.url(url.string), name: name)]

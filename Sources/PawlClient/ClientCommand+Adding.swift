@@ -6,8 +6,8 @@ internal import Terminal
 
 /// `pawl add`.
 extension ClientCommand {
-    /// Adds downloads. Each has a line, and a work has one for all its parts; for one that is refused it says why, and the others are
-    /// still added.
+    /// Adds downloads. Writes a line for each download, and one for all parts of a work. A refusal is reported, and the
+    /// other downloads are still added.
     func add() async throws(RemoteError) -> ExitStatus {
         let operands: [DownloadOperand]
         do throws(UsageError) {
@@ -47,7 +47,7 @@ extension ClientCommand {
             do throws(RemoteError) {
                 if try await addParts(of: work) == .failed { status = .failed }
             } catch {
-                // Without a service, the others would fare no better.
+                // Without a service, the other requests would fail as well.
                 guard error.status == .failed else { throw error }
                 Self.writeError("\(work.name): \(error.message)")
                 status = .failed
@@ -56,8 +56,8 @@ extension ClientCommand {
         return status
     }
 
-    /// The work that an identifier turns out to mean, of which the service found nothing to download. Looking it up then costs no
-    /// request to its source, as the service has just done so.
+    /// The request for the parts of a work, if the service found that the item has no file of its own; `nil` otherwise.
+    /// The lookup costs no request to the source, since the service has just made it.
     private func work(behind request: AddRequest, _ item: JSONValue) async throws(RemoteError) -> AddRequest? {
         guard case .item(let id) = request.source, item["problem"]?["code"]?.string == "not-found",
             let found = try? await service.lookup(id)
@@ -66,7 +66,7 @@ extension ClientCommand {
         return result.hasParts && !result.isDownloadable ? AddRequest(.work(id), name: result.name) : nil
     }
 
-    /// Adds all parts of a work, or those in the formats that are chosen, and sums up what became of them.
+    /// Adds all parts of a work, or those in the given formats, and writes a summary.
     private func addParts(of work: AddRequest) async throws(RemoteError) -> ExitStatus {
         guard case .work(let id) = work.source else { return .done }
         guard invocation.client.filename == nil, invocation.client.folder == nil, invocation.checksum == nil else {
@@ -79,7 +79,7 @@ extension ClientCommand {
         if invocation.writesJSON { for item in items { write(item) } }
         let refused = items.indices.filter { items[$0]["problem"] != nil }
         if !refused.isEmpty {
-            // The service has the list in memory, but what was not added has no name in its response.
+            // The response lacks the names of refused parts. The service still has the list in memory.
             let parts = (try? await service.parts(of: id, formats: invocation.client.formats))?["results"]?.array ?? []
             for index in refused {
                 let name = parts.count == items.count ? parts[index]["name"]?.string.map { " '\($0)'" } : nil
@@ -106,7 +106,7 @@ extension ClientCommand {
         problem["detail"]?.string ?? "the service refuses it"
     }
 
-    /// The members of a request; those that were not chosen are left to the service.
+    /// The members of a request. Options that were not given are left to the service.
     static func body(_ request: AddRequest, _ invocation: Invocation) -> JSONValue {
         let options = invocation.client
         let source =

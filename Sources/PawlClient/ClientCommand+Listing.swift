@@ -6,7 +6,7 @@ internal import Terminal
 
 /// `pawl list`, and the commands on downloads.
 extension ClientCommand {
-    /// Rows of a list, unless more are asked for. Identifiers are for other programs, which expect all of them.
+    /// The default numbers of rows and of ids in a list. Ids are read by programs, which expect all of them.
     private static let defaultCount = (rows: 50, ids: 100_000)
 
     /// Lists downloads.
@@ -33,14 +33,14 @@ extension ClientCommand {
         return .done
     }
 
-    /// The label and the folder that downloads must have to be meant.
+    /// The label and the folder to select downloads by.
     private var selection: [QueryItem] {
         [("label", invocation.client.labels.last), ("folder", invocation.client.folder)].compactMap { name, value in
             value.map { QueryItem(name: name, value: $0) }
         }
     }
 
-    /// - Parameter isShort: whether identifiers are cut to what tells these downloads apart.
+    /// - Parameter isShort: Whether ids are cut to the shortest unique length.
     static func table(of downloads: [RemoteDownload], isShort: Bool) -> TextTable {
         var table = TextTable([
             TextTable.Column("ID"), TextTable.Column("STATE"), TextTable.Column("DONE", isRight: true),
@@ -66,7 +66,7 @@ extension ClientCommand {
         return table
     }
 
-    /// Gives a download another place in the queue.
+    /// Moves a download to another position in the queue.
     func move() async throws(RemoteError) -> ExitStatus {
         let operands = invocation.operands
         guard operands.count == 2, let place = Int64(operands[1]) else { throw .usage("pawl move takes an ID and a place") }
@@ -78,7 +78,7 @@ extension ClientCommand {
         return .done
     }
 
-    /// Sends a command for each download that is named. If one fails, the others are still sent.
+    /// Sends a command for each named download. If one fails, the others are still sent.
     func perform() async throws(RemoteError) -> ExitStatus {
         var status = ExitStatus.done
         for match in try await service.resolve(invocation.operands) {
@@ -91,7 +91,7 @@ extension ClientCommand {
                     write([line(id, download.status.state.rawValue, download.status.state.style, download.status.name)])
                 }
             } catch {
-                // Without a service, the others would fare no better.
+                // Without a service, the other requests would fail as well.
                 guard error.status == .failed else { throw error }
                 Self.writeError(error.message)
                 status = .failed
@@ -100,7 +100,7 @@ extension ClientCommand {
         return status
     }
 
-    /// Sends a command for all downloads that it applies to.
+    /// Sends a command for all matching downloads.
     func performOnAll() async throws(RemoteError) -> ExitStatus {
         let response = try await service.send("POST", "downloads/\(invocation.command.rawValue)", query: selection)
         let word =

@@ -7,10 +7,10 @@ internal import Terminal
 
 /// `pawl search` and `pawl parts`.
 extension ClientCommand {
-    /// Where what is listed here is kept for `add`.
+    /// The path of the file that keeps the listed results for `add`; `nil` if the environment names no directory.
     var memoryPath: String? { SearchMemory.path(ProcessEnvironment.variable) }
 
-    /// Searches, shows the results by number and keeps them for `add`.
+    /// Searches, writes the numbered results and keeps them for `add`.
     func search() async throws(RemoteError) -> ExitStatus {
         let options = invocation.client
         var query = [
@@ -32,7 +32,7 @@ extension ClientCommand {
         return .done
     }
 
-    /// Shows what a work consists of by number, and in which formats, and keeps the parts for `add`.
+    /// Writes the numbered parts of a work and its formats, and keeps the parts for `add`.
     func parts() async throws(RemoteError) -> ExitStatus {
         let id: String
         switch invocation.operands.first.flatMap(DownloadOperand.init) {
@@ -58,7 +58,7 @@ extension ClientCommand {
         return .done
     }
 
-    /// Keeps the results of a response for `add` and writes them: as JSON, or as `draw` has it.
+    /// Keeps the results of a response for `add`, and writes them as JSON or with `draw`.
     private func show(
         _ response: JSONValue, draw: (_ results: [JSONValue], _ response: JSONValue) -> Void
     ) throws(RemoteError) {
@@ -96,7 +96,7 @@ extension ClientCommand {
     }
 
     static func table(ofParts parts: [JSONValue]) -> TextTable {
-        // Of songs and episodes neither formats nor sizes are known.
+        // Formats and sizes of songs and episodes are unknown.
         let areFiles = parts.contains { $0["format"]?.string != nil || $0["bytes"]?.integer != nil }
         let fileColumns = [
             TextTable.Column("FORMAT", dispensability: 2), TextTable.Column("SIZE", isRight: true, dispensability: 4),
@@ -129,7 +129,7 @@ extension ClientCommand {
         return table
     }
 
-    /// How many parts there are, and, as far as that is known of all of them, their size and how long they play.
+    /// The number of parts, and their total size and duration if these are known for all.
     static func total(of parts: [JSONValue]) -> String {
         func sum(_ name: String) -> Int64? {
             var total: Int64 = 0
@@ -164,7 +164,7 @@ extension ClientCommand {
         TextTable.Cell(TerminalText(item["bytes"]?.integer.map { HumanReadable.bytes($0) } ?? ""))
     }
 
-    /// That of its download; of what is no download yet, whether it can be one.
+    /// The state of the item's download; without one, whether the item can be added.
     private static func state(of item: JSONValue) -> TextTable.Cell {
         if let state = item["download"]?["state"]?.string {
             return TextTable.Cell(TerminalText(state), DownloadState(rawValue: state)?.style ?? .dim)

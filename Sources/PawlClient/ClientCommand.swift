@@ -11,7 +11,7 @@ public struct ClientCommand: Sendable {
     let appearance: Appearance
     let isTerminal: Bool
 
-    /// Carries out a command, and returns the process's exit status. `SignalWatcher.prepare()` must have been called.
+    /// Runs a command, and returns the process's exit status. `SignalWatcher.prepare()` must have been called.
     public static func run(_ invocation: Invocation) async -> Int32 {
         do throws(RemoteError) {
             let service = try RemoteService(invocation)
@@ -48,7 +48,7 @@ public struct ClientCommand: Sendable {
         StandardStreams.writeError("pawl: \(TerminalText(message))\n")
     }
 
-    /// Lines on standard output, as wide as the terminal, if it is one.
+    /// Writes a table to standard output, fitted to the terminal if it is one.
     func write(_ table: TextTable) {
         let width = isTerminal ? TerminalDevice.size.columns : nil
         write(table.lines(width: width, appearance))
@@ -59,12 +59,12 @@ public struct ClientCommand: Sendable {
         StandardStreams.writeOutput(lines.map { $0.rendered(appearance) + "\n" }.joined())
     }
 
-    /// A line of JSON on standard output.
+    /// Writes a line of JSON to standard output.
     func write(_ json: JSONValue) {
         StandardStreams.writeOutput(TerminalJSON.escaped(String(decoding: json.serialized(), as: UTF8.self)) + "\n")
     }
 
-    /// A download in one line: its identifier, what became of it, its name.
+    /// A download in one line: its id, its new state and its name.
     func line(_ id: String, _ word: String, _ style: Style, _ name: TerminalText) -> TerminalLine {
         var line = TerminalLine(TerminalText(id))
         line.append("  ")

@@ -2,12 +2,12 @@ internal import HTTPClient
 internal import HTTPCore
 internal import System
 
-/// Reads an event stream as it arrives, and keeps its events until they are drawn.
+/// Parses an event stream as it arrives, and keeps its events until they are taken.
 final class EventSink: TransferSink {
-    /// What has arrived since it was last taken.
+    /// The events that arrived since the last call.
     struct Arrivals: Sendable {
         var events: [ServiceEvent] = []
-        /// Why there will be no more; `nil` while there may be.
+        /// The reason why the stream has ended; `nil` while it continues.
         var end: RemoteError?
     }
 
@@ -15,12 +15,12 @@ final class EventSink: TransferSink {
         var parser = EventStreamParser()
         var inbox = EventInbox()
         var status = 0
-        /// The body of a response that is no stream.
+        /// The body of a response that is not a stream.
         var refusal: [UInt8] = []
         var end: RemoteError?
     }
 
-    /// Bytes of a refusal that are read.
+    /// The maximum number of bytes read of a refusal.
     private static let refusalLimit = 64 << 10
 
     private let service: RemoteService

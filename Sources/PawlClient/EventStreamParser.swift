@@ -1,17 +1,17 @@
-/// Reads a `text/event-stream` (WHATWG HTML §9.2.6) from its bytes, however they are cut.
+/// Parses a `text/event-stream` (WHATWG HTML §9.2.6) from its bytes, in pieces of any length.
 struct EventStreamParser: Sendable {
-    /// One event.
+    /// An event of the stream.
     struct Event: Sendable, Equatable {
-        /// What `event` names; `message` if it is not given.
+        /// The value of `event`; `message` if there is none.
         var name = "message"
         /// The lines of `data`, joined.
         var data: [UInt8] = []
     }
 
-    /// An event has more bytes than anybody waits for.
+    /// Thrown for a line or an event that exceeds the limit.
     struct TooLong: Error, Sendable, Equatable {}
 
-    /// The most bytes of a line and of an event's data: a snapshot of ten thousand downloads has about ten million.
+    /// The maximum bytes of a line and of an event's data: a snapshot of ten thousand downloads has about ten million.
     let limit: Int
     private var line: [UInt8] = []
     private var event = Event()
@@ -22,7 +22,7 @@ struct EventStreamParser: Sendable {
         self.limit = limit
     }
 
-    /// The events that end within these bytes.
+    /// The events that these bytes complete.
     mutating func parse(_ bytes: some Sequence<UInt8>) throws(TooLong) -> [Event] {
         var events: [Event] = []
         for byte in bytes {

@@ -1,16 +1,16 @@
-/// What the beginning of an identifier means.
+/// The result of resolving the beginning of an id.
 enum IDMatch: Sendable, Equatable {
-    /// That download.
+    /// Exactly one download.
     case one(String)
-    /// None.
+    /// No download.
     case none(String)
-    /// Several: it is too short.
+    /// Several downloads: the beginning is too short.
     case several(String, [String])
 
-    /// Characters of a whole identifier (a ULID).
+    /// The length of a whole id (a ULID).
     static let length = 26
 
-    /// Looks for those that begin with a text. Identifiers are upper case.
+    /// Searches for ids that begin with a text in upper case.
     init(_ beginning: String, among ids: [String]) {
         let found = ids.filter { $0.hasPrefix(beginning) }
         if found.contains(beginning) {
@@ -22,7 +22,7 @@ enum IDMatch: Sendable, Equatable {
         }
     }
 
-    /// The fewest characters, `least` or more, by which all of these differ.
+    /// The smallest length, at least `least`, at which all ids differ.
     static func distinctLength(of ids: [String], least: Int = 8) -> Int {
         let sorted = ids.sorted()
         var longest = 0
@@ -36,7 +36,7 @@ enum IDMatch: Sendable, Equatable {
         zip(first.utf8, second.utf8).prefix { $0 == $1 }.count
     }
 
-    /// The identifier, or one line that says why there is none.
+    /// The id. Throws an error with one line of text if there is not exactly one.
     func id() throws(RemoteError) -> String {
         switch self {
         case .one(let id): return id

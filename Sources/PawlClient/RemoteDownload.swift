@@ -3,18 +3,18 @@ internal import Downloads
 internal import JSON
 internal import Terminal
 
-/// A download as a service shows it.
+/// A download as the service describes it.
 struct RemoteDownload: Sendable, Equatable {
-    /// Its identifier: sorts by creation.
+    /// The id, which sorts by creation.
     let id: String
-    /// How it stands.
+    /// The status.
     var status: TransferStatus
-    /// Its place among all that wait to begin, counted from 1; `nil` if it does not.
+    /// The position in the queue, counted from 1; `nil` if the download is not in it.
     var place: Int64?
-    /// When anything but its bytes last changed; RFC 3339 with milliseconds, so that it sorts as text.
+    /// The time of the last change other than of its bytes, as RFC 3339 with milliseconds, which sorts as text.
     var updatedAt: String
 
-    /// Reads a resource; `nil` if it is none.
+    /// Parses a resource; `nil` if it is not one.
     init?(_ value: JSONValue) {
         guard let id = value["id"]?.string, let url = value["url"]?.string,
             let state = value["state"]?.string.flatMap(DownloadState.init(rawValue:))
@@ -32,7 +32,7 @@ struct RemoteDownload: Sendable, Equatable {
         status.reason = value["error"]?["message"]?.string.map { TerminalText($0) }
     }
 
-    /// Its state in a word or two: a stalled one is told apart, and a queued one has its place.
+    /// The state in one or two words: `stalled` is distinguished, and `queued` has the position.
     var stateText: String {
         switch (status.state, place) {
         case (.downloading, _) where status.isStalled: "stalled"

@@ -1,21 +1,21 @@
 internal import CommandLine
 
-/// Why a request to a service failed.
+/// The error of a request to a service.
 enum RemoteError: Error, Sendable, Equatable {
-    /// Nothing responds there; the reason is the HTTP client's.
+    /// The service is unreachable; the reason comes from the HTTP client.
     case unreachable(server: String, reason: String)
-    /// What responds is no Pawl; the reason says how that shows.
+    /// The response is not one of a Pawl service, for this reason.
     case notPawl(server: String, reason: String)
-    /// The token is wrong, or missing.
+    /// The token is wrong or missing.
     case unauthorized(server: String, hasToken: Bool)
-    /// A problem (RFC 9457), by the contract's code.
+    /// A problem (RFC 9457) with the contract's code.
     case problem(code: String, detail: String)
-    /// The command line, or what it refers to, is wrong, as shows before anything is sent.
+    /// The command line is wrong, as found before any request.
     case usage(String)
-    /// Something is wrong on this side.
+    /// A failure of this program.
     case local(String)
 
-    /// One line that says what is wrong, and what can be done.
+    /// A line of text with the error and a remedy.
     var message: String {
         switch self {
         case .unreachable(let server, let reason):
@@ -30,7 +30,7 @@ enum RemoteError: Error, Sendable, Equatable {
         }
     }
 
-    /// How the process ends by it.
+    /// The exit status of the process after the error.
     var status: ExitStatus {
         switch self {
         case .unreachable, .notPawl: .unreachable

@@ -1,12 +1,12 @@
 internal import HTTPCore
 internal import JSON
 
-/// The downloads of a service, and what it finds to download.
+/// The downloads and searches of a service.
 extension RemoteService {
-    /// A page, or several, of a list.
+    /// The downloads of one or several pages of a list.
     struct Listing: Sendable {
         var items: [JSONValue] = []
-        /// How many there are in all.
+        /// The number of all matching downloads.
         var total: Int64 = 0
     }
 
@@ -28,7 +28,7 @@ extension RemoteService {
         return listing
     }
 
-    /// The downloads that these beginnings of identifiers mean. The list is read only if one of them is no whole identifier.
+    /// The downloads for these beginnings of ids. The list is requested only if one of them is not a whole id.
     func resolve(_ beginnings: [String]) async throws(RemoteError) -> [IDMatch] {
         let beginnings = beginnings.map { $0.uppercased() }
         guard beginnings.contains(where: { $0.count != IDMatch.length }) else { return beginnings.map { .one($0) } }
@@ -41,13 +41,13 @@ extension RemoteService {
         try await send("GET", "downloads/\(PercentEncoding.encodeComponent(id))")
     }
 
-    /// Sends a command for a download, and returns the resource that results.
+    /// Sends a command for a download, and returns its new resource.
     func perform(_ command: String, on id: String) async throws(RemoteError) -> JSONValue {
         try await send("POST", "downloads/\(PercentEncoding.encodeComponent(id))/\(command)")
     }
 
-    /// Moves a download within the queue, and returns the resource that results.
-    /// - Parameter position: how many are to precede it.
+    /// Moves a download within the queue, and returns its new resource.
+    /// - Parameter position: The number of downloads before it.
     func move(_ id: String, to position: Int64) async throws(RemoteError) -> JSONValue {
         let body = JSONValue.object([JSONMember(name: "position", value: .integer(position))])
         return try await send("PATCH", "downloads/\(PercentEncoding.encodeComponent(id))", body: body)
@@ -59,7 +59,8 @@ extension RemoteService {
         try await send("DELETE", "downloads/\(PercentEncoding.encodeComponent(id))", query: query)
     }
 
-    /// Adds downloads. The results are in the order of the requests: `{"status", "download"}` or `{"status", "problem"}`.
+    /// Adds downloads. Returns the results in the order of the requests, as `{"status", "download"}` or `{"status",
+    /// "problem"}`.
     func add(_ requests: [JSONValue]) async throws(RemoteError) -> [JSONValue] {
         var results: [JSONValue] = []
         for batch in Self.batches(requests) {
@@ -73,18 +74,18 @@ extension RemoteService {
         return results
     }
 
-    /// What a work consists of, in the formats that are named, or those that the service chooses.
+    /// The parts of a work in the given formats, or in those that the service chooses.
     func parts(of id: String, formats: [String]) async throws(RemoteError) -> JSONValue {
         let query = [QueryItem(name: "id", value: id)] + formats.map { QueryItem(name: "format", value: $0) }
         return try await send("GET", "search/parts", query: query)
     }
 
-    /// The item with that identifier; `nil` if the service finds none.
+    /// The item with this id; `nil` if the service finds none.
     func lookup(_ id: String) async throws(RemoteError) -> JSONValue? {
         try await send("GET", "search/lookup", query: [QueryItem(name: "id", value: id)])["results"]?.array?.first
     }
 
-    /// Requests in batches that the service takes.
+    /// Divides requests into batches within the limits of the service.
     static func batches(_ requests: [JSONValue]) -> [[JSONValue]] {
         var batches: [[JSONValue]] = []
         var bytes = 0

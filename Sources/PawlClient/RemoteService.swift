@@ -4,33 +4,33 @@ internal import HTTPCore
 internal import JSON
 internal import PawlConfiguration
 
-/// A running service, as a client sees it.
+/// A client of a running service.
 struct RemoteService: Sendable {
-    /// All limits of a client, each with its reason.
+    /// The limits of the client, each with its reason.
     enum ClientLimits {
-        /// The most bytes of a response: a page of 200 downloads, each with as large a track as is kept.
+        /// The maximum size of a response in bytes: a page of 200 downloads, each with a track of maximum size.
         static let response = 64 << 20
-        /// A service that does not take a connection within this time is not there.
+        /// The time limit for a connection, after which the service is considered unreachable.
         static let connecting: Duration = .seconds(10)
-        /// A search may wait for its source, and its turn there, that long.
+        /// The time limit for a request: a search may wait for its source and for the source's rate budget.
         static let whole: Duration = .seconds(120)
-        /// Comments come every 15 s: a stream that is silent for this long is dead.
+        /// The time limit for silence in a stream: the service sends a comment every 15 s.
         static let silence: Duration = .seconds(45)
-        /// Downloads in one page of a list: what the service gives at most.
+        /// The number of downloads in one page of a list: the service's maximum.
         static let page = 200
-        /// Pages that are read to find an identifier by its beginning.
+        /// The maximum number of pages read to resolve the beginning of an id.
         static let pages = 500
-        /// Downloads, and bytes of JSON, in one request to add them.
+        /// The maximum number of downloads, and bytes of JSON, in one request to add them.
         static let batch = (items: 500, bytes: 512 << 10)
     }
 
-    /// Where it is, as messages say it.
+    /// The URL of the service in messages.
     let name: String
     private let base: HTTPURL
     private let client: HTTPClient
     private let authorization: String?
 
-    /// The service that an invocation names; nothing is sent yet.
+    /// Creates a client for the service of an invocation, without sending a request.
     init(_ invocation: Invocation) throws(RemoteError) {
         base = invocation.client.server
         name = base.string.hasSuffix("/") ? String(base.string.dropLast()) : base.string
@@ -48,18 +48,18 @@ struct RemoteService: Sendable {
         do throws(ClientError) {
             client = try HTTPClient(configuration: settings)
         } catch {
-            // Without a CA file, nothing that the user gave is to blame.
+            // The default certificates are not the user's mistake.
             throw settings.caFile == nil ? .local(error.message) : .usage(error.message)
         }
     }
 
-    /// Ends all connections.
+    /// Closes all connections.
     func close() {
         client.shutdown()
     }
 
-    /// Sends a request, and returns the response's JSON; `null` where it has none.
-    /// - Throws: what was wrong, a problem of the service's included.
+    /// Sends a request, and returns the JSON of the response; `null` if it has none.
+    /// - Throws: The error of the request, or the service's problem.
     @discardableResult
     func send(
         _ method: String, _ path: String, query: [QueryItem] = [], body: JSONValue? = nil
@@ -80,7 +80,7 @@ struct RemoteService: Sendable {
         return try json(of: response.body, status: response.head.status.code)
     }
 
-    /// Reads the events of all downloads into a sink, until the stream ends.
+    /// Starts to read the events of all downloads into a sink, until the stream ends.
     func follow(_ sink: EventSink) -> TransferHandle {
         client.start(eventsRequest, sink: sink)
     }
@@ -95,7 +95,7 @@ struct RemoteService: Sendable {
         return request
     }
 
-    /// The JSON of a response, or the error that a response without success is.
+    /// The JSON of a successful response. Throws the error that other responses stand for.
     func json(of body: [UInt8], status: Int) throws(RemoteError) -> JSONValue {
         let value = body.isEmpty ? JSONValue.null : (try? JSONValue(parsing: body))
         if (200...299).contains(status), let value { return value }
@@ -106,7 +106,7 @@ struct RemoteService: Sendable {
         throw .problem(code: code, detail: detail)
     }
 
-    /// What a failed request means here.
+    /// The error for a failed request.
     func remoteError(_ error: ClientError) -> RemoteError {
         switch error {
         case .invalidResponse(let reason): .notPawl(server: name, reason: reason)
@@ -118,7 +118,7 @@ struct RemoteService: Sendable {
     private func request(_ path: String, _ query: [QueryItem]) -> ClientRequest {
         var request = ClientRequest(url: base.appending(path: path, query: query))
         request.connectTimeout = ClientLimits.connecting
-        // A redirect would turn a POST into a GET, and does not carry the token.
+        // A redirect would turn a POST into a GET, and would not carry the token.
         request.maximumRedirects = 0
         if let authorization { request.fields.append((name: "Authorization", value: authorization)) }
         return request

@@ -1,39 +1,40 @@
 internal import JSON
 internal import System
 
-/// What was listed last, so that `pawl add 3` knows the third: the results of a search, and the parts of a work that were listed since.
+/// The last listed results, to which `pawl add 3` refers: the results of a search, and the parts of a work that were
+/// listed since.
 struct SearchMemory: Sendable, Equatable {
-    /// A result, or a part, as far as adding needs it.
+    /// A result or part with the properties that adding needs.
     struct Result: Sendable, Equatable {
-        /// The source's identifier, such as `itunes:5000710101`; empty if it gave none.
+        /// The source's id, such as `itunes:5000710101`; empty if it gave none.
         let id: String
-        /// What it is called.
+        /// The name.
         let name: String
-        /// Whether there is anything to download.
+        /// Whether it has a file to download.
         let isDownloadable: Bool
-        /// Whether it is a work, and its parts can be listed.
+        /// Whether it is a work whose parts can be listed.
         let hasParts: Bool
     }
 
-    /// What one response listed.
+    /// The results of one response.
     struct Listing: Sendable, Equatable {
-        /// What was searched for, or the identifier of the work.
+        /// The search text, or the id of the work.
         let term: String
-        /// What the work is called whose parts these are; `nil`: they were searched for.
+        /// The name of the work whose parts these are; `nil` for results of a search.
         let work: String?
-        /// In the order they were shown.
+        /// The results in the listed order.
         let results: [Result]
     }
 
-    /// What the last search found.
+    /// The results of the last search.
     let search: Listing?
-    /// The parts that were listed since.
+    /// The parts that were listed after it.
     let parts: Listing?
 
-    /// What numbers mean.
+    /// The listing that numbers refer to.
     var latest: Listing? { parts ?? search }
 
-    /// The most bytes of the file: 1,000 parts with long paths in their identifiers and links have about half of it.
+    /// The maximum size of the file in bytes: 1,000 parts with long paths in their ids and links take about half of it.
     private static let limit = 8 << 20
 
     init(search: Listing? = nil, parts: Listing? = nil) {
@@ -41,19 +42,20 @@ struct SearchMemory: Sendable, Equatable {
         self.parts = parts
     }
 
-    /// Where it is kept (XDG Base Directory Specification 0.8): `nil` if the environment names no home.
+    /// The path of the file (XDG Base Directory Specification 0.8); `nil` if the environment names no directory.
     static func path(_ variable: (String) -> String?) -> String? {
-        // Relative paths are invalid there, and ignored.
+        // The specification requires relative paths to be ignored.
         if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/pawl/search.json" }
         guard let home = variable("HOME"), home.hasPrefix("/") else { return nil }
         return home + "/.local/state/pawl/search.json"
     }
 
-    /// Keeps the members of a response that adding needs. It is a convenience: where they cannot be kept, the line that is returned says why.
+    /// Stores the members of a response that adding needs. Returns a line with the reason if that fails, which is only
+    /// a warning.
     static func keep(_ response: JSONValue, _ path: String?) -> String? {
         guard let path else { return "results are not kept for pawl add: neither XDG_STATE_HOME nor HOME names a directory" }
         let listing = Listing.pruned(response)
-        // Numbers of the search go on to lead to the parts of others.
+        // A list of parts keeps the search, whose numbers `pawl parts` still uses.
         let search = response["of"] == nil ? listing : readJSON(path)?["search"] ?? .null
         let kept = JSONValue.object([
             JSONMember(name: "search", value: search), JSONMember(name: "parts", value: response["of"] == nil ? .null : listing),
@@ -67,7 +69,7 @@ struct SearchMemory: Sendable, Equatable {
         }
     }
 
-    /// What was kept; nothing if it cannot be read.
+    /// Reads the stored results; empty if they cannot be read.
     static func read(_ path: String?) -> SearchMemory {
         let value = path.flatMap(readJSON)
         return SearchMemory(search: (value?["search"]).flatMap(Listing.init), parts: (value?["parts"]).flatMap(Listing.init))
@@ -77,7 +79,7 @@ struct SearchMemory: Sendable, Equatable {
         (try? SmallFile.read(path, limit: limit)).flatMap { try? JSONValue(parsing: $0) }
     }
 
-    /// The result or part with that identifier, byte for byte; `nil` if it was not listed.
+    /// The result or part with this id, compared by bytes; `nil` if it was not listed.
     func result(id: String) -> Result? {
         for listing in [parts, search] {
             if let result = listing?.results.first(where: { $0.id.utf8.elementsEqual(id.utf8) }) { return result }
@@ -85,8 +87,8 @@ struct SearchMemory: Sendable, Equatable {
         return nil
     }
 
-    /// Results with these numbers, counted from 1.
-    /// - Throws: one line that says which is not to be had.
+    /// The results with these numbers, counted from 1.
+    /// - Throws: An error with one line of text if there is no such number.
     static func results(_ numbers: ClosedRange<Int>, of listing: Listing?) throws(RemoteError) -> ArraySlice<Result> {
         guard let listing else {
             throw .usage("no search is kept to take result \(numbers.lowerBound) from: run pawl search WORD first")
@@ -102,7 +104,8 @@ struct SearchMemory: Sendable, Equatable {
 }
 
 extension SearchMemory.Result {
-    /// Reads a result of a response, or what was kept of it. What has no identifier can be neither added nor looked into, but counts.
+    /// Parses a result of a response, or its stored form. A result without an id cannot be added or listed, but has a
+    /// number.
     init(_ value: JSONValue) {
         id = value["id"]?.string ?? ""
         name = value["name"]?.string ?? id
@@ -112,7 +115,7 @@ extension SearchMemory.Result {
 }
 
 extension SearchMemory.Listing {
-    /// Reads a response to a search or a look into a work, or what was kept of it: both have the members used here.
+    /// Parses a response to a search or a request for parts, or its stored form: the members used here are the same.
     init?(_ value: JSONValue) {
         guard let term = value["term"]?.string, let results = value["results"]?.array else { return nil }
         self.term = term
@@ -120,7 +123,7 @@ extension SearchMemory.Listing {
         self.results = results.map(SearchMemory.Result.init)
     }
 
-    /// A response without the members that are not read here.
+    /// A response without the members that are not used here.
     fileprivate static func pruned(_ response: JSONValue) -> JSONValue {
         func only(_ names: [String], of value: JSONValue) -> JSONValue {
             .object(names.compactMap { name in value[name].map { JSONMember(name: name, value: $0) } })

@@ -1,15 +1,15 @@
 internal import JSON
 
-/// An event of a service's event stream.
+/// An event of the service's event stream.
 enum ServiceEvent: Sendable, Equatable {
     /// All live downloads; the first event of a stream.
     case snapshot([JSONValue])
-    /// A download changed, or made progress.
+    /// A download has changed or made progress.
     case download(JSONValue)
-    /// A download is forgotten.
+    /// A download has been removed.
     case removed(String)
 
-    /// Reads an event; `nil` for one of a kind that is not known, which is no mistake.
+    /// Parses an event; `nil` for unknown kinds, which are ignored.
     init?(_ event: EventStreamParser.Event) {
         guard let data = try? JSONValue(parsing: event.data) else { return nil }
         switch event.name {
@@ -37,11 +37,11 @@ enum ServiceEvent: Sendable, Equatable {
     }
 }
 
-/// Events that nobody has taken yet. Of progress the latest is kept, so that it does not grow without end under a slow reader;
-/// of changes of state each is kept.
+/// Events that have not been taken yet. An event of progress replaces the previous one, so that the memory for a slow
+/// reader is limited. Every change of state is kept.
 struct EventInbox: Sendable {
     private var events: [ServiceEvent] = []
-    /// Where the last event of a download is, and the state in it.
+    /// The index of the last event of each download, and the state in it.
     private var last: [String: (index: Int, state: String)] = [:]
 
     mutating func add(_ event: ServiceEvent) {

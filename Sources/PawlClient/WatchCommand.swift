@@ -6,11 +6,11 @@ internal import Synchronization
 internal import System
 internal import Terminal
 
-/// `pawl watch`: a screen that is drawn anew as things happen; where there is no terminal, lines.
+/// `pawl watch`: a screen that is redrawn on changes, or lines if there is no terminal.
 struct WatchCommand: Sendable {
-    /// How often the screen is drawn at least: it may have another size, and seconds pass.
+    /// The maximum time between drawings: the terminal's size and the displayed times change.
     private static let tick: Duration = .milliseconds(250)
-    /// How long the first and the longest wait for a lost service are.
+    /// The first and the maximum delay before reconnecting.
     private static let reconnectDelay: (first: Duration, longest: Duration) = (.seconds(1), .seconds(10))
 
     private let command: ClientCommand
@@ -26,7 +26,7 @@ struct WatchCommand: Sendable {
         terminal = canDraw && !writesJSON ? TerminalDevice() : nil
     }
 
-    /// What comes in from other threads.
+    /// Input from other threads.
     private struct Input: Sendable {
         var keys: [Key] = []
         var notices: [String] = []
@@ -35,11 +35,11 @@ struct WatchCommand: Sendable {
         var isInputOver = false
     }
 
-    /// Watches until it is over, and returns the process's exit status.
+    /// Runs until the user quits or all chosen downloads have ended, and returns the process's exit status.
     func run() async throws(RemoteError) -> Int32 {
         var chosen: Set<String> = []
         for match in try await service.resolve(command.invocation.operands) { chosen.insert(try match.id()) }
-        // What is wrong with the service is written before the screen is taken.
+        // The first request is sent before the screen is opened, so that its errors are written normally.
         let first = try await list(chosen, mustExist: true)
         var model = WatchModel(server: service.name, chosen: chosen)
         model.take(list: first)
@@ -66,7 +66,7 @@ struct WatchCommand: Sendable {
         return try await loop(&model, wakes, input, wake)
     }
 
-    /// Writes the downloads, which have all ended before they could be watched, and returns the process's exit status.
+    /// Writes the downloads, all of which ended before the command began, and returns the process's exit status.
     private func writeEnd(_ items: [JSONValue], _ model: WatchModel) -> Int32 {
         if writesJSON {
             for item in items { _ = StandardStreams.writeOutput(TerminalJSON.escaped(ServiceEvent.download(item).line) + "\n") }
@@ -86,7 +86,7 @@ struct WatchCommand: Sendable {
         for await _ in wakes {
             let arrivals = sink?.takeArrivals()
             for event in arrivals?.events ?? [] {
-                // Whoever read has read enough.
+                // The reader of standard output is gone.
                 guard report(event, &model) else { return ExitStatus.done.rawValue }
                 if case .snapshot = event {
                     wait = Self.reconnectDelay.first
@@ -134,7 +134,8 @@ struct WatchCommand: Sendable {
         terminal.draw(model.screen(size, now: .now, command.appearance), size: size, command.appearance)
     }
 
-    /// Takes an event into the model, and where there is no screen, writes it. Returns whether anybody reads.
+    /// Applies an event to the model; without a screen, also writes it. Returns whether standard output still has a
+    /// reader.
     private func report(_ event: ServiceEvent, _ model: inout WatchModel) -> Bool {
         let changed = model.take(event)
         guard terminal == nil else { return true }
@@ -158,9 +159,9 @@ struct WatchCommand: Sendable {
         }
     }
 
-    // MARK: - Tasks and threads beside
+    // MARK: - Tasks and threads
 
-    /// The newest downloads, or those that were chosen.
+    /// The newest downloads, or the chosen ones.
     private func list(_ chosen: Set<String>, mustExist: Bool = false) async throws(RemoteError) -> [JSONValue] {
         guard !chosen.isEmpty else { return try await service.list(limit: RemoteService.ClientLimits.page).items }
         var items: [JSONValue] = []
@@ -176,7 +177,7 @@ struct WatchCommand: Sendable {
 
     private func requestList(_ chosen: Set<String>, _ input: Locked<Input>, _ wake: @escaping @Sendable () -> Void) {
         Task {
-            // If it fails, so does the stream, or the list comes with the next one.
+            // A failure is ignored: the stream then fails as well, or the next one requests the list again.
             guard let items = try? await list(chosen) else { return }
             input.withLock { $0.lists.append(items) }
             wake()
@@ -211,7 +212,7 @@ struct WatchCommand: Sendable {
         }
     }
 
-    /// The reason alone: the screen names the service already.
+    /// The reason of an error; the screen already shows the service.
     private static func short(_ error: RemoteError) -> String {
         switch error {
         case .unreachable(_, let reason), .notPawl(_, let reason), .usage(let reason), .local(let reason): reason

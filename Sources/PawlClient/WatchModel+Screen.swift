@@ -3,10 +3,10 @@ internal import Downloads
 internal import Terminal
 
 extension WatchModel {
-    /// Lines above and below the downloads.
+    /// The number of lines above and below the downloads.
     private static let frame = 4
 
-    /// The whole screen, from its top.
+    /// The lines of the whole screen.
     mutating func screen(_ size: TerminalDevice.Size, now: ContinuousClock.Instant, _ appearance: Appearance) -> [TerminalLine] {
         let width = size.columns
         var lines = [heading(width, now, appearance), summary(width, appearance)]

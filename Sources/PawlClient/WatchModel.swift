@@ -3,21 +3,21 @@ internal import Downloads
 internal import JSON
 internal import Terminal
 
-/// What `pawl watch` knows and shows. Pure: events, keys and the time go in, a screen and what is to be done come out.
+/// The state of `pawl watch`. A pure value: it receives events, keys and the time, and returns a screen and actions.
 struct WatchModel: Sendable {
-    /// What is to be done for the user.
+    /// An action for the user.
     enum Action: Sendable, Equatable {
-        /// End.
+        /// Ends the command.
         case quit
-        /// Have a command carried out.
+        /// Sends a command to the service.
         case perform(String, id: String)
     }
 
-    /// How it stands with the service.
+    /// The state of the connection to the service.
     enum Connection: Sendable, Equatable {
         case connecting
         case live
-        /// The reason, and when it is tried again.
+        /// Disconnected for this reason; the next attempt is made at this time.
         case offline(String, until: ContinuousClock.Instant)
     }
 
@@ -28,23 +28,23 @@ struct WatchModel: Sendable {
         var name: TerminalText
     }
 
-    /// The service, as messages say it.
+    /// The URL of the service in messages.
     let server: String
-    /// The downloads that are watched; empty for all.
+    /// The watched downloads; empty for all.
     let chosen: Set<String>
     private(set) var downloads: [String: RemoteDownload] = [:]
-    /// Those that were removed, of the chosen ones.
+    /// The chosen downloads that were removed.
     private(set) var removed: Set<String> = []
     var connection = Connection.connecting
-    /// What was said last, until the next key.
+    /// The last message, displayed until the next key.
     var notice: TerminalText?
     private(set) var question: Question?
     private(set) var selected: String?
-    /// The first row that is shown.
+    /// The index of the first displayed row.
     private(set) var top = 0
-    /// Rows that were there when it was drawn last.
+    /// The number of rows in the last drawing.
     private var page = 10
-    /// Those that an event of the present connection was about: what a list says of them may be older.
+    /// The downloads with an event on the current connection: a list may have an older version of them.
     private var updated: Set<String> = []
 
     init(server: String, chosen: Set<String> = []) {
@@ -54,7 +54,7 @@ struct WatchModel: Sendable {
 
     // MARK: - Events and lists
 
-    /// Takes an event. Returns the download whose state it changed, if it did.
+    /// Applies an event. Returns the download whose state it changed, if any.
     @discardableResult
     mutating func take(_ event: ServiceEvent) -> RemoteDownload? {
         switch event {
@@ -80,7 +80,8 @@ struct WatchModel: Sendable {
         return before?.status.state == download.status.state ? nil : download
     }
 
-    /// Takes a list of the newest downloads. What is not on it and had no event since the stream began is gone.
+    /// Applies a list of the newest downloads. Downloads that are neither listed nor had an event on this connection
+    /// are removed.
     mutating func take(list items: [JSONValue]) {
         var listed: [String: RemoteDownload] = [:]
         for download in items.compactMap(RemoteDownload.init) where isWatched(download.id) { listed[download.id] = download }
@@ -93,18 +94,18 @@ struct WatchModel: Sendable {
 
     private func isWatched(_ id: String) -> Bool { chosen.isEmpty || chosen.contains(id) }
 
-    /// Whether all that were chosen have ended; never if none were.
+    /// Whether all chosen downloads have ended; `false` if none are chosen.
     var isOver: Bool {
         !chosen.isEmpty
             && chosen.allSatisfy { id in removed.contains(id) || downloads[id].map { !$0.status.state.isLive } ?? false }
     }
 
-    /// Whether all that were chosen are complete.
+    /// Whether all chosen downloads are completed.
     var isComplete: Bool { chosen.allSatisfy { downloads[$0]?.status.state == .completed } }
 
-    // MARK: - What is shown
+    // MARK: - Rows
 
-    /// The downloads in the order they are shown: what moves, what waits, and what has ended, the latest first.
+    /// The downloads in displayed order: transferring, waiting, then ended ones, the latest first.
     var rows: [RemoteDownload] {
         downloads.values.sorted { first, second in
             let (firstRank, secondRank) = (Self.rank(first.status.state), Self.rank(second.status.state))
@@ -124,7 +125,7 @@ struct WatchModel: Sendable {
         }
     }
 
-    /// Has `count` rows shown: moves the page so that the selected one is on it.
+    /// The rows to display, at most `count`. Scrolls so that the selected row is among them.
     mutating func show(_ count: Int) -> [RemoteDownload] {
         let rows = rows
         page = max(1, count)
@@ -136,12 +137,12 @@ struct WatchModel: Sendable {
         return Array(rows[top..<min(rows.count, top + page)])
     }
 
-    /// How many there are below the rows that are shown.
+    /// The number of rows below the displayed ones.
     var hiddenBelow: Int { max(0, downloads.count - top - page) }
 
     // MARK: - Keys
 
-    /// Takes a key.
+    /// Applies a key, and returns the resulting action, if any.
     mutating func take(_ key: Key) -> Action? {
         notice = nil
         if let pending = question {

@@ -7,24 +7,24 @@ internal import PawlConfiguration
 internal import PawlService
 internal import System
 
-/// `pawl demo`: the service, or a fleet of it, with an upstream of its own on loopback.
+/// `pawl demo`: the service or a fleet, with an embedded upstream on loopback.
 enum DemoCommand {
-    /// Where the upstream's port is kept: downloads know it by its address, and shall resume after a restart.
+    /// The file that keeps the upstream's port: downloads resume after a restart only if its address is the same.
     private static let portFile = "upstream-port"
 
-    /// Where a source of searches is: in the configuration, and as a variable.
+    /// The base URL of a search source: the property of the configuration, and the variable.
     private typealias Source = (property: any WritableKeyPath<Configuration, HTTPURL> & Sendable, variable: String)
 
     private static let sources: [Source] = [
         (\.itunesURL, "PAWL_ITUNES_URL"), (\.postsURL, "PAWL_POSTS_URL"), (\.archiveURL, "PAWL_ARCHIVE_URL"),
     ]
 
-    /// Runs until a signal comes, and returns the process's exit status.
+    /// Runs until a signal arrives, and returns the process's exit status.
     static func run(_ invocation: Invocation, log: Log) async -> Int32 {
         do throws(StartError) {
             let configuration = invocation.configuration
             let (upstream, url) = try startUpstream(preferring: rememberedPort(configuration), log: log)
-            // Not before the data directory is locked.
+            // Called once the data directory is locked.
             let started = { remember(url.port, configuration, log) }
             let status =
                 invocation.replicas == 1
@@ -74,8 +74,8 @@ enum DemoCommand {
         return 0
     }
 
-    /// Points the catalogue to the upstream, but for what an option points elsewhere, and lets downloads reach it: exactly it, not all
-    /// of loopback.
+    /// The configuration with the upstream as the base URL of all sources that no option sets. It allows downloads from
+    /// the upstream only, not from all of loopback.
     private static func demoConfiguration(_ configuration: Configuration, upstream: HTTPURL) -> Configuration {
         var configuration = configuration
         for source in missingSources(configuration) { configuration[keyPath: source.property] = upstream }
@@ -83,26 +83,26 @@ enum DemoCommand {
         return configuration
     }
 
-    /// The same, as variables for replicas.
+    /// The changes of `demoConfiguration` as variables for replicas.
     private static func demoVariables(_ invocation: Invocation, upstream: HTTPURL) -> [String: String] {
         var variables = invocation.variables
         for source in missingSources(invocation.configuration) { variables[source.variable] = upstream.description }
         let allowed = "PAWL_ALLOW_DESTINATION"
         variables[allowed] = (variables[allowed].map { $0 + "," } ?? "") + upstream.authority
-        // Replicas have addresses of their own, and would not know the one that clients use.
+        // Replicas bind other addresses, so the host that clients use has to be allowed.
         let hosts = "PAWL_ALLOWED_HOST"
         let host = invocation.configuration.host
         if !host.contains(":") { variables[hosts] = (variables[hosts].map { $0 + "," } ?? "") + host }
         return variables
     }
 
-    /// The sources that no option points elsewhere.
+    /// The sources that no option sets.
     private static func missingSources(_ configuration: Configuration) -> [Source] {
         let standard = Configuration()
         return sources.filter { configuration[keyPath: $0.property] == standard[keyPath: $0.property] }
     }
 
-    /// Starts the upstream on the port it had before, if that is free.
+    /// Starts the upstream on its previous port if that is free, otherwise on another.
     private static func startUpstream(
         preferring port: Int, log: Log
     ) throws(StartError) -> (upstream: DemoUpstream, url: HTTPURL) {
@@ -142,7 +142,7 @@ enum DemoCommand {
         }
     }
 
-    /// Three lines worth trying: find a work, download all of it, watch it.
+    /// Three example requests: find a work, download all of it, watch it.
     private static func suggestions(service: String, needsToken: Bool) -> String {
         let token = needsToken ? " -H \"Authorization: Bearer $PAWL_TOKEN\"" : ""
         let work = #"{"partsOf":"archive:tidewater-soundings-2023"}"#
@@ -154,7 +154,7 @@ enum DemoCommand {
             """
     }
 
-    /// What a fleet consists of, and what to do to it.
+    /// The members of a fleet, and examples of failures to cause.
     private static func fleetSuggestions(_ members: [DemoFleet.Member], lease: Duration) -> String {
         let width = members.map(\.name.count).max() ?? 0
         var lines = members.map { member in

@@ -17,7 +17,7 @@ do throws(UsageError) {
     exit(ExitStatus.usage.rawValue)
 }
 
-/// Carries out a command, and returns the process's exit status.
+/// Runs a command, and returns the process's exit status.
 func run(_ invocation: Invocation) async -> Int32 {
     let configuration = invocation.configuration
     let log = Log(level: configuration.logLevel, format: configuration.logFormat)

@@ -1,18 +1,18 @@
-/// The content of `openapi.yaml` as a tree: as much of YAML as that document uses, and no more.
+/// The contents of `openapi.yaml` as a tree. Supports only the parts of YAML that the document uses.
 struct DocumentOutline: Sendable {
-    /// `-` for an item of a list.
+    /// The key; `-` for an item of a list.
     let key: String
-    /// The text behind the key, without quotes; a list in brackets stays as it is written.
+    /// The text after the key, without quotes; a list in brackets stays as written.
     var value = ""
     var children: [DocumentOutline] = []
 
-    /// The child of that name.
+    /// The child with this name.
     subscript(key: String) -> DocumentOutline? { children.first { $0.key == key } }
 
-    /// The text of the child of that name.
+    /// The text of the child with this name.
     func text(_ key: String) -> String? { self[key]?.value }
 
-    /// The texts of a list, in brackets or a line each.
+    /// The texts of a list, in brackets or one per line.
     var items: [String] {
         guard children.isEmpty else { return children.map(\.value) }
         guard value.hasPrefix("[") else { return [] }
@@ -21,21 +21,21 @@ struct DocumentOutline: Sendable {
 }
 
 extension DocumentOutline {
-    /// Reads a whole document.
+    /// Parses a whole document.
     init(parsing document: String) {
         var reader = Reader(lines: document.split(separator: "\n").filter { !$0.allSatisfy { $0 == " " } }[...])
         self.init(key: "", children: reader.children(at: 0))
     }
 
-    /// Takes lines away from the front.
+    /// Parses a document line by line.
     private struct Reader {
         var lines: ArraySlice<Substring>
-        /// What `&name` marks, for each `*name`.
+        /// The nodes with an anchor `&name`, for aliases `*name`.
         var anchors: [Substring: [DocumentOutline]] = [:]
 
         private func indentation(of line: Substring) -> Int { line.prefix { $0 == " " }.count }
 
-        /// The nodes whose keys have that indentation.
+        /// The nodes whose keys have this indentation.
         mutating func children(at indentation: Int) -> [DocumentOutline] {
             var nodes: [DocumentOutline] = []
             while let line = lines.first, self.indentation(of: line) == indentation {
@@ -51,7 +51,7 @@ extension DocumentOutline {
                     lines.removeFirst()
                     return DocumentOutline.flow(key: "-", rest)
                 }
-                // What follows the dash is indented by two more.
+                // The item's members are indented by two more.
                 lines[lines.startIndex] = Substring(String(repeating: " ", count: indentation + 2) + rest)
                 return DocumentOutline(key: "-", children: children(at: indentation + 2))
             }
@@ -64,7 +64,7 @@ extension DocumentOutline {
                 return DocumentOutline.flow(key: key, more.isEmpty ? value : Substring(value + " " + more))
             }
             guard let next = lines.first, self.indentation(of: next) > indentation else { return DocumentOutline(key: key) }
-            // A list that begins on the line below its key.
+            // A list that begins on the line after its key.
             if next.drop(while: { $0 == " " }).hasPrefix("[") {
                 return DocumentOutline(key: key, value: continuation(beyond: indentation))
             }
@@ -73,7 +73,7 @@ extension DocumentOutline {
             return DocumentOutline(key: key, children: nodes)
         }
 
-        /// The lines that are indented further, as one.
+        /// The more deeply indented lines, joined.
         private mutating func continuation(beyond indentation: Int) -> String {
             var words: [Substring] = []
             while let line = lines.first, self.indentation(of: line) > indentation {
@@ -84,14 +84,14 @@ extension DocumentOutline {
         }
     }
 
-    /// A node from the text behind its key: `{ a: b, c: d }` is its children.
+    /// A node from the text after its key. The members of `{ a: b, c: d }` become its children.
     private static func flow(key: String, _ text: Substring) -> DocumentOutline {
         guard text.hasPrefix("{") else { return DocumentOutline(key: key, value: unquoted(text)) }
         let children = parts(of: text).compactMap { part in member(part).map { flow(key: $0.key, $0.value) } }
         return DocumentOutline(key: key, children: children)
     }
 
-    /// Key and value of `key: value` or `key:`.
+    /// The key and value of `key: value` or `key:`.
     private static func member(_ text: Substring) -> (key: String, value: Substring)? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let rest = text[colon...].dropFirst()
@@ -99,7 +99,7 @@ extension DocumentOutline {
         return (unquoted(text[..<colon]), rest.drop { $0 == " " })
     }
 
-    /// The text between a pair of brackets or braces, divided at its own commas.
+    /// The text between a pair of brackets or braces, split at its outer commas.
     private static func parts(of text: some StringProtocol) -> [Substring] {
         var parts: [Substring] = []
         let inner = Substring(text).dropFirst().dropLast()

@@ -1,6 +1,6 @@
-/// The API for people, made from `openapi.yaml`. One document without scripts or anything from elsewhere.
+/// The API reference in HTML, generated from `openapi.yaml`: one document without scripts or external resources.
 struct ReferencePage {
-    /// One method of one path.
+    /// One method of a path.
     struct Operation: Sendable, Equatable {
         let method: String
         let path: String
@@ -8,7 +8,7 @@ struct ReferencePage {
         let summary: String
         let description: String
         let parameters: [Member]
-        /// What a request carries.
+        /// The body of a request; `nil` if it has none.
         let body: Member?
         let responses: [Response]
     }
@@ -16,14 +16,14 @@ struct ReferencePage {
     /// A parameter, or a member of an object.
     struct Member: Sendable, Equatable {
         let name: String
-        /// What it may be, as HTML.
+        /// The type and accepted values, as HTML.
         let kind: String
         let description: String
     }
 
-    /// One status that a response can have.
+    /// A response with its status.
     struct Response: Sendable, Equatable {
-        /// `default` stands for all others.
+        /// The status; `default` stands for all others.
         let status: String
         let description: String
         let body: Member?
@@ -52,7 +52,7 @@ struct ReferencePage {
         }
     }
 
-    /// The objects that requests and responses carry, each with its members.
+    /// The objects in requests and responses, each with its members.
     private var objects: [(name: String, description: String, members: [Member])] {
         (document["components"]?["schemas"]?.children ?? []).compactMap { schema in
             guard let properties = schema["properties"] else { return nil }
@@ -61,7 +61,7 @@ struct ReferencePage {
         }
     }
 
-    /// What a reference refers to; everything else is itself.
+    /// The target of a reference; other nodes are returned unchanged.
     private func target(of node: DocumentOutline) -> DocumentOutline {
         guard let reference = node.text("$ref") else { return node }
         return reference.split(separator: "/").dropFirst().reduce(document) { $0?[String($1)] } ?? node
@@ -86,7 +86,7 @@ struct ReferencePage {
         schema.text("description") ?? target(of: schema).text("description") ?? ""
     }
 
-    /// What a schema allows, in a few words: an object is a link to the table of its members.
+    /// The type and accepted values of a schema in a few words. An object is a link to the table of its members.
     private func kind(of schema: DocumentOutline) -> String {
         if let reference = schema.text("$ref") {
             let name = String(reference.split(separator: "/").last ?? "")
@@ -186,7 +186,7 @@ struct ReferencePage {
             """
     }
 
-    /// Text with what is between backquotes marked up as code.
+    /// Text as HTML, with code between backquotes marked up.
     private static func marked(_ text: String) -> String {
         var result = ""
         for (index, part) in escaped(text).split(separator: "`", omittingEmptySubsequences: false).enumerated() {
@@ -195,7 +195,7 @@ struct ReferencePage {
         return result
     }
 
-    /// Text as a page must write it.
+    /// Text escaped for HTML.
     static func escaped(_ text: String) -> String {
         var result = ""
         for character in text {

@@ -24,7 +24,7 @@ public enum CommandName: String, Sendable, CaseIterable {
     case resume
     /// Cancels downloads.
     case cancel
-    /// Retries failed downloads.
+    /// Starts failed and cancelled downloads again, from their first byte.
     case retry
     /// Removes downloads.
     case rm
