@@ -1,10 +1,10 @@
 internal import HTTPCore
 internal import HTTPServer
 
-/// An origin for demonstrations and tests: an iTunes-shaped catalogue with playable sound, items of an archive in the Internet
-/// Archive's shape, posts in JSONPlaceholder's, large files, and faults on request.
+/// An origin for demonstrations and tests: a catalogue like that of iTunes with playable sound, items like those of the
+/// Internet Archive, posts like those of JSONPlaceholder, large files, and faults on request.
 ///
-/// | path | what it is |
+/// | path | contents |
 /// | --- | --- |
 /// | `/search`, `/lookup` | the iTunes Search API over ``Catalogue`` and ``Podcast`` |
 /// | `/advancedsearch.php`, `/metadata/<identifier>` | the Internet Archive's search and metadata over ``Archive`` |
@@ -16,15 +16,15 @@ internal import HTTPServer
 /// | `/large/field-recording-1.bin` (`-2`, `-3`) | 256 MiB, 512 MiB and 1 GiB |
 /// | `/artwork/<album id>/100x100.png` | a cover, square, 16 to 600 pixels |
 /// | `/artist/<id>`, `/album/<id>`, `/track/<id>`, `/podcast/<id>`, `/` | pages |
-/// | `/entity?size=…` | whatever a test needs; see ``Entity/synthetic(_:version:now:)`` |
+/// | `/entity?size=…` | an entity for a test; see ``Entity/synthetic(_:version:now:)`` |
 ///
-/// Everything takes `pace=<bytes per second>` and `fault=…`; the faults are listed at ``Fault``. Nothing is stored: every byte is a
-/// function of the target and its offset, the same in every run.
+/// All paths take `pace=<bytes per second>` and `fault=…`; ``Fault`` lists the faults. Nothing is stored: every byte is
+/// a function of the target and the offset, the same in every run.
 public final class DemoUpstream: Sendable {
     private let application: UpstreamApplication
     private let server: HTTPServer
 
-    /// An upstream that isn't listening yet.
+    /// Creates an upstream that does not listen yet.
     public init(configuration: Configuration = Configuration()) {
         application = UpstreamApplication(configuration: configuration)
         var serverConfiguration = ServerConfiguration()
@@ -34,9 +34,9 @@ public final class DemoUpstream: Sendable {
         server = HTTPServer(configuration: serverConfiguration, application: application)
     }
 
-    /// Listens, and returns the base URL: `http://127.0.0.1:41234`.
+    /// Starts to listen, and returns the base URL, such as `http://127.0.0.1:41234`.
     ///
-    /// - Throws: `ServerError` where the address can't be listened on.
+    /// - Throws: `ServerError` if it cannot listen on the address.
     public func start() throws -> String {
         let address = try server.start()
         let base = "http://\(address)"
@@ -44,21 +44,21 @@ public final class DemoUpstream: Sendable {
         return base
     }
 
-    /// What the paths of entities begin with.
+    /// The first path segments of entities.
     private static let contents = ["media", "large", "entity", "artwork", "posts", "episodes", "download"]
 
-    /// Stops listening and breaks off what is still being sent.
+    /// Stops listening, and aborts running responses.
     public func shutdown() async {
         await server.shutdown(within: .seconds(1))
     }
 
-    /// The latest requests, 1,000 at least, in the order in which their responses began.
+    /// The latest requests, at least 1,000, in the order in which their responses began.
     public var requests: [LoggedRequest] { application.log.requests }
 
-    /// The entity that a target names, such as `/media/5000410101.wav` or `/entity?size=1000`, for comparing with what was received.
-    /// Nil if there is none, or its bytes depend on where the server listens.
+    /// The entity of a target, such as `/media/5000410101.wav` or `/entity?size=1000`, for comparison with received
+    /// bytes. `nil` if there is none, or its bytes depend on the server's address.
     ///
-    /// - Parameter version: which version, where a fault changes the entity: 1 is the first.
+    /// - Parameter version: The version, from 1, of an entity that a fault changes.
     public static func content(of target: String, version: Int = 1) -> DemoContent? {
         guard let requestTarget = try? RequestTarget(target), let parsed = try? Target(requestTarget),
             let name = parsed.segments.first, contents.contains(name),
@@ -75,16 +75,16 @@ public struct DemoContent: Sendable {
 
     init(content: any EntityContent) { self.content = content }
 
-    /// In bytes.
+    /// The length in bytes.
     public var length: Int64 { content.length }
 
-    /// The bytes of a range; what of it lies outside the entity is left out.
+    /// The bytes of a range, without those outside the entity.
     public func bytes(in range: Range<Int64>) -> [UInt8] {
         var bytes: [UInt8] = []
         content.append(range.clamped(to: 0..<length), to: &bytes)
         return bytes
     }
 
-    /// All bytes. For entities that fit in memory.
+    /// All bytes, for entities that fit in memory.
     public var bytes: [UInt8] { bytes(in: 0..<length) }
 }

@@ -1,4 +1,4 @@
-/// Mixing of integers: the same input gives the same, well spread output on every machine.
+/// Hash functions for integers: the same input gives the same, well distributed output on every machine.
 enum Mix {
     /// A bijection of 64 bits in which every input bit reaches every output bit (the finaliser of SplitMix64; Steele, Lea and Flood,
     /// "Fast splittable pseudorandom number generators", 2014).
@@ -9,7 +9,7 @@ enum Mix {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number made of a text's bytes (FNV-1a, then scrambled).
+    /// A number derived from the bytes of a text (FNV-1a, then scrambled).
     static func scramble(_ text: String) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
@@ -17,7 +17,7 @@ enum Mix {
     }
 }
 
-/// Numbers that look random and are the same for the same seed.
+/// Pseudorandom numbers that are the same for the same seed.
 struct SeededNumbers: Sendable {
     private var state: UInt64
 
@@ -31,6 +31,6 @@ struct SeededNumbers: Sendable {
     /// A number from 0 to `bound` - 1.
     mutating func next(below bound: Int) -> Int { Int(next() % UInt64(bound)) }
 
-    /// One of the choices, of which there must be one at least.
+    /// One of the choices, which must not be empty.
     mutating func pick<Element>(_ choices: [Element]) -> Element { choices[next(below: choices.count)] }
 }

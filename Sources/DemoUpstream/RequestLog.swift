@@ -1,19 +1,19 @@
 public import HTTPCore
 internal import System
 
-/// A request that the demo upstream received, and what became of it.
+/// A request that the demo upstream received, and its response.
 public struct LoggedRequest: Sendable {
-    /// As sent: `GET`.
+    /// The method as sent, such as `GET`.
     public let method: String
-    /// As sent, with its query.
+    /// The target as sent, with its query.
     public let target: String
     /// All fields of the request.
     public let fields: Fields
     /// The status code of the response.
     public let status: Int
-    /// How many bytes of the response's body were handed to the connection so far; the last of them may not have arrived.
+    /// The bytes of the response's body handed to the connection so far; the last of them may not have arrived.
     public internal(set) var bytesSent: Int64 = 0
-    /// Whether the response has ended, in whatever way.
+    /// Whether the response has ended, completely or not.
     public internal(set) var isFinished = false
 
     /// The Range field, as sent.
@@ -31,11 +31,11 @@ extension LoggedRequest: CustomStringConvertible {
     }
 }
 
-/// The latest requests, in the order in which their responses began. Bounded: the oldest are forgotten.
+/// The latest requests, in the order in which their responses began. Bounded: the oldest are removed.
 final class RequestLog: Sendable {
     private struct State {
         var requests: [LoggedRequest] = []
-        /// The number of the first of them.
+        /// The number of the first request.
         var first = 0
     }
 
@@ -56,7 +56,7 @@ final class RequestLog: Sendable {
         }
     }
 
-    /// Adds to the bytes sent of the request with that number.
+    /// Adds to the sent bytes of the request with this number.
     func send(_ count: Int, of number: Int) {
         state.withLock { state in
             guard number >= state.first else { return }
@@ -64,7 +64,7 @@ final class RequestLog: Sendable {
         }
     }
 
-    /// Ends a request, and returns it as it is then; nil if it had ended before or is forgotten.
+    /// Ends a request, and returns it; `nil` if it had ended before or has been removed.
     func finish(_ number: Int) -> LoggedRequest? {
         state.withLock { state in
             guard number >= state.first, !state.requests[number - state.first].isFinished else { return nil }

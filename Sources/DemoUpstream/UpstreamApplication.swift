@@ -2,14 +2,14 @@ internal import HTTPCore
 internal import HTTPServer
 internal import System
 
-/// Responds to the requests: finds what is asked for, counts, and applies the faults that the count asks for.
+/// Responds to requests: finds the entity, counts the request, and applies its faults.
 final class UpstreamApplication: Application {
     private struct State {
-        /// Requests with faults so far, by target.
+        /// The number of requests with faults so far, by target.
         var counts: [String: Int] = [:]
-        /// The targets that allow one transfer and have one.
+        /// Targets limited to one transfer that have one.
         var transferring: Set<String> = []
-        /// How often a request was sent on to a node of the archive.
+        /// The number of redirects to a node of the archive.
         var sentOn = 0
         var base = ""
         var port = 0
@@ -21,7 +21,7 @@ final class UpstreamApplication: Application {
 
     init(configuration: DemoUpstream.Configuration) { self.configuration = configuration }
 
-    /// Sets where the server listens.
+    /// Sets the address on which the server listens.
     func setBase(_ base: String, port: Int) {
         state.withLock { state in
             state.base = base
@@ -48,7 +48,7 @@ final class UpstreamApplication: Application {
             guard let delay = faults[.slowHead] else { return .ready }
             let late = response
             return .later {
-                // A client that leaves cancels this; then nobody sees what is returned.
+                // A client that disconnects cancels the task; the response is then discarded.
                 try? await Task.sleep(for: .milliseconds(min(delay.number, 600_000)))
                 return late
             }
@@ -72,7 +72,8 @@ final class UpstreamApplication: Application {
         }
         if fail(target, faults, with: &response) { return record(request, response, isReported: entity.isLogged) }
         if entity.isOnNode {
-            // Another node each time, as of the archive, with the query and the faults of this target.
+            // Each redirect leads to another node, like those of the archive, with the query and the faults of the
+            // target.
             let node = state.withLock { state in
                 state.sentOn += 1
                 return state.sentOn % 9 + 1
@@ -105,7 +106,7 @@ final class UpstreamApplication: Application {
         response.content = .stream(stream, length: made.hidesLength ? nil : source.length)
     }
 
-    /// Makes the response that a fault asks for instead of the entity; false if none does.
+    /// Makes the response of a fault that replaces the entity; returns whether there is one.
     private func fail(_ target: Target, _ faults: ActiveFaults, with response: inout Response) -> Bool {
         if let location = redirect(target, faults) {
             send(to: location, with: &response)
@@ -142,7 +143,8 @@ final class UpstreamApplication: Application {
         return faults[.redirect]?.location ?? (faults.has(.redirectLoop) ? target.raw : nil)
     }
 
-    /// Counts a request with faults and returns its number for its target, from 1. Bounded: at last all is counted anew.
+    /// Counts a request with faults, and returns its number for its target, from 1. The counts are cleared when there
+    /// are too many.
     private func count(_ target: Target) -> Int {
         guard !target.faults.isEmpty else { return 1 }
         return state.withLock { state in
@@ -166,7 +168,7 @@ final class UpstreamApplication: Application {
         if let request = log.finish(number), isReported { configuration.log?(request.description) }
     }
 
-    /// Logs a response whose body is ready.
+    /// Logs a response whose body is complete.
     private func record(_ request: borrowing Request, _ response: borrowing Response, isReported: Bool) {
         let number = begin(request, response.status)
         if request.head.method != .head { log.send(response.body.count, of: number) }
@@ -175,7 +177,7 @@ final class UpstreamApplication: Application {
 }
 
 extension Response {
-    /// A line of text as a small HTML page.
+    /// Sets the body to a line of text as a small HTML page.
     fileprivate mutating func setPage(_ text: String) {
         fields.set(.contentType, "text/html; charset=utf-8")
         body.append(contentsOf: Page.page("\(status.code)", "<p>\(Page.escaped(text))</p>").utf8)

@@ -1,11 +1,11 @@
-/// Values as C takes them: pointers to bytes that end with a NUL each, kept in one piece of memory, which is used again and again.
+/// Values in the form that C takes: pointers to bytes that end with NUL, in one reusable block of memory.
 struct CValues {
     private var memory: [UInt8] = []
-    /// Where each begins; −1: a null pointer.
+    /// The offset of each value; −1 for a null pointer.
     private var offsets: [Int] = []
-    /// Of each in bytes; libpq looks at those of binary values only.
+    /// The length of each value in bytes; libpq reads only those of binary values.
     private(set) var lengths: [Int32] = []
-    /// 0: text, 1: binary.
+    /// The format of each value: 0 for text, 1 for binary.
     private(set) var formats: [Int32] = []
 
     var count: Int { offsets.count }
@@ -31,7 +31,7 @@ struct CValues {
         }
     }
 
-    /// A null pointer, with which C ends a list.
+    /// Appends a null pointer, which ends a list in C.
     mutating func appendEnd() {
         append(offset: -1, length: 0, format: 0)
     }
@@ -48,7 +48,7 @@ struct CValues {
         formats.append(format)
     }
 
-    /// The pointers, valid as long as the body runs.
+    /// Calls the body with the pointers, which are valid until it returns.
     func withPointers<Result>(_ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result) -> Result {
         unsafe memory.withUnsafeBytes { memory in
             var pointers: [UnsafePointer<CChar>?] = unsafe []

@@ -1,15 +1,16 @@
 internal import CPostgres
 internal import System
 
-/// What libpq is told when it connects: a connection string's parameters, and ours where that says nothing.
+/// The parameters of a connection for libpq: those of a connection string, and defaults for the others.
 ///
 /// <https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS>
 struct ConnectionParameters: Equatable {
-    /// By keyword. An empty value is none.
+    /// The values by keyword. An empty value counts as absent.
     var values: [String: String]
 
-    /// What holds unless the connection string says otherwise. Keepalives find a dead peer of an idle connection within half a minute,
-    /// `tcp_user_timeout` one that acknowledges nothing within 10 s. Neither sees a proxy that swallows: all calls have limits, too.
+    /// Parameters that the connection string can override. Keepalives detect a dead peer of an idle connection within
+    /// half a minute. `tcp_user_timeout` detects a peer that acknowledges nothing within 10 s. Neither detects a proxy
+    /// that discards data, so all calls have limits as well.
     static let defaults = [
         "target_session_attrs": "read-write",
         "keepalives": "1",
@@ -19,8 +20,8 @@ struct ConnectionParameters: Equatable {
         "tcp_user_timeout": "10000",
     ]
 
-    /// Reads a connection string, a `postgres://` URI or `keyword=value …`.
-    /// - Parameter application: what `pg_stat_activity` shows unless the string or the environment says something else.
+    /// Parses a connection string, a `postgres://` URI or `keyword=value …`.
+    /// - Parameter application: The name in `pg_stat_activity`, unless the string or the environment sets one.
     /// - Throws: `PostgresError.invalid`.
     init(_ conninfo: String, application: String) throws(PostgresError) {
         var message: UnsafeMutablePointer<CChar>?
@@ -41,25 +42,25 @@ struct ConnectionParameters: Equatable {
         try self.init(given: given, application: application)
     }
 
-    /// Adds to what was given.
+    /// Adds the defaults to the given values.
     init(given: [String: String], application: String) throws(PostgresError) {
-        // With "@", ":" or "/" in the password of a URI, its rest would be taken for a host or a port, and come up in libpq's messages.
-        // A host that begins with "@" is an abstract socket.
+        // An unescaped "@", ":" or "/" in the password of a URI would make the rest of the password a host or a port,
+        // and libpq's messages would contain it. A host that begins with "@" is an abstract socket.
         for host in Self.list(given["host"]) where host.dropFirst().contains("@") { throw .invalid(Self.unescaped) }
         for port in Self.list(given["port"]) where !port.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x20 }) {
             throw .invalid(Self.unescaped)
         }
         values = Self.defaults.merging(given) { $1 }
         if values["fallback_application_name"] == nil { values["fallback_application_name"] = application }
-        // Texts are UTF-8 here.
+        // All texts in this program are UTF-8.
         values["client_encoding"] = "UTF8"
     }
 
     private static let unescaped =
         "the connection string has a host or a port that cannot be one: in a URI, write @, : and / of a password as %40, %3A and %2F"
 
-    /// libpq quotes what it doesn't understand, which may well be a part of the password. Only what stands behind the user and the
-    /// password of a URI is told.
+    /// A message of libpq without quotations, which may be part of the password. Only a quotation that follows the user
+    /// and password of a URI is kept.
     private static func withoutQuotations(_ message: String, of conninfo: String) -> String {
         let line = PostgresError.oneLine(message)
         guard let first = line.firstIndex(of: "\""), let last = line.lastIndex(of: "\""), first < last else { return line }
@@ -76,16 +77,16 @@ struct ConnectionParameters: Equatable {
         (value ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// The connections to try, each secured: see ``securing(environment:isFile:)``.
+    /// The connections to try, each with the parameters of ``securing(environment:isFile:)``.
     /// - Parameters:
-    ///   - environment: the process's environment.
-    ///   - isFile: whether a path is that of a file.
+    ///   - environment: Returns a variable of the process's environment.
+    ///   - isFile: Whether a path is that of a file.
     func attempts(environment: (String) -> String?, isFile: (String) -> Bool) -> [ConnectionParameters] {
         attempts(environment: environment).map { $0.securing(environment: environment, isFile: isFile) }
     }
 
-    /// Adds the checks of the server's certificate, for a server on another machine, unless the string, a service file or the environment
-    /// says what is checked: otherwise libpq sends the password in clear to any machine that answers.
+    /// Adds the check of the certificate of a server on another machine, unless the string, a service file or the
+    /// environment sets it. Without the check, libpq sends the password in clear to any machine that responds.
     private func securing(environment: (String) -> String?, isFile: (String) -> Bool) -> ConnectionParameters {
         let isChosen = values["sslmode"] != nil || environment("PGSSLMODE") != nil
         let isElsewhere = values["service"] != nil || environment("PGSERVICE") != nil
@@ -100,7 +101,7 @@ struct ConnectionParameters: Equatable {
         return secured
     }
 
-    /// The certificates that the system trusts: libpq by itself looks for a file in the user's home.
+    /// The certificates that the system trusts. By default libpq reads a file in the user's home directory.
     private static let certificateBundles = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
 
     /// Whether the server may be on another machine.
@@ -108,7 +109,7 @@ struct ConnectionParameters: Equatable {
         let hosts = Self.list(values["host"] ?? environment("PGHOST"))
         let addresses = Self.list(values["hostaddr"] ?? environment("PGHOSTADDR"))
         return (hosts + addresses).contains { host in
-            // Without a host libpq takes a Unix socket, and a path or an abstract name is one.
+            // Without a host, with a path or with an abstract name, libpq connects to a Unix socket.
             let isLoopback =
                 host == "localhost" || host == "::1"
                 || host.hasPrefix("127.") && host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
@@ -116,8 +117,9 @@ struct ConnectionParameters: Equatable {
         }
     }
 
-    /// Why the connection to another machine is not safe, as a sentence; `nil`: it is, or it stays on this machine.
-    /// - Parameter environment: the process's environment.
+    /// The reason why the connection to another machine is not safe, as a sentence; `nil` if it is, or stays on this
+    /// machine.
+    /// - Parameter environment: Returns a variable of the process's environment.
     func exposure(environment: (String) -> String?) -> String? {
         guard leavesMachine(environment: environment), let mode = values["sslmode"] ?? environment("PGSSLMODE"),
             mode != "verify-full"
@@ -125,12 +127,12 @@ struct ConnectionParameters: Equatable {
         return "sslmode=\(mode) lets another machine stand in for the database at \(place); verify-full checks its certificate"
     }
 
-    /// The hosts one by one, in order. libpq takes a list, too, but waits for a host that swallows until all the time is over: its
-    /// `connect_timeout` is only for its own blocking calls.
+    /// The parameters for each host, in order. libpq accepts a list as well, but may wait for an unresponsive host
+    /// until the whole time is over: its `connect_timeout` only applies to its blocking calls.
     ///
-    /// Left to libpq are lists whose order means something else to it, lists that don't fit together, about which it has messages, and
+    /// Some lists are left to libpq: those whose order it changes, inconsistent ones, for which it has messages, and
     /// those of a service file or the environment.
-    /// - Parameter environment: the process's environment.
+    /// - Parameter environment: Returns a variable of the process's environment.
     func attempts(environment: (String) -> String?) -> [ConnectionParameters] {
         let hosts = Self.list(values["host"])
         let addresses = Self.list(values["hostaddr"])
@@ -151,13 +153,13 @@ struct ConnectionParameters: Equatable {
             if values["hostaddr"] != nil { one.values["hostaddr"] = addresses[index] }
             if namesPorts {
                 let port = ports[ports.count == 1 ? 0 : index]
-                // In a list, an empty port is the default one; alone, it would be the environment's.
+                // In a list, an empty port means the default; alone it would mean that of the environment.
                 one.values["port"] = port.isEmpty ? "5432" : port
             }
             return one
         }
     }
 
-    /// The address as people know it, for messages.
+    /// The address of the server in messages.
     var place: String { values["host"] ?? values["hostaddr"] ?? "the server" }
 }

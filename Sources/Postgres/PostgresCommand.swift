@@ -1,17 +1,17 @@
-/// A statement, and what to run it with.
+/// A statement with its parameters.
 public struct PostgresCommand: Sendable {
-    /// What is run.
+    /// The statement.
     public let statement: PostgresStatement
-    /// `$1` first; at most 65,535.
+    /// The parameters, beginning with `$1`; at most 65,535.
     public let parameters: [PostgresValue]
 
-    /// A statement with its parameters.
+    /// Creates a command from a statement and its parameters.
     public init(_ statement: PostgresStatement, _ parameters: [PostgresValue] = []) {
         self.statement = statement
         self.parameters = parameters
     }
 
-    /// What the protocol or the server can't take is refused before anything is sent.
+    /// Refuses parameters that the protocol or the server cannot take, before anything is sent.
     func check() throws(PostgresError) {
         guard parameters.count <= Self.maximumCount else {
             throw .invalid("statement \(statement.name) has \(parameters.count) parameters: \(Self.maximumCount) are possible")
@@ -20,7 +20,7 @@ public struct PostgresCommand: Sendable {
             let size: Int
             switch parameter {
             case .text(let text):
-                // libpq takes texts up to their first NUL: the rest would be lost.
+                // libpq reads a text up to its first NUL, so the rest would be lost.
                 guard !PostgresValue.hasNUL(text) else {
                     throw .invalid("parameter $\(index + 1) of \(statement.name) contains U+0000, which PostgreSQL cannot keep")
                 }
@@ -36,6 +36,6 @@ public struct PostgresCommand: Sendable {
 
     /// PQ_QUERY_PARAM_MAX_LIMIT: the protocol counts parameters with 16 bits.
     private static let maximumCount = 65_535
-    /// What a value of PostgreSQL's can hold (MaxAllocSize).
+    /// The maximum size of a PostgreSQL value (MaxAllocSize).
     private static let maximumSize = 0x3fff_ffff
 }

@@ -1,17 +1,18 @@
 internal import CPostgres
 
 extension PostgresConnection {
-    /// Handed to libpq at once. What it can't send it keeps, and moves with each piece that it can: a whole large pipeline would be
-    /// moved again and again.
+    /// The number of bytes handed to libpq at once. libpq keeps unsent bytes and moves them after each write, so a
+    /// large pipeline would be moved many times.
     private static let pieceSize = 64 << 10
 
-    /// Runs commands in one transaction: all of them happen, or none. They are sent as one pipeline up to one Sync, without waiting
-    /// between them; statements that the connection doesn't know yet are prepared in front.
+    /// Runs commands in one transaction: all of them take effect, or none. They are sent as one pipeline with one Sync,
+    /// without waits in between. Statements that are new to the connection are prepared first.
     ///
-    /// - Parameter limit: the time for everything.
-    /// - Returns: a result for each command, in order.
-    /// - Throws: `.server` with the first error, after which nothing has happened and the connection is usable; `.invalid`, before
-    ///   anything is sent; `.timedOut` and `.unavailable`, after which it may have happened.
+    /// - Parameter limit: The time limit for everything.
+    /// - Returns: A result for each command, in order.
+    /// - Throws: `.server` with the first error, after which nothing has taken effect and the connection is usable.
+    ///   `.invalid`, before anything is sent. `.timedOut` and `.unavailable`, after which the commands may have taken
+    ///   effect.
     @discardableResult
     public func run(_ commands: [PostgresCommand], within limit: Duration) throws(PostgresError) -> [PostgresResult] {
         for command in commands { try command.check() }
@@ -26,12 +27,12 @@ extension PostgresConnection {
         return try results.get()
     }
 
-    /// Runs one command, and passes its rows on as they come, so that they need not all be in memory.
+    /// Runs one command, and passes on its rows as they arrive, so that they are not all in memory.
     ///
     /// - Parameters:
-    ///   - limit: the longest time without anything new from the server.
-    ///   - row: gets each row. If it throws, the connection is closed: the other rows are on their way.
-    /// - Throws: as `run` does, and what `row` throws.
+    ///   - limit: The maximum time without data from the server.
+    ///   - row: Receives each row. If it throws, the connection is closed, since further rows are arriving.
+    /// - Throws: The errors of `run`, and those of `row`.
     public func query(_ command: PostgresCommand, within limit: Duration, row: (PostgresRow) throws -> Void) throws {
         try command.check()
         let handle = unsafe try opened()
@@ -42,7 +43,7 @@ extension PostgresConnection {
         var failure: PostgresError?
         while true {
             guard let result = try result(until: .now + limit) else {
-                // The end of what was to be prepared, or of the rows. The mode is for the command whose turn it is.
+                // The end of the preparation, or of the rows. The single-row mode applies to the current command only.
                 if !isPrepared, failure == nil { try check(unsafe pawl_PQsetSingleRowMode(handle) == 1) }
                 isPrepared = true
                 continue
@@ -60,7 +61,7 @@ extension PostgresConnection {
                 if let failure { throw failure }
                 return
             case PGRES_COMMAND_OK where !isPrepared: prepared.insert(command.statement)
-            // No more rows, or none at all.
+            // The end of the rows, or no rows.
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY, PGRES_PIPELINE_ABORTED: break
             default:
                 let error = try self.failure(result)
@@ -69,19 +70,19 @@ extension PostgresConnection {
         }
     }
 
-    /// Runs SQL of several statements: in one transaction, unless it has its own BEGIN.
+    /// Runs an SQL script: in one transaction, unless it has its own BEGIN.
     ///
-    /// - Parameter limit: the time for everything.
+    /// - Parameter limit: The time limit for everything.
     /// - Throws: `.server` with the first error, `.timedOut`, `.unavailable`.
     public func execute(_ script: String, within limit: Duration) throws(PostgresError) {
         _ = try value(script, within: limit)
     }
 
-    /// Runs SQL without preparing it, as ``execute(_:within:)`` does.
+    /// Runs an SQL script without preparing it, like ``execute(_:within:)``.
     ///
-    /// - Parameter limit: the time for everything.
-    /// - Returns: the text in the first column of the first row that comes; `nil` if there is none.
-    /// - Throws: as ``execute(_:within:)`` does.
+    /// - Parameter limit: The time limit for everything.
+    /// - Returns: The text in the first column of the first row; `nil` if there is no row.
+    /// - Throws: The errors of ``execute(_:within:)``.
     public func value(_ script: String, within limit: Duration) throws(PostgresError) -> String? {
         var value: String?
         let deadline = ContinuousClock.now + limit
@@ -103,7 +104,7 @@ extension PostgresConnection {
 
     // MARK: Pipelines
 
-    /// Sends what is to be prepared and run as one pipeline.
+    /// Sends statements to prepare and commands to run as one pipeline.
     private func start(
         _ statements: [PostgresStatement], _ commands: [PostgresCommand], until deadline: ContinuousClock.Instant
     ) throws(PostgresError) {
@@ -124,17 +125,17 @@ extension PostgresConnection {
         try flush(until: deadline)
     }
 
-    /// Takes the results of a pipeline up to its Sync.
+    /// Receives the results of a pipeline up to its Sync.
     private func receive(
         _ preparing: [PostgresStatement], until deadline: ContinuousClock.Instant
     ) throws(PostgresError) -> Result<[PostgresResult], PostgresError> {
         var results: [PostgresResult] = []
         var failure: PostgresError?
-        // How many commands have been answered, and how many ends have come since the last answer.
+        // The number of completed commands, and of consecutive ends of results.
         var (answered, ends) = (0, 0)
         while true {
             guard let result = try result(until: deadline) else {
-                // One ends each command; libpq may add one around the Sync, but never goes on with that.
+                // Each command has one end. libpq may add one at the Sync, but never more.
                 ends += 1
                 if ends > 2 { throw broken(.unavailable("libpq lost the order of a pipeline")) }
                 continue
@@ -143,7 +144,7 @@ extension PostgresConnection {
             switch result.status {
             case PGRES_PIPELINE_SYNC: return failure.map { .failure($0) } ?? .success(results)
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY:
-                // It stays prepared even if the transaction fails.
+                // The statement stays prepared even if the transaction fails.
                 if answered < preparing.count {
                     prepared.insert(preparing[answered])
                 } else {
@@ -159,7 +160,7 @@ extension PostgresConnection {
     }
 
     /// Hands one command to libpq.
-    /// - Returns: about how many bytes it takes.
+    /// - Returns: Its approximate size in bytes.
     @discardableResult
     private func send(_ command: PostgresCommand) throws(PostgresError) -> Int {
         let handle = unsafe try opened()
@@ -173,7 +174,7 @@ extension PostgresConnection {
         return values.lengths.reduce(64) { $0 + Int($1) }
     }
 
-    /// The error of a result that is not what was hoped for. One that is the end of the connection is thrown.
+    /// The error of an unsuccessful result. Throws it if the connection is broken.
     private func failure(_ result: ResultMemory) throws(PostgresError) -> PostgresError {
         guard result.status == PGRES_FATAL_ERROR || result.status == PGRES_BAD_RESPONSE else {
             throw broken(.unavailable("COPY is not supported"))

@@ -1,12 +1,13 @@
 internal import CPostgres
 
 extension PostgresConnection {
-    /// Waits for notifications of the channels that the connection listens on; those that came during other calls are there already.
+    /// Waits for notifications of the channels that the connection listens on. Those that arrived during other calls
+    /// are returned immediately.
     ///
     /// - Parameters:
-    ///   - limit: the longest wait; zero only looks.
-    ///   - wake: a descriptor that ends the wait when it becomes readable. It is not read.
-    /// - Returns: what has come, in order; nothing if the time is over or the wait was ended.
+    ///   - limit: The maximum wait; zero to return without waiting.
+    ///   - wake: A descriptor that ends the wait when it becomes readable. It is not read.
+    /// - Returns: The notifications in order; empty if the time is over or the wait was ended.
     /// - Throws: `.unavailable`.
     public func notifications(
         within limit: Duration, interruptedBy wake: Int32? = nil
@@ -18,12 +19,13 @@ extension PostgresConnection {
             if !arrived.isEmpty { return arrived }
             let ready = unsafe SocketWait.wait(for: pawl_PQsocket(handle), .readable, wake: wake, until: deadline)
             if ready.contains(.readable) { try check(unsafe pawl_PQconsumeInput(handle) == 1) }
-            // Parameters of the server and keepalives of TLS come as well: time that is over ends it even if such things do come.
+            // Server parameters and TLS keepalives also make the socket readable, so the time is checked after each
+            // wait.
             if ready.contains(.woken) || ready.isEmpty || ContinuousClock.now >= deadline { return unsafe taken(from: handle) }
         }
     }
 
-    /// What libpq has read.
+    /// The notifications that libpq has read.
     private func taken(from handle: OpaquePointer) -> [PostgresNotification] {
         var notifications: [PostgresNotification] = []
         while let notification = unsafe pawl_PQnotifies(handle) {

@@ -1,35 +1,37 @@
 internal import CPostgres
 internal import System
 
-/// One connection to a PostgreSQL server. It belongs to one thread at a time, which its calls block, never longer than they are told:
-/// not even if a peer swallows everything and says nothing. There is no lock inside.
+/// A connection to a PostgreSQL server. One thread at a time may use it; its calls block that thread, at most for the
+/// given time, even if the peer does not respond. It has no lock.
 ///
-/// After `PostgresError.timedOut` and `.unavailable` it is closed: another one has to be made.
+/// After `PostgresError.timedOut` and `.unavailable` it is closed and must be replaced.
 @safe
 public final class PostgresConnection {
-    /// `nil` once it is closed.
+    /// The connection of libpq; `nil` once it is closed.
     private var handle: OpaquePointer?
-    /// What the server has prepared.
+    /// The statements that the server has prepared.
     var prepared: Set<PostgresStatement> = []
     /// The parameters of the command that is being sent.
     var values = CValues()
-    /// The number of the server's process that serves it: what `pg_backend_pid()` says.
+    /// The id of the server's process for this connection, as in `pg_backend_pid()`.
     public let processID: Int32
-    /// Why the connection is not safe from other machines, as a sentence; `nil`: it is.
+    /// The reason why the connection is not safe from other machines, as a sentence; `nil` if it is.
     public let exposure: String?
     /// The server's version: major · 10,000 + minor, such as 150017.
     public let serverVersion: Int
 
-    /// Connects. Whatever libpq takes may be in the connection string: several hosts, `sslmode`, a service, a password file; what it says
-    /// wins over ``ConnectionParameters/defaults`` (except `client_encoding`, which is UTF-8), and these over a service file.
+    /// Connects. The connection string may contain everything that libpq supports: several hosts, `sslmode`, a service,
+    /// a password file. It overrides ``ConnectionParameters/defaults``, except `client_encoding`, which is always
+    /// UTF-8. The defaults override a service file.
     ///
-    /// The hosts of the string are tried in order, each for its share of the time that is left; `connect_timeout` counts for nothing.
-    /// Names are looked up by getaddrinfo(3), whose limit is the resolver's and not ours: who must not wait for that gives `hostaddr`.
+    /// The hosts of the string are tried in order, each for its share of the remaining time; `connect_timeout` is
+    /// ignored. Names are looked up with getaddrinfo(3), whose time limit is that of the resolver. `hostaddr` avoids
+    /// the lookup.
     /// - Parameters:
-    ///   - conninfo: a `postgres://` URI, or `keyword=value …`.
-    ///   - application: what `pg_stat_activity` shows, unless the string or `PGAPPNAME` says something else.
-    ///   - limit: the time for everything: connecting, TLS, authentication.
-    /// - Throws: `.library`, `.invalid`, `.unavailable`, and `.timedOut` if no host answered.
+    ///   - conninfo: A `postgres://` URI, or `keyword=value …`.
+    ///   - application: The name in `pg_stat_activity`, unless the string or `PGAPPNAME` sets one.
+    ///   - limit: The time limit for everything: connecting, TLS, authentication.
+    /// - Throws: `.library`, `.invalid`, `.unavailable`, and `.timedOut` if no host responded.
     public init(_ conninfo: String, application: String, within limit: Duration) throws(PostgresError) {
         let deadline = ContinuousClock.now + limit
         try PostgresLibrary.load()
@@ -61,10 +63,10 @@ public final class PostgresConnection {
         close()
     }
 
-    /// Whether it is closed, by somebody or because it broke.
+    /// Whether the connection is closed, because of `close()` or an error.
     public var isBroken: Bool { unsafe handle == nil }
 
-    /// Says goodbye to the server, without waiting. Closing it again does nothing.
+    /// Closes the connection without waiting for the server. Further calls have no effect.
     public func close() {
         guard let closing = unsafe handle else { return }
         unsafe handle = nil
@@ -73,7 +75,7 @@ public final class PostgresConnection {
 
     // MARK: Connecting
 
-    /// Connects to one host, or to those that libpq chooses from.
+    /// Connects to one host, or to a list that is left to libpq.
     private static func connect(
         _ parameters: ConnectionParameters, until deadline: ContinuousClock.Instant
     ) throws(PostgresError) -> OpaquePointer {
@@ -90,10 +92,10 @@ public final class PostgresConnection {
         guard let handle = unsafe started else { throw .unavailable("libpq is out of memory") }
         do throws(PostgresError) {
             unsafe pawl_drop_notices(handle)
-            // As if it had said so: the first step is to write.
+            // The state before the first call of PQconnectPoll, as libpq documents it.
             var state = unsafe pawl_PQstatus(handle) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
             while state != PGRES_POLLING_OK {
-                // The next address, or the next try without TLS, has another socket.
+                // Each further address, or a try without TLS, has another socket.
                 let socket = unsafe pawl_PQsocket(handle)
                 guard state != PGRES_POLLING_FAILED, socket >= 0 else { throw unsafe failure(of: handle) }
                 guard ContinuousClock.now < deadline,
@@ -109,33 +111,33 @@ public final class PostgresConnection {
         }
     }
 
-    /// What libpq says of the connection.
+    /// The last error of libpq for the connection.
     private static func failure(of handle: OpaquePointer) -> PostgresError {
         let message = unsafe pawl_PQerrorMessage(handle).map { unsafe PostgresError.oneLine(String(cString: $0)) } ?? ""
         return .unavailable(message.isEmpty ? "the connection broke" : message)
     }
 
-    // MARK: For the commands
+    // MARK: Used by commands
 
-    /// The connection, as long as it is not closed.
+    /// The connection of libpq. Throws `.unavailable` if it is closed.
     func opened() throws(PostgresError) -> OpaquePointer {
         guard let handle = unsafe handle else { throw .unavailable("the connection is closed") }
         return unsafe handle
     }
 
-    /// Closes the connection because of an error; returns that of libpq's unless there is another.
+    /// Closes the connection because of an error. Returns the given error, or libpq's if there is none.
     func broken(_ error: PostgresError? = nil) -> PostgresError {
         let error = unsafe error ?? handle.map { unsafe Self.failure(of: $0) } ?? .unavailable("the connection is closed")
         close()
         return error
     }
 
-    /// Checks that libpq accepted something, as it does unless it is out of memory or the connection is broken.
+    /// Checks that libpq accepted a call, which fails if it is out of memory or the connection is broken.
     func check(_ isAccepted: Bool) throws(PostgresError) {
         if !isAccepted { throw broken() }
     }
 
-    /// Waits until there is something to read, which it takes, or room to write.
+    /// Waits until the connection is readable or writable, and reads available data.
     private func progress(_ interest: SocketWait, until deadline: ContinuousClock.Instant) throws(PostgresError) {
         let handle = unsafe try opened()
         guard ContinuousClock.now < deadline else { throw broken(.timedOut) }
@@ -144,7 +146,8 @@ public final class PostgresConnection {
         if ready.contains(.readable) { try check(unsafe pawl_PQconsumeInput(handle) == 1) }
     }
 
-    /// Sends all that libpq has to send. It reads, too: a server that cannot get rid of its answers reads no further commands.
+    /// Sends everything that libpq holds. Also reads, since a server that cannot send its results does not read further
+    /// commands.
     func flush(until deadline: ContinuousClock.Instant) throws(PostgresError) {
         let handle = unsafe try opened()
         while true {
@@ -155,7 +158,7 @@ public final class PostgresConnection {
         }
     }
 
-    /// The next result; `nil` at the end of those of one command.
+    /// The next result; `nil` at the end of a command's results.
     func result(until deadline: ContinuousClock.Instant) throws(PostgresError) -> ResultMemory? {
         let handle = unsafe try opened()
         while unsafe pawl_PQisBusy(handle) == 1 { try progress(.readable, until: deadline) }

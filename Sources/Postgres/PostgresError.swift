@@ -1,20 +1,20 @@
-/// What went wrong with a connection to PostgreSQL. No message has the password in it, and each is one line.
+/// An error of a connection to PostgreSQL. Messages have one line and never contain the password.
 public enum PostgresError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// libpq is missing or too old: what to do about it.
+    /// libpq is missing or too old; the text includes the remedy.
     case library(String)
-    /// The connection string, or a parameter of a command, is not one: asking again is of no use.
+    /// The connection string or a parameter of a command is invalid, so a repetition would fail as well.
     case invalid(String)
-    /// There could be no connection, or it broke: what was sent may or may not have happened.
+    /// The connection failed or broke; sent commands may or may not have taken effect.
     case unavailable(String)
-    /// The time was over: what was sent may or may not have happened, and the connection is closed.
+    /// The time is over and the connection is closed; sent commands may or may not have taken effect.
     case timedOut
-    /// The server refused a command; the connection is as usable as before.
+    /// The server refused a command; the connection remains usable.
     /// - Parameters:
-    ///   - sqlState: five characters (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
-    ///   - message: the primary message, without details, which may hold values.
+    ///   - sqlState: Five characters (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+    ///   - message: The primary message, without details, which may contain values.
     case server(sqlState: String, message: String)
 
-    /// What to tell people.
+    /// The message for people.
     public var description: String {
         switch self {
         case .library(let message), .invalid(let message), .unavailable(let message): message
@@ -23,7 +23,7 @@ public enum PostgresError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// A message of libpq's, which ends its lines and indents some, on one line.
+    /// A message of libpq in one line: without line breaks and indentation.
     static func oneLine(_ message: String) -> String {
         message.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }

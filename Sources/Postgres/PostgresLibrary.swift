@@ -1,6 +1,6 @@
 internal import CPostgres
 
-/// libpq, which is loaded when somebody first connects, and stays.
+/// libpq, which is loaded at the first connection and stays loaded.
 enum PostgresLibrary {
     #if os(macOS)
         static let name = "libpq.5.dylib"
@@ -8,13 +8,13 @@ enum PostgresLibrary {
         static let name = "libpq.so.5"
     #endif
 
-    /// The first with pipeline mode, as PQlibVersion spells it: 14.0.
+    /// The oldest supported version, in the form of PQlibVersion: 14.0, the first with pipeline mode.
     static let oldest: Int32 = 14_00_00
 
-    /// Tried once: it would not be found later either without a restart's other environment.
+    /// Loaded once: without a restart in another environment, a second try would fail as well.
     private static let outcome: Result<Void, PostgresError> = Result { () throws(PostgresError) in try load(name) }
 
-    /// Loads it on the first call.
+    /// Loads libpq at the first call.
     /// - Throws: `PostgresError.library`.
     static func load() throws(PostgresError) {
         try outcome.get()
@@ -30,14 +30,14 @@ enum PostgresLibrary {
         if let refusal = refusal(outcome, version: version, name: name, reason: text) { throw .library(refusal) }
     }
 
-    /// Why a library is of no use; `nil` if it is.
-    /// - Parameter version: major · 10,000 + minor; 0: unknown.
+    /// The reason why a library cannot be used; `nil` if it can.
+    /// - Parameter version: Major · 10,000 + minor; 0 if it is unknown.
     static func refusal(_ outcome: pawl_libpq_outcome, version: Int32, name: String, reason: String) -> String? {
         if outcome == PAWL_LIBPQ_NOT_FOUND {
             return "\(name) cannot be loaded: install libpq5 (Debian), libpq (Alpine, Homebrew) or postgresql-libs (\(reason))"
         }
         if version > 0, version < oldest {
-            // Until 9.6, the major version had two numbers.
+            // Up to 9.6, the major version had two numbers.
             let major = version >= 10_00_00 ? "\(version / 10_000)" : "\(version / 10_000).\(version / 100 % 100)"
             return "libpq \(major).\(version % 100) is too old: 14 or newer is needed"
         }

@@ -1,9 +1,9 @@
-/// What NOTIFY sent to a channel that the connection listens on.
+/// A notification by NOTIFY on a channel that the connection listens on.
 public struct PostgresNotification: Sendable, Equatable {
-    /// The channel's name.
+    /// The name of the channel.
     public let channel: String
-    /// What came with it; empty if nothing did. The server takes less than 8,000 bytes.
+    /// The payload; empty if there is none. The server accepts less than 8,000 bytes.
     public let payload: String
-    /// The server's process that sent it: another connection's `processID`, or one's own.
+    /// The id of the server's process that sent it: another connection's `processID`, or the connection's own.
     public let processID: Int32
 }

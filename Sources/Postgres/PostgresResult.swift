@@ -1,10 +1,10 @@
 internal import CPostgres
 
-/// What a command gave.
+/// The result of a command.
 public struct PostgresResult: Sendable {
     /// The rows of SELECT or RETURNING.
     public let rows: PostgresRows
-    /// How many rows the command inserted, updated, deleted, or returned; 0 for commands that don't count.
+    /// The number of rows that the command inserted, updated, deleted or returned; 0 for other commands.
     public let affectedRows: Int
 
     init(_ memory: ResultMemory) {
@@ -13,26 +13,26 @@ public struct PostgresResult: Sendable {
     }
 }
 
-/// The rows of a result, which stay as long as somebody has them.
+/// The rows of a result, which stay in memory while referenced.
 public struct PostgresRows: Sendable, RandomAccessCollection {
     let memory: ResultMemory
 
-    /// 0.
+    /// Always 0.
     public var startIndex: Int { 0 }
-    /// How many there are.
+    /// The number of rows.
     public var endIndex: Int { Int(memory.rowCount) }
-    /// One row. One that isn't there has no cells.
+    /// A row. A row beyond the end has no cells.
     public subscript(position: Int) -> PostgresRow { PostgresRow(memory: memory, index: Int32(clamping: position)) }
 }
 
-/// A result in libpq's memory, freed with the last reference. Nobody changes it, so that several threads may read it.
+/// A result in libpq's memory, freed with the last reference. It never changes, so several threads may read it.
 @safe
 final class ResultMemory: @unchecked Sendable {
     let pointer: OpaquePointer
     let rowCount: Int32
     let columnCount: Int32
 
-    /// Takes it over.
+    /// Takes ownership of the result.
     init(owning pointer: OpaquePointer) {
         unsafe self.pointer = pointer
         rowCount = unsafe pawl_PQntuples(pointer)
@@ -50,13 +50,13 @@ final class ResultMemory: @unchecked Sendable {
         return unsafe Int(String(cString: text)) ?? 0
     }
 
-    /// A field of an error.
+    /// A field of an error result.
     private func field(_ number: Int) -> String? {
         unsafe pawl_PQresultErrorField(pointer, Int32(number)).map { unsafe PostgresError.oneLine(String(cString: $0)) }
     }
 
-    /// The error, of a result that is one. FATAL and PANIC end the connection, and so does what libpq itself finds wrong, which has no
-    /// SQLSTATE.
+    /// The error of an error result. FATAL and PANIC end the connection, and so do errors that libpq itself detects,
+    /// which have no SQLSTATE.
     var error: PostgresError {
         let whole = unsafe pawl_PQresultErrorMessage(pointer).map { unsafe PostgresError.oneLine(String(cString: $0)) }
         let message = field(PG_DIAG_MESSAGE_PRIMARY) ?? whole ?? ""
@@ -66,7 +66,7 @@ final class ResultMemory: @unchecked Sendable {
         return .server(sqlState: sqlState, message: message)
     }
 
-    /// Reads a cell that isn't NULL.
+    /// Calls the body with a cell; returns `nil` for a cell that is NULL or absent.
     func withCell<Value>(_ row: Int32, _ column: Int, _ body: (_ type: Oid, _ bytes: UnsafeRawBufferPointer) -> Value?) -> Value?
     {
         guard row >= 0, row < rowCount, let column = Int32(exactly: column), column >= 0, column < columnCount,

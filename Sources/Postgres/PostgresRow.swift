@@ -1,11 +1,11 @@
 internal import CPostgres
 
-/// One row. Columns count from 0; a cell that is NULL, that isn't there or whose type isn't one of those named is `nil`.
+/// A row. Columns count from 0. A cell that is NULL, absent or of another type than the named ones is `nil`.
 public struct PostgresRow: Sendable {
     let memory: ResultMemory
     let index: Int32
 
-    /// Whether the cell is NULL, or isn't there.
+    /// Whether the cell is NULL or absent.
     public func isNull(_ column: Int) -> Bool {
         unsafe memory.withCell(index, column) { _, _ in true } == nil
     }
@@ -29,11 +29,11 @@ public struct PostgresRow: Sendable {
         }
     }
 
-    /// A `text`, `varchar`, `char(n)`, `name`, `json` or `jsonb`, or a literal whose type nobody said.
+    /// A `text`, `varchar`, `char(n)`, `name`, `json` or `jsonb`, or a literal without a type.
     public func text(_ column: Int) -> String? {
         unsafe memory.withCell(index, column) { type, bytes in
             if ColumnType.texts.contains(type) { return unsafe String(decoding: bytes, as: UTF8.self) }
-            // Its binary form begins with the version of the form, which is 1.
+            // The binary form of `jsonb` begins with the version of the form, which is 1.
             guard type == ColumnType.jsonb, unsafe bytes.first == 1 else { return nil }
             return unsafe String(decoding: bytes.dropFirst(), as: UTF8.self)
         }
@@ -47,7 +47,7 @@ public struct PostgresRow: Sendable {
     }
 }
 
-/// Object identifiers of types, the same in every database (PostgreSQL's `pg_type.dat`).
+/// Object ids of types, the same in every database (`pg_type.dat` of PostgreSQL).
 private enum ColumnType {
     static let boolean: Oid = 16
     static let bytea: Oid = 17
@@ -55,6 +55,6 @@ private enum ColumnType {
     static let smallint: Oid = 21
     static let integer: Oid = 23
     static let jsonb: Oid = 3802
-    /// name, text, json, unknown, bpchar, varchar.
+    /// The ids of text, name, json, unknown, bpchar and varchar.
     static let texts: [Oid] = [25, 19, 114, 705, 1042, 1043]
 }

@@ -1,17 +1,17 @@
-/// One SQL statement with parameters `$1`, `$2`, …, which each connection prepares when it is first run there.
+/// An SQL statement with parameters `$1`, `$2`, …, which each connection prepares at its first use.
 public struct PostgresStatement: Sendable, Hashable {
-    /// What the server knows it by; another statement of the connection must not have it.
+    /// The name of the prepared statement, unique among a connection's statements.
     public let name: String
-    /// One statement, without U+0000.
+    /// The text of one statement, without U+0000.
     public let sql: String
 
-    /// A statement under a name of its own.
+    /// Creates a statement with a unique name.
     public init(_ name: String, _ sql: String) {
         self.name = name
         self.sql = sql
     }
 
-    /// By the name, which says it all.
+    /// Hashes the name, which identifies the statement.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
     }

@@ -1,12 +1,13 @@
-/// A parameter of a statement. PostgreSQL infers its type from where it stands in the SQL.
+/// A parameter of a statement. PostgreSQL infers its type from its use in the SQL.
 public enum PostgresValue: Sendable, Equatable {
     /// NULL.
     case null
     /// For `boolean`.
     case boolean(Bool)
-    /// For `smallint`, `integer`, `bigint`, `numeric` and others that are written like a number.
+    /// For `smallint`, `integer`, `bigint`, `numeric` and other types written as numbers.
     case integer(Int64)
-    /// For `text`, and for every other type as SQL would write it between quotes. Must not contain U+0000, which PostgreSQL cannot keep.
+    /// For `text`, and for every other type in the form of its SQL literal. Must not contain U+0000, which PostgreSQL
+    /// cannot store.
     case text(String)
     /// For `bytea`.
     case bytes([UInt8])
@@ -25,7 +26,7 @@ public enum PostgresValue: Sendable, Equatable {
 }
 
 extension PostgresValue {
-    /// Whether a text has U+0000 in it, which PostgreSQL keeps in none.
+    /// Whether a text contains U+0000, which PostgreSQL cannot store.
     public static func hasNUL(_ text: String) -> Bool {
         let bytes = text.utf8.span
         for index in bytes.indices where bytes[index] == 0 { return true }
@@ -39,7 +40,7 @@ extension PostgresValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, E
     /// NULL.
     public init(nilLiteral: ()) { self = .null }
 
-    /// A truth value.
+    /// A Boolean.
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
 
     /// A number.

@@ -1,12 +1,12 @@
 extension Archive {
-    /// The items as their authors write them: a line for each item, and one for each of its files.
+    /// The source text of the items: a line for each item, followed by one for each of its files.
     ///
     ///     @ identifier | name=value | name=value
     ///     path | bytes | format | name=value
     ///     > path | bytes | format | name=value
     ///
-    /// The third is a file that was made of the one before it without `>`. `*` is the identifier, and `damaged=true` gives a file
-    /// digests that are not its own. All names are invented, and all bytes are noise.
+    /// The third line is a file derived from the last one without `>`. `*` stands for the identifier. `damaged=true`
+    /// gives a file wrong digests. All names are invented, and all bytes are noise.
     static let text = #"""
         @ tidewater-soundings-2023 | mediatype=audio | title=Soundings: Live at the Tide Mill \#
         | creator=Tidewater Field Recordings | creator=Ada and the Looms | date=2023-09-16 \#

@@ -1,9 +1,9 @@
 internal import HTTPCore
 internal import System
 
-/// What can be found in the Internet Archive's place: items, each with metadata and files.
+/// The contents of the emulated Internet Archive: items, each with metadata and files.
 struct Archive: Sendable {
-    /// A name and its value. A name that comes again makes a list.
+    /// A name and its value. A repeated name makes a list.
     struct Member: Sendable {
         let name: String
         let value: String
@@ -11,21 +11,21 @@ struct Archive: Sendable {
 
     struct File: Sendable {
         let identifier: String
-        /// A path.
+        /// The path within the item.
         let name: String
         let format: String
         let content: NoiseContent
-        /// Title, track, length and the like.
+        /// The title, track number, length and other metadata.
         let members: [Member]
 
         subscript(_ name: String) -> String? { members.first { $0.name == name }?.value }
         var isPrivate: Bool { self["private"] == "true" }
-        /// The path of what a client downloads, which leads to a node.
+        /// The path for clients, which redirects to a node.
         var downloadTarget: String {
             let path = name.split(separator: "/").map { PercentEncoding.encodeComponent(String($0)) }.joined(separator: "/")
             return "/download/\(identifier)/\(path)"
         }
-        /// Whether the archive says a size and digests of it that are right, as it does of all but its list of files.
+        /// Whether the archive states a size and correct digests of it, as for all files except its list of files.
         var isListed: Bool { !name.hasSuffix("_files.xml") }
     }
 
@@ -34,16 +34,16 @@ struct Archive: Sendable {
         let members: [Member]
         var files: [File] = []
 
-        /// All values under that name.
+        /// All values of a name.
         subscript(_ name: String) -> [String] { members.filter { $0.name == name }.map(\.value) }
         var title: String { self["title"].first ?? identifier }
-        /// Whether it has been withdrawn: nothing of it is told, or served.
+        /// Whether the item has been withdrawn: it has no metadata and no files.
         var isDark: Bool { self["is_dark"] == ["true"] }
         func file(_ name: String) -> File? { isDark ? nil : files.first { $0.name == name } }
     }
 
     private(set) var items: [Item] = []
-    /// Lines of the text that can't be read; a test keeps this empty.
+    /// Lines of the text that cannot be parsed; a test checks that there are none.
     private(set) var unreadableLines: [String] = []
 
     static let shared = Archive(text: text)
@@ -55,7 +55,7 @@ struct Archive: Sendable {
 
     func item(_ identifier: String) -> Item? { items.first { $0.identifier == identifier } }
 
-    /// Returns whether the line could be read; see ``text``.
+    /// Parses a line of ``text``; returns whether it is valid.
     private mutating func read(line: String) -> Bool {
         if line.hasPrefix("@ ") {
             let parts = Self.parts(line.dropFirst(2))
@@ -92,7 +92,7 @@ struct Archive: Sendable {
         return File(identifier: identifier, name: name, format: format, content: content, members: members)
     }
 
-    /// The files that the archive keeps of every item for itself. Some are called original, as if somebody had put them there.
+    /// The files that the archive adds to every item. Some are marked as originals.
     private static func bookkeeping(of identifier: String) -> [File] {
         let metadata = [Member(name: "source", value: "metadata")]
         return [
@@ -107,18 +107,18 @@ struct Archive: Sendable {
 // MARK: - Digests
 
 extension Archive.File {
-    /// In hexadecimal, as the archive tells them.
+    /// Digests in hexadecimal, as the archive states them.
     struct Digests: Sendable {
         let md5: String
         let sha1: String
-        /// Without its leading zeros.
+        /// The CRC-32 without leading zeros.
         let crc32: String
     }
 
-    /// Computed when they are first asked for, and kept: that takes a while.
+    /// The digests computed so far; computing them takes time.
     private static let known = Locked<[String: Digests]>([:])
 
-    /// The digests of its bytes, unless it is there to fail: then of others.
+    /// The digests of the file's bytes, or wrong ones if the file is marked as damaged.
     var digests: Digests {
         let key = "\(identifier)/\(name)"
         if let digests = Self.known.withLock({ $0[key] }) { return digests }

@@ -1,10 +1,10 @@
 internal import JSON
 
-/// Writes items as the Internet Archive does.
+/// Encodes responses as the Internet Archive does.
 enum ArchiveEncoder {
     static let mediaType = "application/json"
 
-    /// The response to `/advancedsearch.php`. A refusal has the status 200, too.
+    /// The response to `/advancedsearch.php`. A refusal has status 200 as well.
     static func search(_ query: ArchiveQuery, in archive: Archive) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
@@ -37,7 +37,7 @@ enum ArchiveEncoder {
         return json.bytes
     }
 
-    /// The response to `/metadata/<identifier>`: an object without members where there is no such item.
+    /// The response to `/metadata/<identifier>`: an object without members if there is no such item.
     static func metadata(_ item: Archive.Item?) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
@@ -63,7 +63,8 @@ enum ArchiveEncoder {
         return json.bytes
     }
 
-    /// One value is a string, several are a list; the year is a number, and there where the date is.
+    /// Writes the metadata of an item. One value is a string, several are a list. The year is a number, derived from
+    /// the date.
     private static func encode(_ item: Archive.Item, into json: inout JSONWriter, isWanted: (String) -> Bool) {
         if isWanted("identifier") { json.member("identifier", item.identifier) }
         var known: Set<String> = []
@@ -75,7 +76,7 @@ enum ArchiveEncoder {
         if isWanted("year"), let year = item["date"].first.flatMap({ Int($0.prefix(4)) }) { json.member("year", year) }
     }
 
-    /// Numbers are strings here.
+    /// Writes a file. Numbers are strings.
     private static func encode(_ file: Archive.File, into json: inout JSONWriter) {
         json.beginObject()
         json.member("name", file.name)
@@ -92,7 +93,8 @@ enum ArchiveEncoder {
             json.member("crc32", digests.crc32)
             json.member("sha1", digests.sha1)
         } else {
-            // It is written before it is finished, so the digest is that of an earlier one.
+            // The archive writes its list of files before the list is complete, so the digest is that of an earlier
+            // version.
             json.member("md5", "d41d8cd98f00b204e9800998ecf8427e")
             json.member("summation", "md5")
         }

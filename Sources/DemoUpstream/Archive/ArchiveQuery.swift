@@ -1,18 +1,19 @@
 internal import HTTPCore
 
-/// What a search asks of the archive, read from the parameters of its advanced search: of the index's language (Lucene's) as much as
-/// `(words) AND mediatype:(audio OR etree) AND -access-restricted-item:(true)` needs.
+/// A search of the archive, parsed from the parameters of its advanced search. Supports only queries such as `(words)
+/// AND mediatype:(audio OR etree) AND -access-restricted-item:(true)` in the language of the index (Lucene).
 struct ArchiveQuery: Sendable {
-    /// All of them have to be there.
+    /// The words, all of which must match.
     private(set) var words: [String] = []
-    /// A field, such as `mediatype`, and the values that it must have one of; or, with a hyphen before its name, none of.
+    /// Fields, such as `mediatype`, each with values of which one must match. With a hyphen before the name, none may
+    /// match.
     private(set) var clauses: [(field: String, values: [String])] = []
     private(set) var fields: [String] = []
     private(set) var rows = 50
-    /// From 1.
+    /// The number of the page, from 1.
     private(set) var page = 1
 
-    /// The archive gives no results beyond this one.
+    /// The maximum number of results that the archive returns.
     static let last = 10_000
 
     init(items: [QueryItem]) {
@@ -46,7 +47,7 @@ struct ArchiveQuery: Sendable {
         add(outside + inside, behind: "")
     }
 
-    /// Adds what stands in parentheses, or nowhere; before them stands a field and a colon, if anything.
+    /// Adds the words in parentheses, or outside. A preceding field and colon make them a clause.
     private mutating func add(_ text: String, behind prefix: String) {
         if prefix.hasSuffix(":"), let field = prefix.split(separator: " ").last {
             clauses.append((String(field.dropLast()), text.split(separator: " ").map(String.init).filter { $0 != "OR" }))
@@ -55,7 +56,7 @@ struct ArchiveQuery: Sendable {
         }
     }
 
-    /// Whether an item is found; one that has been withdrawn never is.
+    /// Whether the query finds an item. Withdrawn items are never found.
     func finds(_ item: Archive.Item) -> Bool {
         let names = [item.identifier] + item["title"] + item["creator"] + item["subject"]
         let itsWords = names.flatMap(TrackWords.words)

@@ -1,12 +1,13 @@
 extension Catalogue {
-    /// The catalogue as its authors write it: a line for each artist and album, and one for all tracks of the album.
+    /// The source text of the catalogue: a line for each artist and album, and one for all tracks of an album.
     ///
-    ///     @ number | artist | genre | timbre, or "recording" where the tracks are the large files
+    ///     @ number | artist | genre | timbre, or "recording" for the large files
     ///     # number | album | release date | price
     ///     title minutes:seconds; title minutes:seconds
     ///
-    /// An `E` after the time marks explicit content. Numbers make the ids, so a line may move but its number may not change. The works
-    /// and their movements are facts about music in the public domain; no recording of them is offered, only synthesised sound.
+    /// An `E` after the time marks explicit content. Ids are derived from the numbers, so lines may move but numbers
+    /// must not change. The works and their movements are facts about music in the public domain. The sound is
+    /// synthesised; there are no recordings.
     static let text = """
         @ 11 | Johann Sebastian Bach | Classical | plucked
         # 1 | The Well-Tempered Clavier, Book I | 1998-03-02 | 12.99

@@ -1,13 +1,14 @@
-/// What can be found: artists with their albums, albums with their tracks, each with an id that stays the same from release to release.
+/// The contents of the catalogue: artists with albums, and albums with tracks, with ids that never change.
 ///
-/// Ids are made of the numbers in ``text``: an artist's is 5,000,000,000 plus 10,000 times its number (so that they exceed
-/// 32 bits, as some of the real ones do), an album adds 100 times its own, a track adds its place on the album.
+/// Ids are derived from the numbers in ``text``. An artist's id is 5,000,000,000 plus 10,000 times its number, so that
+/// it exceeds 32 bits like some of the real ones. An album adds 100 times its number, and a track its number on the
+/// album.
 struct Catalogue: Sendable {
     struct Artist: Sendable {
         let id: Int64
         let name: String
         let genre: String
-        /// How its previews sound; nil for the artist whose tracks are the large files.
+        /// The sound of its previews; `nil` for the artist of the large files.
         let timbre: Timbre?
     }
 
@@ -25,14 +26,14 @@ struct Catalogue: Sendable {
     struct Track: Sendable {
         let id: Int64
         let album: Album
-        /// The place on the album, from 1.
+        /// The number on the album, from 1.
         let number: Int
         let name: String
         let milliseconds: Int64
         let isExplicit: Bool
         let words: TrackWords
 
-        /// The path of what a client downloads for this track.
+        /// The path of the file that clients download for this track.
         var mediaTarget: String {
             album.artist.timbre == nil ? "/large/field-recording-\(number).bin" : "/media/\(id).wav"
         }
@@ -40,9 +41,9 @@ struct Catalogue: Sendable {
 
     private(set) var artists: [Artist] = []
     private(set) var albums: [Album] = []
-    /// Every track in catalogue order.
+    /// All tracks in the order of the catalogue.
     private(set) var tracks: [Track] = []
-    /// Lines of the text that can't be read; a test keeps this empty.
+    /// Lines of the text that cannot be parsed; a test checks that there are none.
     private(set) var unreadableLines: [String] = []
     private var trackIndex: [Int64: Int] = [:]
 
@@ -59,7 +60,7 @@ struct Catalogue: Sendable {
     func tracks(of album: Album) -> [Track] { tracks.filter { $0.album.id == album.id } }
     func albums(of artist: Artist) -> [Album] { albums.filter { $0.artist.id == artist.id } }
 
-    /// Returns whether the line could be read; see ``text``.
+    /// Parses a line of ``text``; returns whether it is valid.
     private mutating func read(line: String) -> Bool {
         let parts = line.dropFirst(2).split(separator: " | ").map(String.init)
         if line.hasPrefix("@ "), parts.count == 4, let number = Int64(parts[0]) {
@@ -85,7 +86,7 @@ struct Catalogue: Sendable {
             guard time.count == 2 else { return false }
             let name = String(entry[..<space])
             let id = album.id + Int64(index) + 1
-            // Real durations are in milliseconds; the fraction is made up, but always the same.
+            // Real durations have milliseconds, so a fraction is derived from the id.
             let milliseconds = (time[0] * 60 + time[1]) * 1000 + Int64(Mix.scramble(UInt64(id)) % 1000)
             tracks.append(
                 Track(

@@ -1,11 +1,11 @@
 internal import JSON
 
-/// Writes results as the iTunes Search API does, down to its blank lines.
+/// Encodes results as the iTunes Search API does, including its blank lines.
 struct CatalogueEncoder: Sendable {
-    /// `http://host:port`, where previews, artwork and pages are.
+    /// The base URL of previews, artwork and pages: `http://host:port`.
     let base: String
 
-    /// `text/javascript`, although it is plain JSON: so the real service says.
+    /// The media type of the real service, although the content is plain JSON.
     static let mediaType = "text/javascript; charset=utf-8"
 
     func encode(_ items: [Catalogue.Item]) -> [UInt8] {
@@ -83,7 +83,8 @@ struct CatalogueEncoder: Sendable {
         for side in sides { json.member("artworkUrl\(side)", "\(base)/artwork/\(id)/\(side)x\(side).png") }
     }
 
-    /// A podcast is a track and a collection, both of the same id, and its duration is that of the newest episode, in seconds.
+    /// Writes a podcast. It is a track and a collection with the same id. Its duration is that of the newest episode,
+    /// in seconds.
     private func encode(_ podcast: Podcast, into json: inout JSONWriter) {
         json.member("wrapperType", "track")
         json.member("kind", "podcast")
@@ -103,7 +104,7 @@ struct CatalogueEncoder: Sendable {
         json.member("genres", .array([.string(podcast.genre), .string("Podcasts")]))
     }
 
-    /// An episode has no artist, and its genre in a list of objects. What it is to be played from is all of it.
+    /// Writes an episode. It has no artist, its genres are objects, and its preview is the whole episode.
     private func encode(_ episode: Podcast.Episode, of podcast: Podcast, into json: inout JSONWriter) {
         json.member("wrapperType", "podcastEpisode")
         json.member("kind", "podcast-episode")

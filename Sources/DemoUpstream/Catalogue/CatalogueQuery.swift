@@ -1,28 +1,28 @@
 internal import HTTPCore
 
-/// What a search asks of the catalogue, read from the parameters of the iTunes Search API.
+/// A search of the catalogue, parsed from the parameters of the iTunes Search API.
 struct CatalogueQuery: Sendable {
-    /// What the results are.
+    /// The kinds of results.
     enum Result: Sendable { case song, album, artist, podcast, episode, nothing }
 
     private(set) var words: [String] = []
     private(set) var result = Result.song
-    /// Nil is track, artist and album.
+    /// The field to search in; `nil` for track, artist and album.
     private(set) var field: TrackWords.Field?
     private(set) var limit = 50
     private(set) var offset = 0
     private(set) var allowsExplicit = true
-    /// Whether music alone is wanted.
+    /// Whether only music is searched.
     private(set) var isMusic = false
 
-    /// A refusal as the real service words it; the names are its own, which differ from those of the parameters.
+    /// A refusal in the words of the real service, whose names differ from those of the parameters.
     struct Invalid: Error, Equatable {
         let keys: [String]
         var message: String { "Invalid value(s) for key(s): [\(keys.joined(separator: ", "))]" }
     }
 
-    /// Takes what Pawl's catalogue sends, which has checked it before; only music and podcasts are here, other media are known and
-    /// empty.
+    /// Parses the parameters that Pawl's catalogue sends, which it has checked. Only music and podcasts have contents;
+    /// other media are accepted and empty.
     init(items: [QueryItem]) throws(Invalid) {
         var invalid: [String] = []
         for item in items {
@@ -31,7 +31,7 @@ struct CatalogueQuery: Sendable {
             case "media":
                 isMusic = item.value == "music"
                 if item.value == "podcast" {
-                    // The entity may have come before.
+                    // The parameter `entity` may precede `media`.
                     if result == .song { result = .podcast }
                 } else if !["all", "music"].contains(item.value) {
                     result = .nothing
@@ -80,13 +80,14 @@ struct TrackWords: Sendable {
         ]
     }
 
-    /// Whether each of the words begins one of the words here, in any of the fields. Beginnings are enough, so that a search finds
-    /// something while its last word is still being typed.
+    /// Whether each word is a prefix of a word in one of the fields. Prefixes suffice, so that a search finds results
+    /// while the user still types its last word.
     func match(_ wanted: [String], in fields: [Field]) -> Bool {
         wanted.allSatisfy { word in fields.contains { words[$0]?.contains { $0.hasPrefix(word) } ?? false } }
     }
 
-    /// The words of a text: `"Préludes, Op. 28"` → `["preludes", "op", "28"]`. An apostrophe joins (`"Children's"` → `"childrens"`).
+    /// The words of a text: `"Préludes, Op. 28"` → `["preludes", "op", "28"]`. An apostrophe joins (`"Children's"` →
+    /// `"childrens"`).
     static func words(_ text: String) -> [String] {
         var folded = ""
         for character in text.lowercased() where character != "'" && character != "’" {
@@ -95,14 +96,14 @@ struct TrackWords: Sendable {
         return folded.split { !$0.isLetter && !$0.isNumber }.map(String.init)
     }
 
-    /// The letters of the catalogue that have a diacritic, and what people type instead. Others are in no name.
+    /// The letters with a diacritic in the catalogue, and the letters that people type instead.
     private static let withoutDiacritic: [Character: Character] = [
         "á": "a", "ä": "a", "å": "a", "ç": "c", "é": "e", "è": "e", "ë": "e", "í": "i", "ł": "l", "ř": "r", "ü": "u",
     ]
 }
 
 extension Catalogue {
-    /// One result of a search or look-up.
+    /// A result of a search or lookup.
     enum Item: Sendable {
         case track(Track)
         case album(Album)
@@ -111,7 +112,8 @@ extension Catalogue {
         case episode(Podcast.Episode)
     }
 
-    /// The tracks, albums, artists, podcasts or episodes that a query finds; of tracks, those first whose own name has all the words.
+    /// The tracks, albums, artists, podcasts or episodes that a query finds. Tracks whose own names have all the words
+    /// come first.
     func search(_ query: CatalogueQuery) -> [Item] {
         guard !query.words.isEmpty else { return [] }
         func matching(_ fields: [TrackWords.Field]) -> [Track] {
@@ -128,7 +130,8 @@ extension Catalogue {
                 (isPodcastWanted ? [.podcast] : [])
                 + [true, false].flatMap { named in zip(found, isNamed).filter { $0.1 == named }.map { .track($0.0) } }
         case .album:
-            // By the album's and its artist's names only: "prelude" finds albums called so, not all that have one.
+            // Only the names of albums and artists are searched: "prelude" finds albums of that name, not all that
+            // contain one.
             let found = Set(matching(query.field.map { [$0] } ?? [.album, .artist]).map(\.album.id))
             items = albums.filter { found.contains($0.id) }.map(Item.album)
         case .artist:
@@ -140,13 +143,13 @@ extension Catalogue {
         return Array(items.dropFirst(query.offset).prefix(query.limit))
     }
 
-    /// What an id names. That of an episode names nothing, as in reality.
+    /// The item with an id. As in the real service, an episode's id finds nothing.
     func item(_ id: Int64) -> Item? {
         track(id).map(Item.track) ?? album(id).map(Item.album) ?? artist(id).map(Item.artist)
             ?? (id == Podcast.id ? .podcast : nil)
     }
 
-    /// What belongs to an item and is of the kind that the parameter `entity` names.
+    /// The parts of an item of the kind that the parameter `entity` names.
     func parts(of item: Item, entity: String?) -> [Item] {
         switch (item, entity) {
         case (.album(let album), "song"): tracks(of: album).map(Item.track)

@@ -1,6 +1,6 @@
-/// Small pages behind the links in search results.
+/// Small pages for the links in search results.
 enum Page {
-    /// The page at that path, or nil.
+    /// The page at a path; `nil` if there is none.
     static func html(_ segments: [String]) -> String? {
         let catalogue = Catalogue.shared
         if segments.isEmpty || segments == [""] {

@@ -1,4 +1,5 @@
-/// The one podcast there is: its episodes, the newest first. They are found by way of it only, not by their own ids.
+/// The only podcast, with its episodes, the newest first. They are found through the podcast only, not by their own
+/// ids.
 struct Podcast: Sendable {
     struct Episode: Sendable {
         let id: Int64
@@ -10,16 +11,16 @@ struct Podcast: Sendable {
     }
 
     static let id: Int64 = 5_000_910_100
-    /// The word for what it is: a search for that finds it, as a search for its name does.
+    /// The word for its kind: a search for it finds the podcast, like a search for its name.
     static let kind = "podcast"
     let name = "Slack Water"
-    /// One of the catalogue's artists.
+    /// The id of one of the catalogue's artists.
     let artistID: Int64 = 5_000_710_000
     let artist = "Tidewater Field Recordings"
     let genre = "Nature"
-    /// How many it claims to have; it has fewer, for the oldest are gone.
+    /// The number of episodes that it states. It has fewer, since the oldest are gone.
     let claimedCount = 14
-    /// Those in lines that can be read; a test sees to it that none is missing.
+    /// The episodes of all valid lines; a test checks that none is missing.
     let episodes: [Episode]
 
     static let shared = Podcast(text: text)
@@ -31,21 +32,21 @@ struct Podcast: Sendable {
             guard parts.count == 2 else { return nil }
             let time = parts[0].dropFirst(10).split { " :E".contains($0) }.compactMap { Int64($0) }
             guard time.count == 2 else { return nil }
-            // The oldest has the first id.
+            // Ids begin with the oldest episode.
             return Episode(
                 id: Self.id + Int64(lines.count - index), name: parts[1], releaseDate: String(parts[0].prefix(10)),
                 seconds: time[0] * 60 + time[1], isExplicit: parts[0].hasSuffix("E"))
         }
     }
 
-    /// Whether a query has no words but those of the podcast, or of one of its episodes.
+    /// Whether a query has only words of the podcast, or of one of its episodes.
     func isFound(by query: CatalogueQuery, episode: Episode? = nil) -> Bool {
         let itsWords = [episode?.name ?? "", name, artist, Self.kind].flatMap(TrackWords.words)
         return (query.allowsExplicit || episode?.isExplicit != true)
             && query.words.allSatisfy { word in itsWords.contains { $0.hasPrefix(word) } }
     }
 
-    /// `yyyy-mm-dd minutes:seconds | title`. An `E` after the time marks explicit content.
+    /// Lines of the form `yyyy-mm-dd minutes:seconds | title`. An `E` after the time marks explicit content.
     private static let text = """
         2024-03-05 31:07 | What the Harbour Says at Night
         2024-02-20 28:44 | The Keeper Who Counted Waves

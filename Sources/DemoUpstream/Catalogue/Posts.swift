@@ -2,7 +2,7 @@ internal import JSON
 
 /// A hundred short texts in the shape of JSONPlaceholder's posts: `userId`, `id`, `title`, `body`.
 enum Posts {
-    /// The array.
+    /// The array of all posts.
     static let all: [UInt8] = {
         var json = JSONWriter()
         json.beginArray()
@@ -11,7 +11,7 @@ enum Posts {
         return json.bytes
     }()
 
-    /// One object, or nil if there is none with that id.
+    /// One post; `nil` if there is none with this id.
     static func post(_ id: Int) -> [UInt8]? {
         guard (1...100).contains(id) else { return nil }
         var json = JSONWriter()

@@ -1,8 +1,8 @@
 internal import HTTPCore
 
-/// Something that can be downloaded: bytes, and the fields that describe them.
+/// A resource of the upstream: bytes, and the fields that describe them.
 struct Entity: Sendable {
-    /// Which default pace applies.
+    /// The kind, which decides the default pace.
     enum Kind: Sendable { case large, medium, small }
 
     var content: any EntityContent
@@ -11,14 +11,14 @@ struct Entity: Sendable {
     var lastModified: HTTPDate?
     var disposition: String?
     var cacheControl: String?
-    /// Whether ranges are served at all.
+    /// Whether range requests are supported.
     var servesRanges = true
     var kind = Kind.small
-    /// Not 200 only for what is no entity, such as a refused search.
+    /// The status; other than 200 only for refusals, such as that of a search.
     var status = HTTPStatus.ok
-    /// Whether a node of the archive has it, to which the request is to be sent on.
+    /// Whether requests are redirected to a node of the archive.
     var isOnNode = false
-    /// Whether a request for it is worth a line in the log.
+    /// Whether requests are logged.
     var isLogged = true
 
     init(_ content: any EntityContent, mediaType: String) {
@@ -28,7 +28,7 @@ struct Entity: Sendable {
 
     init(_ bytes: [UInt8], mediaType: String) { self.init(HeldContent(bytes: bytes), mediaType: mediaType) }
 
-    /// What a target names; nil if nothing.
+    /// The entity of a target; `nil` if there is none.
     static func find(_ target: Target, version: Int, base: String, now: Int64) throws(Target.Invalid) -> Entity? {
         let segments = target.segments
         switch (segments.first, segments.count) {
@@ -51,8 +51,8 @@ struct Entity: Sendable {
         }
     }
 
-    /// Gives it the validators of a version: a strong tag, and a date. Everything here was last changed at 2025-11-01T08:00:00Z,
-    /// until a fault changes it; each version is an hour younger.
+    /// Sets the validators of a version: a strong tag and a date. The first version is of 2025-11-01T08:00:00Z; each
+    /// version that a fault creates is an hour younger.
     private mutating func setValidators(_ name: String, version: Int = 1) {
         etag = EntityTag(opaque: version == 1 ? name : "\(name)-v\(version)")
         lastModified = HTTPDate(secondsSinceEpoch: 1_761_984_000 + Int64(version - 1) * 3600)
@@ -62,7 +62,7 @@ struct Entity: Sendable {
 // MARK: - Large and synthetic files
 
 extension Entity {
-    /// Names and lengths in bytes.
+    /// The large files with their lengths in bytes.
     private static let largeFiles: [String: Int64] = [
         "field-recording-1.bin": 256 << 20, "field-recording-2.bin": 512 << 20, "field-recording-3.bin": 1 << 30,
     ]
@@ -82,7 +82,7 @@ extension Entity {
             length: length + (grows ? Int64(version - 1) * 4099 : 0), seed: Mix.scramble(seed) &+ UInt64(version - 1))
     }
 
-    /// `/entity?size=…`: bytes and fields as a test wants them.
+    /// `/entity?size=…`: an entity with bytes and fields for a test.
     ///
     /// | parameter | meaning |
     /// | --- | --- |
@@ -117,7 +117,7 @@ extension Entity {
     mutating func makeTagWeak() { etag = etag.map { EntityTag(opaque: $0.opaque, isWeak: true) } }
 }
 
-// MARK: - The catalogue's
+// MARK: - The catalogue
 
 extension Entity {
     /// `/media/<track id>.wav`.
@@ -145,7 +145,7 @@ extension Entity {
         return entity
     }
 
-    /// `/episodes/<id>/audio.mp3`: they are all called so, as most real ones are. What it holds is a preview.
+    /// `/episodes/<id>/audio.mp3`: all have the same file name, like most real ones. The contents are a preview.
     private static func episode(_ id: String, file: String) -> Entity? {
         guard file == "audio.mp3", let id = Int64(id), Podcast.shared.episodes.contains(where: { $0.id == id }) else {
             return nil
@@ -161,7 +161,7 @@ extension Entity {
         catalogue(items, base: base) { Catalogue.shared.search($0) }
     }
 
-    /// `/lookup?id=…,…`, with `entity=…` also what belongs to each. Other parameters for ids find nothing.
+    /// `/lookup?id=…,…`, with the parts of each item if `entity=…` is given. Other parameters with ids find nothing.
     private static func lookup(_ items: [QueryItem], base: String) -> Entity {
         let ids = items.filter { $0.name == "id" }.flatMap { $0.value.split(separator: ",") }.compactMap { Int64($0) }
         let entity = items.first { $0.name == "entity" }?.value
@@ -206,7 +206,7 @@ extension Entity {
     }
 }
 
-// MARK: - The archive's
+// MARK: - The archive
 
 extension Entity {
     private static func archive(_ bytes: [UInt8]) -> Entity {
@@ -225,7 +225,7 @@ extension Entity {
         return entity
     }
 
-    /// `/download/<identifier>/<path>`, and where that leads to: a file of an item.
+    /// `/download/<identifier>/<path>`, and the path on a node that it redirects to: a file of an item.
     private static func archived(_ identifier: String, path: ArraySlice<String>, isOnNode: Bool) -> Entity? {
         guard let file = Archive.shared.item(identifier)?.file(path.joined(separator: "/")) else { return nil }
         if file.isPrivate {
@@ -237,14 +237,14 @@ extension Entity {
         }
         let suffix = file.name.split(separator: ".").last.map(String.init) ?? ""
         var entity = Entity(file.content, mediaType: mediaTypes[suffix] ?? "application/octet-stream")
-        // A tag has no room for every name.
+        // Names may be too long or have characters that a tag cannot contain.
         entity.setValidators(String(Mix.scramble("\(identifier)/\(file.name)"), radix: 36))
         entity.kind = .medium
         entity.isOnNode = isOnNode
         return entity
     }
 
-    /// By the extension.
+    /// Media types by extension.
     private static let mediaTypes = [
         "epub": "application/epub+zip", "flac": "audio/flac", "jpg": "image/jpeg", "mp3": "audio/mpeg", "pdf": "application/pdf",
         "png": "image/png", "tar": "application/x-tar", "tif": "image/tiff", "txt": "text/plain", "xml": "text/xml",

@@ -1,12 +1,13 @@
-/// The bytes of an entity as a function of their offset, so that any range can be made without what lies before it, and nothing is kept.
+/// The bytes of an entity as a function of their offset, so that any range can be made on its own and nothing is
+/// stored.
 protocol EntityContent: Sendable {
-    /// In bytes.
+    /// The length in bytes.
     var length: Int64 { get }
-    /// Appends the bytes of a range, which lies within `0..<length`.
+    /// Appends the bytes of a range within `0..<length`.
     func append(_ range: Range<Int64>, to bytes: inout [UInt8])
 }
 
-/// A content that is held in memory because it is small.
+/// Small contents that are held in memory.
 struct HeldContent: EntityContent {
     let bytes: [UInt8]
     var length: Int64 { Int64(bytes.count) }
@@ -16,10 +17,10 @@ struct HeldContent: EntityContent {
     }
 }
 
-/// The body of one response, taken piece by piece.
+/// The body of one response, produced piece by piece.
 struct BodySource: Sendable {
     enum Piece: Sendable {
-        /// What stands between the parts of a multipart body.
+        /// The bytes between the parts of a multipart body.
         case bytes([UInt8])
         /// A range of the entity.
         case range(Range<Int64>)
@@ -34,7 +35,7 @@ struct BodySource: Sendable {
 
     private let content: any EntityContent
     private var pieces: ArraySlice<Piece>
-    /// How much of the first piece has been taken.
+    /// The number of bytes already taken from the first piece.
     private var offset: Int64 = 0
 
     init(content: any EntityContent, pieces: [Piece]) {
@@ -42,10 +43,10 @@ struct BodySource: Sendable {
         self.pieces = pieces[...]
     }
 
-    /// In bytes, at the beginning.
+    /// The length in bytes, before anything is taken.
     var length: Int64 { pieces.reduce(0) { $0 + $1.length } }
 
-    /// Appends at most `limit` bytes and returns how many; none only at the end (or if `limit` is 0).
+    /// Appends at most `limit` bytes and returns their number, which is 0 only at the end or if `limit` is 0.
     mutating func append(upTo limit: Int, to buffer: inout [UInt8]) -> Int {
         var appended = 0
         while appended < limit, let piece = pieces.first {

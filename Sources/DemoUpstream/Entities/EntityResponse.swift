@@ -1,11 +1,11 @@
 internal import HTTPCore
 
-/// The response to a request for an entity: decided from its fields and the faults, without sending anything.
+/// The response to a request for an entity, derived from the request's fields and the faults.
 struct EntityResponse: Sendable {
     let entity: Entity
     private(set) var status: HTTPStatus
     private(set) var fields = Fields()
-    /// Nil where there is no body.
+    /// The body; `nil` if there is none.
     private(set) var source: BodySource?
     let hidesLength: Bool
 
@@ -21,7 +21,7 @@ struct EntityResponse: Sendable {
             entity.lastModified = nil
         }
         if faults.has(.gzip), let tag = entity.etag {
-            // Another coding is another representation (RFC 9110 §8.8.3.3).
+            // Another content coding is another representation (RFC 9110 §8.8.3.3).
             entity.etag = EntityTag(opaque: tag.opaque + "-gzip", isWeak: tag.isWeak)
         }
         if faults.has(.ignoreIfRange) { request.remove(.ifRange) }
@@ -87,7 +87,7 @@ struct EntityResponse: Sendable {
         return "bytes \(range.start + shift)-\(range.end - 1 + shift)/\(total)"
     }
 
-    /// Refuses a range, if a fault asks for that.
+    /// Refuses a range if a fault requires it; returns whether it did.
     private mutating func refuseByFault(_ range: String) -> Bool {
         if faults.has(.unsatisfiable) {
             refuseRange("bytes */\(entity.content.length)")

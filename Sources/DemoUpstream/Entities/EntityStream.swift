@@ -1,7 +1,7 @@
 internal import HTTPServer
 internal import System
 
-/// A body on its way: made while the socket takes it, at its pace, and broken off where a fault says so.
+/// The stream of a body: produced as the connection takes it, at its pace, and aborted as faults require.
 final class EntityStream: BodyStream {
     private struct State {
         var source: BodySource
@@ -9,34 +9,34 @@ final class EntityStream: BodyStream {
         var left: Int64
         var sent: Int64 = 0
         var isStopping = false
-        /// The latest time at which a body that is to break off does so.
+        /// The latest time at which a body that is to be aborted ends.
         var breaksOff: ContinuousClock.Instant?
-        /// The pause before the next look whether the client has received everything.
+        /// The pause before the next check whether the client has received everything.
         var pause = EntityStream.shortestPause
         var isEnded = false
-        /// The most room there ever was: less means that something still waits to be sent.
+        /// The largest `limit` so far: a smaller one means that bytes are still unsent.
         var largestRoom = 0
     }
 
     private let state: Locked<State>
     private let cut: BodyCut?
-    /// Called with the number of bytes that were handed to the connection.
+    /// Called with the number of bytes handed to the connection.
     private let onSend: @Sendable (Int) -> Void
     private let onEnd: @Sendable () -> Void
     private let hasLength: Bool
     private let delivery: Delivery
 
-    /// The first pause between two looks whether the client has received what came before the break. Each pause is twice as long as the
-    /// one before: a client that does not read for a while must not keep the only event loop busy.
+    /// The first pause between checks whether the client has received the bytes before the abort. Each pause doubles,
+    /// so that a client that does not read does not keep the only event loop busy.
     private static let shortestPause: Duration = .milliseconds(5)
-    /// The longest pause between two looks.
+    /// The maximum pause between checks.
     private static let longestPause: Duration = .milliseconds(160)
-    /// The time after which a body breaks off although the client has not received everything.
+    /// The time after which a body is aborted although the client has not received everything.
     private static let patience: Duration = .seconds(40)
-    /// How long a body stands still before its connection is closed: longer than any client waits for more.
+    /// The time after which a stalled body's connection is closed: longer than clients wait.
     private static let longestStall: Duration = .seconds(120)
 
-    /// - Parameter hasLength: whether the length is announced.
+    /// - Parameter hasLength: Whether the response has a Content-Length.
     init(
         source: BodySource, hasLength: Bool, pace: Pace, cut: BodyCut?, delivery: Delivery,
         onSend: @escaping @Sendable (Int) -> Void, onEnd: @escaping @Sendable () -> Void
@@ -56,8 +56,8 @@ final class EntityStream: BodyStream {
             if state.isStopping { return .abort(reset: false) }
             state.largestRoom = max(state.largestRoom, limit)
             if let cut, state.sent >= cut.after || state.left == 0 {
-                // A chunk is made in a buffer of its own, so that only the room tells; the room of a body with a length is also
-                // bounded by what is left of it.
+                // Chunks are made in a buffer of their own, so only the limit shows unsent bytes. For a body with a
+                // length, the limit is also bounded by the remaining bytes.
                 let isFlushed = buffer.isEmpty && (hasLength || limit == state.largestRoom)
                 return breakOff(cut.ending, &state, isFlushed: isFlushed, now: now)
             }
@@ -77,13 +77,13 @@ final class EntityStream: BodyStream {
         }
     }
 
-    /// Breaks off once the client has received all earlier bytes, because a break drops those that the server and the kernel still hold.
-    /// A client that does not read is waited for as long as `patience`.
+    /// Aborts once the client has received all earlier bytes, since an abort drops those that the server and the kernel
+    /// still hold. Waits at most `patience` for a client that does not read.
     private func breakOff(
         _ ending: BodyCut.Ending, _ state: inout State, isFlushed: Bool, now: ContinuousClock.Instant
     ) -> StreamStep {
         if ending == .stall {
-            // A client that has gone shows only when something is sent: its connection must not be held for ever.
+            // A closed connection is only detected by sending, so a stalled one must not be kept for ever.
             let end = state.breaksOff ?? now + Self.longestStall
             state.breaksOff = end
             return now < end ? .wait(until: end) : .abort(reset: false)
@@ -111,6 +111,6 @@ final class EntityStream: BodyStream {
         if !wasEnded { onEnd() }
     }
 
-    /// A response that comes too late is dropped without its stream being closed.
+    /// A response that is dropped before it is sent does not close its stream.
     deinit { closed() }
 }

@@ -1,6 +1,6 @@
-/// Bytes without meaning that are cheap to make and hard to confuse: each block of 4 KiB is a piece of one table of noise, taken from a
-/// place that depends on the seed and the block's number, with both stamped at its front. So a byte that ends up at another offset, or
-/// comes from another entity, shows; and making them costs a copy.
+/// Bytes without meaning that are cheap to make and distinguishable. Each block of 4 KiB is a section of one table of
+/// noise, at an offset that depends on the seed and the block's number, and begins with a mark of both. So a byte at a
+/// wrong offset or from another entity is detected, and making bytes costs a copy.
 struct NoiseContent: EntityContent {
     let length: Int64
     let seed: UInt64
@@ -24,7 +24,7 @@ struct NoiseContent: EntityContent {
             let place = Int(mixed >> 48)
             let first = bytes.count
             bytes.append(contentsOf: Self.noise[(place + from)..<(place + to)])
-            // The stamp: 16 bytes that no other block of no other entity has.
+            // The mark: 16 bytes that are unique to the block and the entity.
             for index in from..<max(from, min(to, 16)) {
                 let word = index < 8 ? mixed : mixed ^ seed
                 bytes[first + index - from] = UInt8(truncatingIfNeeded: word >> UInt64(8 * (index % 8)))
@@ -33,7 +33,7 @@ struct NoiseContent: EntityContent {
         }
     }
 
-    /// 64 KiB to begin a block in, and one block more.
+    /// A table with 64 KiB of possible offsets, and one block more.
     private static let noise: [UInt8] = {
         var numbers = SeededNumbers(seed: 0x5061_776C)
         var bytes: [UInt8] = []

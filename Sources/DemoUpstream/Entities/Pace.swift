@@ -1,14 +1,14 @@
-/// How fast a body may go: so many bytes per second, in even small portions rather than in bursts.
+/// A speed limit of a body in bytes per second, spent in small even portions instead of bursts.
 struct Pace: Sendable {
-    /// 0 is no limit.
+    /// The limit; 0 means unlimited.
     let bytesPerSecond: Int64
-    /// What is sent at a time: a fiftieth of a second's worth, but no more than 64 KiB.
+    /// The bytes sent at a time: those of a fiftieth of a second, at most 64 KiB.
     let portion: Int64
     private var began: ContinuousClock.Instant?
     private var sent: Int64 = 0
 
     enum Allowance: Equatable {
-        /// So many bytes may go now, at least 1.
+        /// This many bytes may be sent now, at least 1.
         case send(Int64)
         case wait(until: ContinuousClock.Instant)
     }
@@ -18,8 +18,8 @@ struct Pace: Sendable {
         portion = min(65_536, max(1, self.bytesPerSecond / 50))
     }
 
-    /// What may be sent of `wanted` bytes at this moment. The first portion is free; N bytes take at least
-    /// (N − `portion`) / `bytesPerSecond` seconds.
+    /// The number of `wanted` bytes that may be sent now. The first portion is free; N bytes take at least (N −
+    /// `portion`) / `bytesPerSecond` seconds.
     mutating func allowance(for wanted: Int64, now: ContinuousClock.Instant) -> Allowance {
         guard bytesPerSecond > 0 else { return .send(wanted) }
         let began = self.began ?? now
@@ -27,7 +27,7 @@ struct Pace: Sendable {
         let earned = Self.bytes(in: now - began, at: bytesPerSecond) + portion
         let due = min(wanted, portion)
         if earned - sent >= due {
-            // A reader that paused does not get what it missed in one burst.
+            // A reader that paused does not receive the missed bytes in one burst.
             if earned - sent > 8 * portion { sent = earned - 8 * portion }
             return .send(due)
         }
@@ -42,7 +42,7 @@ struct Pace: Sendable {
         let (seconds, attoseconds) = duration.components
         let whole = seconds.multipliedReportingOverflow(by: rate)
         if whole.overflow { return .max / 2 }
-        // A whole number of microseconds keeps the product small enough: rates up to 9 TB/s.
+        // Whole microseconds keep the product within 64 bits for rates up to 9 TB/s.
         let rest = (attoseconds / 1_000_000_000_000).multipliedReportingOverflow(by: rate)
         return min(.max / 2, whole.partialValue) + (rest.overflow ? 0 : rest.partialValue / 1_000_000)
     }
@@ -50,7 +50,7 @@ struct Pace: Sendable {
     private static func duration(of count: Int64, at rate: Int64) -> Duration {
         let seconds = count / rate
         let rest = (count % rate).multipliedReportingOverflow(by: 1_000_000)
-        // One microsecond more, so that the moment named is not just short of enough.
+        // One microsecond more, so that the time suffices despite rounding.
         return .seconds(seconds) + .microseconds(rest.overflow ? 1_000_000 : rest.partialValue / rate + 1)
     }
 }

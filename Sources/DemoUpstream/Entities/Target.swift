@@ -1,19 +1,20 @@
 internal import HTTPCore
 
-/// A request's target, taken apart: what is asked for, and how it is to misbehave.
+/// A parsed request target: the entity and its faults.
 struct Target: Sendable {
-    /// Decoded, without `/faulty/<faults>`.
+    /// The decoded path segments, without `/faulty/<faults>`.
     let segments: [String]
     let items: [QueryItem]
     let faults: [Fault]
-    /// Bytes per second, if the request chooses; 0 is no limit.
+    /// The request's limit in bytes per second, where 0 means unlimited; `nil` if it has none.
     let pace: Int64?
-    /// As sent.
+    /// The target as sent.
     let raw: String
-    /// What requests are counted by: as sent, but for the archive's node, which is another one each time.
+    /// The key by which requests are counted: the target as sent, but without the archive's node, which changes each
+    /// time.
     let counted: String
 
-    /// Why a request can't be understood; a sentence for the body of a 400.
+    /// The reason why a request is invalid, in a sentence for the body of a 400.
     struct Invalid: Error, Equatable { let message: String }
 
     init(_ target: RequestTarget) throws(Invalid) {

@@ -2,26 +2,26 @@ internal import HTTPCore
 internal import HTTPServer
 internal import System
 
-/// Tells whether a client on this machine has read all that was sent to it.
+/// Checks whether a client on this machine has read everything that was sent to it.
 ///
-/// A reset drops the bytes that the kernel still holds, at both ends. A body that is to break off after N bytes does so exactly only if
-/// the client has read those before.
+/// A reset drops the bytes that the kernel still holds, at both ends. So a body is only aborted after exactly N bytes
+/// if the client has read those before.
 struct Delivery: Sendable {
-    /// Whether nothing that was sent is on its way or unread. It also holds where the system does not tell.
+    /// Whether no sent byte is on its way or unread. Also `true` if the system does not report it.
     let isComplete: @Sendable () -> Bool
 
     init(isComplete: @escaping @Sendable () -> Bool) {
         self.isComplete = isComplete
     }
 
-    /// The connection between this server and a client, both over IPv4.
+    /// The delivery over the connection between this server and a client, both with IPv4 addresses.
     init(server: SocketAddress, client: SocketAddress) {
         guard let ends = Self.ends(server, client) else {
             self.init { true }
             return
         }
         self.init {
-            // Sent and not yet acknowledged; then received and not yet read, if the client is on this machine.
+            // Sent and not acknowledged bytes, then received and unread ones if the client is on this machine.
             (ConnectionQueues(of: ends)?.unacknowledged ?? 0) == 0 && (ConnectionQueues(of: ends.reversed)?.unread ?? 0) == 0
         }
     }

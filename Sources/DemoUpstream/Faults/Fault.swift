@@ -1,18 +1,18 @@
-/// Misbehaviour that a request asks for with `fault=`, so that tests have an origin that fails exactly as they need.
+/// A fault that a request asks for with `fault=`, so that tests have an origin that fails exactly as they need.
 ///
-/// `?fault=reset@65536;times=1,no-validator` names two. Faults are separated by commas, and several `fault` parameters add up. A fault
-/// may be limited to some of the requests for its target: `;times=N` (the first N it applies to) and `;from=K` (not before request
-/// K, counted from 1). Requests are counted for each full target, whichever of the archive's nodes they go to. Where a URL can carry
-/// no query of its own (a base that a client appends to), `/faulty/<faults>/search…` means the same.
+/// `?fault=reset@65536;times=1,no-validator` names two. Faults are separated by commas, and several `fault` parameters
+/// add up. A fault may apply to some of the requests for its target only: `;times=N` (the first N) and `;from=K`
+/// (beginning with request K, counted from 1). Requests are counted for each full target, regardless of the archive's
+/// node. For base URLs without a query, `/faulty/<faults>/search…` is equivalent.
 ///
-/// | fault | what the client sees |
+/// | fault | effect for the client |
 /// | --- | --- |
 /// | `reset@N` | the connection is reset after N bytes of this response's body |
 /// | `truncate@N` | the connection is closed in order after N bytes of the body, though more were announced |
-/// | `stall@N` | nothing more after N bytes of the body; the connection stays, for two minutes |
+/// | `stall@N` | no more bytes after N bytes of the body; the connection stays open for two minutes |
 /// | `slow-head@MS` | the head comes MS milliseconds late |
-/// | `change` | each request for `/entity` or `/large` from the second on finds other bytes, tag and date; with `times=N`: N changes |
-/// | `change-length` | the same, and the length changes too |
+/// | `change` | from the second request on, each finds other bytes, tag and date of `/entity` or `/large`; with `times=N`: N changes |
+/// | `change-length` | like `change`, and the length changes as well |
 /// | `ignore-ranges` | every response is 200 with the whole entity |
 /// | `ignore-if-range` | ranges are honoured whatever `If-Range` says |
 /// | `wrong-range` | a 206 whose Content-Range is one byte further than its bytes |
@@ -20,15 +20,15 @@
 /// | `unasked-206` | the response to a request without Range is 206 with the first half |
 /// | `multipart` | the response to a single range is 206 `multipart/byteranges` |
 /// | `416` | the response to every ranged request is 416 with `bytes */<length>` |
-/// | `416-complete` | the response to every `bytes=N-` is 416 with `bytes */N`, as if N bytes were all there is |
+/// | `416-complete` | the response to every `bytes=N-` is 416 with `bytes */N`, as if the entity had N bytes |
 /// | `416-bare` | the response to every ranged request is 416 without Content-Range |
 /// | `503`, `503xN` | that status (400 to 599, 416 excepted), always or for the first N requests; 403 and 429 with an empty body |
 /// | `retry-after=S` | failing responses carry Retry-After: S seconds |
 /// | `204`, `205` | that status without a body |
-/// | `html` | 200 with a small HTML page, as from a portal that wants a login |
-/// | `gzip` | 200 with Content-Encoding: gzip, whatever was asked for; the bytes are not compressed |
+/// | `html` | 200 with a small HTML page, like that of a login portal |
+/// | `gzip` | 200 with Content-Encoding: gzip for every request; the bytes are not compressed |
 /// | `chunked` | no Content-Length; the body is chunked |
-/// | `chunked-no-end` | the same, and the connection is closed without the last chunk |
+/// | `chunked-no-end` | like `chunked`, and the connection is closed without the last chunk |
 /// | `weak-etag` | the ETag is a weak one |
 /// | `no-validator` | neither ETag nor Last-Modified |
 /// | `redirect=<url>` | 302 to that URL (a comma or semicolon in it has to be escaped once more) |
@@ -36,7 +36,7 @@
 /// | `redirectxN` | N times 302 to another target of this server, then the entity |
 /// | `one-connection` | 503 while another transfer of the same target is open |
 struct Fault: Sendable, Equatable {
-    /// The raw value is the fault's name in a query, of those that take no number or text.
+    /// The kinds of faults. The raw value is the name in a query, for faults without a number or text.
     enum Kind: String, Sendable {
         case change
         case changeLength = "change-length"
@@ -64,34 +64,34 @@ struct Fault: Sendable, Equatable {
         case retryAfter = "retry-after="
         case redirects = "redirectx"
         case redirect = "redirect="
-        /// Three digits: ``Fault/number`` is the status.
+        /// A status of three digits, in ``Fault/number``.
         case status
 
-        /// Those whose name in a query is followed by a number.
+        /// The kinds whose name in a query is followed by a number.
         static let numbered: [Kind] = [.reset, .truncate, .stall, .slowHead, .retryAfter, .redirects]
     }
 
     let kind: Kind
-    /// Bytes, milliseconds, seconds, redirects or a status.
+    /// The number of bytes, milliseconds, seconds or redirects, or the status.
     var number: Int64 = 0
-    /// Where a redirect leads.
+    /// The target of a redirect.
     var location = ""
     /// The number of the first request it applies to, from 1.
     var from = 1
-    /// How many requests it applies to; nil is all.
+    /// The number of requests that it applies to; `nil` for all.
     var times: Int?
 
     var changesEntity: Bool { kind == .change || kind == .changeLength }
 }
 
-/// A `fault=` that says nothing known.
+/// An unknown fault in `fault=`.
 struct FaultError: Error, Equatable {
     let text: String
     var message: String { "Unknown fault \"\(text)\". See the table at the type Fault in DemoUpstream." }
 }
 
 extension Fault {
-    /// Reads a parameter's value: faults separated by commas.
+    /// Parses the value of a parameter: faults separated by commas.
     static func parse(_ text: String) throws(FaultError) -> [Fault] {
         var faults: [Fault] = []
         for part in text.split(separator: ",") { faults.append(try Fault(String(part))) }
@@ -147,22 +147,22 @@ extension Fault {
 /// The faults that apply to one request.
 struct ActiveFaults: Sendable {
     private let faults: [Fault]
-    /// Which version of the entity this request finds: 1 unless it changes.
+    /// The version of the entity for this request: 1 unless it changes.
     let version: Int
 
-    /// - Parameter request: the number of the request for its target, from 1.
+    /// - Parameter request: The number of the request for its target, from 1.
     init(_ faults: [Fault], request: Int) {
         self.faults = faults.filter { request >= $0.from && request - $0.from < $0.times ?? .max }
-        // Request `from` still finds the first version; each later one finds the next, until `times` changes have been made.
+        // Request `from` finds the first version; each later one finds the next, up to `times` changes.
         version = faults.filter(\.changesEntity).reduce(1) { $0 + min(max(0, request - $1.from), $1.times ?? .max) }
     }
 
     func has(_ kind: Fault.Kind) -> Bool { faults.contains { $0.kind == kind } }
 
-    /// The first of that kind.
+    /// The first fault of this kind.
     subscript(_ kind: Fault.Kind) -> Fault? { faults.first { $0.kind == kind } }
 
-    /// Where and how the body breaks off.
+    /// The premature end of the body; `nil` if there is none.
     var cut: BodyCut? {
         if has(.chunkedWithoutEnd) { return BodyCut(after: .max, ending: .close) }
         for (kind, ending) in [(Fault.Kind.reset, BodyCut.Ending.reset), (.truncate, .close), (.stall, .stall)] {
@@ -172,10 +172,10 @@ struct ActiveFaults: Sendable {
     }
 }
 
-/// A body that does not end as it should.
+/// A premature end of a body: a reset or close of the connection, or a stall.
 struct BodyCut: Sendable, Equatable {
     enum Ending: Sendable { case reset, close, stall }
-    /// In bytes of the response's body. More than the body has: the ending follows the last byte.
+    /// The number of bytes of the body before its end. If the body is shorter, the end follows its last byte.
     let after: Int64
     let ending: Ending
 }

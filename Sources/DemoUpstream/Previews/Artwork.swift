@@ -1,8 +1,9 @@
 internal import System
 
-/// An album's cover: a disc of rings on stripes, in colours that follow from the album's id. The same picture in every size, as a PNG.
+/// The cover of an album as a PNG: a disc of rings on stripes. The colours depend on the album's id; the picture is the
+/// same in every size.
 enum Artwork {
-    /// Sizes in pixels that are drawn. 30, 60 and 100 are those named in search results.
+    /// The supported sizes in pixels. Search results name 30, 60 and 100.
     static let sides = 16...600
 
     static func png(seed: Int64, side: Int) -> [UInt8] {
@@ -41,7 +42,8 @@ enum Artwork {
         png += bigEndian(data.count) + checked + bigEndian(Int(crc))
     }
 
-    /// RFC 1950 around stored blocks, which are not compressed (RFC 1951 §3.2.4): pictures are small, and so is this.
+    /// A zlib stream (RFC 1950) of stored blocks (RFC 1951 §3.2.4). Uncompressed, since the pictures are small and the
+    /// code stays short.
     private static func zlib(_ data: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = [0x78, 0x01]
         for offset in stride(from: 0, to: data.count, by: 65_535) {

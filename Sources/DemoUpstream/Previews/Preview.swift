@@ -1,26 +1,26 @@
-/// A track's preview: 30 s of music as a WAVE file (PCM, 16 bits, mono), made by offset. A melody of a few motifs over a chord
-/// progression follows from the seed: the same track always sounds the same, and two tracks never do.
+/// A track's preview: 30 s of music as a WAVE file (PCM, 16 bits, mono), computed for any offset. The seed decides the
+/// melody, a few motifs over a chord progression. A track always sounds the same, and different tracks differ.
 struct Preview: EntityContent {
     private struct Note {
-        /// In samples from the beginning.
+        /// The first sample.
         let start: Int
-        /// In samples; nothing sounds after it.
+        /// The number of samples; the note is silent after it.
         let length: Int
-        /// How far the phase, a fraction of 2³², moves with each sample.
+        /// The change of the phase, a fraction of 2³², with each sample.
         let increment: UInt32
-        /// 0...32,767.
+        /// The loudness, 0...32,767.
         let loudness: Int32
     }
 
     /// Samples per second: half the rate of a compact disc, enough for everything below 11 kHz.
     static let rate = 22_050
     static let sampleCount = 30 * rate
-    /// No note is longer than this.
+    /// The maximum length of a note in samples.
     private static let longestNote = rate * 3 / 2
 
     private let timbre: Timbre
     private let waveform: [Int32]
-    /// In the order in which they start.
+    /// The notes in order of their start.
     private var notes: [Note] = []
 
     init(seed: Int64, timbre: Timbre) {
@@ -43,7 +43,7 @@ extension Preview {
                 ? [[0, 5, 2, 6], [0, 3, 6, 2], [0, 3, 4, 0]] : [[0, 4, 5, 3], [0, 5, 3, 4], [0, 3, 1, 4], [0, 2, 3, 4]])
         let arpeggio = numbers.pick([[0, 4, 2, 4], [0, 2, 4, 7], [0, 2, 4, 2]])
         let tonic = 48 + numbers.next(below: 12)
-        // A few cents above or below: nobody hears it, and no two previews share a waveform.
+        // An inaudible deviation of a few cents, so that no two previews share a waveform.
         let tuning = 440 + Double(numbers.next(below: 2001)) / 1000 - 1
         // Whole bars of eight half beats, at 76 to 101 beats a minute, up to the last chord.
         let filled = Self.sampleCount - Self.longestNote
@@ -57,7 +57,7 @@ extension Preview {
             let pitch = tonic + 12 * (octave + up - 10) + scale[step]
             // Twelve equal semitones to an octave, from the lowest A of a piano (pitch 21), four octaves below 440 Hz.
             let frequency = (21..<pitch).reduce(tuning / 16) { frequency, _ in frequency * 1.0594630943592953 }
-            // A struck note rings on; a held one ends a little after its written length.
+            // A struck note continues to ring; a held one ends a little after its written length.
             let ringing = timbre == .held ? length * 11 / 10 : max(length, Self.rate)
             notes.append(
                 Note(
@@ -72,14 +72,14 @@ extension Preview {
             for (index, tone) in (arpeggio + arpeggio).enumerated() {
                 add(chord + tone, octave: 0, at: start + index * halfBeat, length: halfBeat * 2, index == 0 ? 5_500 : 3_800)
             }
-            // The first motif comes back: what is heard again is remembered as a tune. Each begins on a tone of the chord.
+            // The first motif returns, so that the melody is recognisable. Each begins on a tone of the chord.
             degree = [0, -1, 1].map { degree + $0 }.first { [0, 2, 4].contains(($0 - chord + 70) % 7) } ?? degree
             var moment = start
             for note in motifs[[0, 1, 0, 2][bar % 4]] {
                 add(degree, octave: 1, at: moment, length: note.length * halfBeat, 10_000 + numbers.next(below: 1_500))
                 moment += note.length * halfBeat
                 degree += note.move
-                // Turned back at the ends of a singer's range.
+                // Keeps the melody within a singer's range.
                 if degree > 12 { degree -= 4 }
                 if degree < 2 { degree += 4 }
             }
@@ -93,7 +93,7 @@ extension Preview {
 // MARK: - Samples
 
 extension Preview {
-    /// The samples of a range, each of which depends on nothing but its index: a range is made without what precedes it.
+    /// The samples of a range. Each depends only on its index, so that a range can be made on its own.
     func samples(in range: Range<Int>) -> [Int16] {
         let range = range.clamped(to: 0..<Self.sampleCount)
         var sums = [Int32](repeating: 0, count: range.count)
@@ -110,7 +110,7 @@ extension Preview {
         var index = note.start + age - first
         var phase = UInt32(truncatingIfNeeded: age) &* note.increment
         let shift = UInt32(32 - Timbre.periodBits)
-        // The loudness is computed at every 32nd sample of the note and moves in a straight line between.
+        // The loudness is computed for every 32nd sample of the note, and interpolated linearly in between.
         var opening = (timbre.loudness(at: age & ~31, of: note.length) &* note.loudness) >> 15
         while age < end {
             let segment = age & ~31
@@ -136,7 +136,7 @@ extension Preview {
     }
 }
 
-// MARK: - The file
+// MARK: - File
 
 extension Preview {
     private static let headerLength: Int64 = 44

@@ -1,9 +1,9 @@
-/// How a preview sounds: one period of a waveform, and how a note swells and dies away. All of it is integers, so that sound is the
-/// same to the bit on every machine.
+/// The sound of a preview: one period of a waveform, and the envelope of a note. Samples are computed in integers, so
+/// that the sound is bit-identical on every machine.
 enum Timbre: String, Sendable, CaseIterable {
     case struck, plucked, held, bell
 
-    /// Loudness of the partials, the fundamental first.
+    /// The loudness of the partials, the fundamental first.
     private var partials: [Double] {
         switch self {
         case .struck: [1, 0.42, 0.22, 0.12, 0.06, 0.03]
@@ -13,10 +13,10 @@ enum Timbre: String, Sendable, CaseIterable {
         }
     }
 
-    /// Loudness of a note of `length` samples at an age in samples, 0...32,767.
+    /// The loudness of a note of `length` samples at an age in samples, 0...32,767.
     func loudness(at age: Int, of length: Int) -> Int32 {
         let left = max(0, length - age)
-        // A held note swells over an eighth of its length and ends in a fifth; the others start at once and die away.
+        // A held note rises over an eighth of its length and ends within a fifth; the others start at once and decay.
         let rise = self == .held ? age * 8 * 32_767 / length : age * 32_767 / 96
         let fall = self == .held ? left * 5 * 32_767 / length : left * left * 32_767 / (length * length)
         return Int32(clamping: min(rise, fall, 32_767))
@@ -38,7 +38,7 @@ enum Timbre: String, Sendable, CaseIterable {
         return wave.map { Int32($0 / max(peak, 1e-9) * 32_767) }
     }
 
-    /// One period of a sine, by turning a pointer a step at a time: mathematics libraries differ in the last bit.
+    /// One period of a sine, computed by repeated rotation: mathematics libraries differ in the last bit.
     private static let sine: [Double] = {
         let (stepSine, stepCosine) = (0.003067956762965976, 0.9999952938095762)  // of 2π / 2048
         var (x, y) = (1.0, 0.0)
