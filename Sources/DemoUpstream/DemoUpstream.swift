@@ -1,8 +1,10 @@
 internal import HTTPCore
 internal import HTTPServer
 
-/// An origin for demonstrations and tests: a catalogue like that of iTunes with playable sound, items like those of the
-/// Internet Archive, posts like those of JSONPlaceholder, large files, and faults on request.
+/// An origin for demonstrations and tests.
+///
+/// It has a catalogue like that of iTunes with playable sound, items like those of the Internet Archive, posts like
+/// those of JSONPlaceholder, and large files. Requests can ask for faults.
 ///
 /// | path | contents |
 /// | --- | --- |

@@ -126,7 +126,7 @@ extension ObjectStorage {
         }
     }
 
-    /// Completes the upload: combines the parts to an object.
+    /// Completes the upload: combines the parts into an object.
     private func complete(
         _ parts: [UploadedPart], length: Int64, key: String, uploadID: String
     ) async throws(ObjectStorageError) -> ObjectDescription {

@@ -7,7 +7,7 @@ struct UploadedPart: Sendable, Equatable {
     /// The service's tag of the part, without quotes.
     let tag: String
 
-    /// The document that combines parts to an object
+    /// The document that combines parts into an object
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_CompleteMultipartUpload.html>).
     static func document(of parts: [UploadedPart]) -> [UInt8] {
         let items = parts.map { part in

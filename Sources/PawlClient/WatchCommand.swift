@@ -212,7 +212,7 @@ struct WatchCommand: Sendable {
         }
     }
 
-    /// The reason of an error; the screen already shows the service.
+    /// The reason of an error without the service's URL, which the screen already shows.
     private static func short(_ error: RemoteError) -> String {
         switch error {
         case .unreachable(_, let reason), .notPawl(_, let reason), .usage(let reason), .local(let reason): reason

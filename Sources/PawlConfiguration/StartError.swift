@@ -5,7 +5,7 @@ public struct StartError: Error, Sendable, CustomStringConvertible {
     /// The line of text.
     public let description: String
 
-    /// Creates an error. Line breaks and control sequences of terminals become `?`.
+    /// Creates an error. Line breaks and control characters become `?`.
     public init(_ description: String) {
         self.description = TerminalText(description).string
     }

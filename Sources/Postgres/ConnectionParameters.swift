@@ -117,8 +117,8 @@ struct ConnectionParameters: Equatable {
         }
     }
 
-    /// The reason why the connection to another machine is not safe, as a sentence; `nil` if it is, or stays on this
-    /// machine.
+    /// The reason why the connection to another machine is not safe, as a sentence; `nil` if it is safe, or stays on
+    /// this machine.
     /// - Parameter environment: Returns a variable of the process's environment.
     func exposure(environment: (String) -> String?) -> String? {
         guard leavesMachine(environment: environment), let mode = values["sslmode"] ?? environment("PGSSLMODE"),

@@ -15,7 +15,7 @@ public final class PostgresConnection {
     var values = CValues()
     /// The id of the server's process for this connection, as in `pg_backend_pid()`.
     public let processID: Int32
-    /// The reason why the connection is not safe from other machines, as a sentence; `nil` if it is.
+    /// The reason why the connection is not safe from other machines, as a sentence; `nil` if it is safe.
     public let exposure: String?
     /// The server's version: major · 10,000 + minor, such as 150017.
     public let serverVersion: Int

@@ -36,7 +36,7 @@ public enum Style: Sendable, Hashable {
     case good
     /// A failure.
     case bad
-    /// A wait.
+    /// A state of waiting.
     case waiting
     /// A selected line.
     case selected

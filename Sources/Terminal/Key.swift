@@ -6,7 +6,7 @@ public enum Key: Sendable, Equatable {
     case enter
     /// Escape alone.
     case escape
-    /// Control and C.
+    /// Control-C.
     case interrupt
     /// The arrow keys and the keys beside them.
     case up, down, pageUp, pageDown, home, end

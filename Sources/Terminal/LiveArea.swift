@@ -8,7 +8,7 @@ public struct LiveArea: Sendable {
     /// Creates an empty area.
     public init() {}
 
-    /// Draws lines over those drawn last. It clears line by line, so that nothing flickers, and terminals that keep
+    /// Draws lines over those drawn last. It overwrites line by line, so that nothing flickers, and terminals that keep
     /// cleared screens have nothing to keep. Lines that scroll out of the terminal cannot be redrawn, so at most `rows`
     /// − 2 are drawn.
     /// - Parameters:

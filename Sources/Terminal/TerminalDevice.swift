@@ -55,7 +55,7 @@ public final class TerminalDevice: Sendable {
             columns: isKnown && size.ws_col > 0 ? Int(size.ws_col) : 80, rows: isKnown && size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 
-    /// Switches to the whole screen, and to reading single keys instead of lines.
+    /// Takes over the whole screen, and sets the terminal to pass on single keys instead of lines.
     public func open() {
         state.withLock { state in
             guard !state.isOpen, !state.isRestored else { return }

@@ -9,7 +9,7 @@ struct DownloadOptions {
     let folder: String?
     /// The name of the file; `nil` if it was not given.
     let out: String?
-    /// The folder below the download's that `out` names; empty if it names none.
+    /// The folder that `out` names, below the download's folder; empty if it names none.
     private let outFolder: String
     let speedLimit: Int64?
     /// `split` and `max-connection-per-server`.

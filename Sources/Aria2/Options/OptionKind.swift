@@ -87,7 +87,7 @@ struct OptionReader {
     /// A list, or the lines of a text.
     func lines(_ name: String) -> [String] {
         switch members.last(where: { $0.name == name })?.value {
-        // Split by bytes: to Swift, CR LF is one character different from LF.
+        // Split by bytes, since Swift treats CR LF as one character that is not LF.
         case .string(let text): text.utf8.split(separator: 0x0A).map { String(Substring($0)) }
         case .array(let elements): elements.compactMap(\.string)
         default: []

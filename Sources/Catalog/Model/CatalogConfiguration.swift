@@ -17,8 +17,8 @@ public struct CatalogConfiguration: Sendable {
     public var requestsPerMinute = 20
     /// The number of replicas that share this limit equally.
     public var replicas: @Sendable () -> Int = { 1 }
-    /// The maximum wait of a search for the rate budget; a search that would wait longer is refused. Users wait that
-    /// long, and at the pace of one request a second a few quick searches are not refused.
+    /// The maximum wait of a search for the rate budget; a search that would wait longer is refused. Users accept a
+    /// wait of that length. At a pace of one request a second, a few quick searches are not refused.
     public var longestTurn: Duration = .seconds(4)
     /// The delay after a source throttled a request without naming a delay. It doubles each further time, up to
     /// ``longestBackoff``.

@@ -5,8 +5,8 @@ internal import System
 
 /// `pawl health`: checks that the service on this machine responds. For containers, which may not have curl.
 ///
-/// A container's health check does not have the flags of the service beside it. So unless a flag names the address, it
-/// asks the running service that it finds.
+/// A container's health check does not have the flags of the service beside it. So unless a flag is given, the command
+/// asks the service that it finds running.
 public enum HealthCommand {
     /// Runs the command. Returns the process's exit status: 0 if the service responded with 200, 1 otherwise.
     public static func run(_ invocation: Invocation) async -> Int32 {

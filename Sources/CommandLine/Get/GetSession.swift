@@ -177,7 +177,7 @@ struct GetSession {
         let shown = url.withoutUserInfo
         if let known = downloads.index.reference(toURL: shown.string) {
             switch known.state {
-            // A download that was added with another digest or none would be verified against that.
+            // A download that was added without this digest would not be verified against it.
             case _ where checksum != nil && downloads.index.download(known.id)?.checksum != checksum:
                 try await downloads.remove(known.id, deletingFile: true)
             case .completed:

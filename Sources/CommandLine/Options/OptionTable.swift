@@ -262,7 +262,7 @@ enum OptionTable {
 }
 
 extension Option {
-    /// A path, of a file unless changed by `completed(from:)`.
+    /// A path, which shells complete with files unless `completed(from:)` changes that.
     /// - Parameter replacing: Clears the options that this one replaces.
     fileprivate static func path(
         _ name: String, default defaultText: String = "none", _ meaning: String,

@@ -5,7 +5,7 @@ public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The line, which names the mistake and the accepted values.
     public let description: String
 
-    /// Creates an error. Line breaks and control sequences of terminals become `?`.
+    /// Creates an error. Line breaks and control characters become `?`.
     init(_ line: String) {
         description = TerminalText(line).string
     }

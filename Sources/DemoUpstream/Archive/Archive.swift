@@ -25,7 +25,7 @@ struct Archive: Sendable {
             let path = name.split(separator: "/").map { PercentEncoding.encodeComponent(String($0)) }.joined(separator: "/")
             return "/download/\(identifier)/\(path)"
         }
-        /// Whether the archive states a size and correct digests of it, as for all files except its list of files.
+        /// Whether the archive states the file's size and digests, as for all files except its list of files.
         var isListed: Bool { !name.hasSuffix("_files.xml") }
     }
 
@@ -37,7 +37,7 @@ struct Archive: Sendable {
         /// All values of a name.
         subscript(_ name: String) -> [String] { members.filter { $0.name == name }.map(\.value) }
         var title: String { self["title"].first ?? identifier }
-        /// Whether the item has been withdrawn: it has no metadata and no files.
+        /// Whether the item has been withdrawn, so that neither metadata nor files are served.
         var isDark: Bool { self["is_dark"] == ["true"] }
         func file(_ name: String) -> File? { isDark ? nil : files.first { $0.name == name } }
     }

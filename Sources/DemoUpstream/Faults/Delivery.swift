@@ -4,8 +4,8 @@ internal import System
 
 /// Checks whether a client on this machine has read everything that was sent to it.
 ///
-/// A reset drops the bytes that the kernel still holds, at both ends. So a body is only aborted after exactly N bytes
-/// if the client has read those before.
+/// A reset drops the bytes that the kernel still holds, at both ends. So a client receives exactly N bytes only if it
+/// has read them before the reset.
 struct Delivery: Sendable {
     /// Whether no sent byte is on its way or unread. Also `true` if the system does not report it.
     let isComplete: @Sendable () -> Bool

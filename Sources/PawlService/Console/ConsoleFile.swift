@@ -43,7 +43,7 @@ struct ConsoleFile: Sendable {
     ///   from these, from Apple's picture hosts and from the Internet Archive. Otherwise a download's track could make
     ///   the browser send requests to machines of its network.
     static func contentSecurityPolicy(sources: [HTTPURL]) -> String {
-        // A policy cannot name an address of IPv6 (CSP3, host-source).
+        // A policy cannot contain an IPv6 address (CSP3, host-source).
         let origins = sources.filter { !$0.host.contains(":") }.map { "\($0.scheme)://\($0.authority)" }
         let pictures = (["https://*.mzstatic.com", "https://*.archive.org"] + origins).joined(separator: " ")
         return """

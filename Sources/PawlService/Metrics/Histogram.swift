@@ -1,4 +1,4 @@
-/// A distribution of durations or numbers in Prometheus' form: for each bound, the count of values up to it.
+/// A distribution of durations or numbers, from which Prometheus' cumulative counts are derived.
 struct Histogram: Sendable {
     /// Bounds in seconds. Responses from memory take about 10 µs. Those that wait for a commit take some milliseconds,
     /// and those that wait for a search source up to half a minute.

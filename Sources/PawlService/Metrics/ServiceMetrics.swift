@@ -30,7 +30,7 @@ final class ServiceMetrics: Sendable {
 
     /// Additional counters of a replica of a fleet.
     struct Fleet: Sendable {
-        /// Ages of other replicas' changes when this replica published them to its readers.
+        /// Ages of the fleet's changes when this replica published them to its readers.
         var lags = Histogram()
         /// Durations of uploads of finished files, and the number of bytes uploaded.
         var uploads = Histogram()

@@ -43,7 +43,7 @@ struct Problem: Error, Sendable, Equatable {
         writer.endObject()
     }
 
-    /// Fills in the response with this problem. Fields that it has already stay.
+    /// Fills in the response with this problem. Fields already set are kept.
     func fill(_ response: inout Response) {
         response.fill(status) { encode(into: &$0) }
         response.fields.set(.contentType, "application/problem+json")

@@ -7,9 +7,9 @@ internal import System
 extension API {
     /// `GET /downloads/{id}/file`.
     ///
-    /// The origin controls the contents of a file. So a browser saves the file unless the request asks for display,
-    /// does not guess its type (`nosniff`, which the server always sends), and displays it in a sandbox without scripts
-    /// or origin.
+    /// The origin controls the contents of a file. So a browser saves the file unless the request asks for display, and
+    /// then displays it in a sandbox without scripts or origin. It does not guess the type, since the server always
+    /// sends `nosniff`.
     ///
     /// For a file in object storage, the response redirects to a URL of the storage that is valid for a minute.
     /// Conditions are evaluated here.

@@ -64,8 +64,8 @@ extension API {
         _ response: inout Response, with found: SearchResponse, includesRaw: Bool, for request: borrowing Request,
         of caller: Caller
     ) {
-        // The response includes states of downloads, which change sooner than the rest. So caches may keep it, and only
-        // the client's own.
+        // The response includes states of downloads, which may change sooner, so only the client's own cache may keep
+        // it.
         let left = found.freshness(at: .now).components.seconds
         response.fields.append(.cacheControl, "private, max-age=\(left)")
         // A response for a token of scope full must not be reused for one of scope read.

@@ -7,7 +7,7 @@ internal import JSON
 extension API {
     /// The maximum duration of a wait, in seconds.
     static let longestWait = 60
-    /// The maximum wait for other replicas' changes before a version that this replica does not know is compared.
+    /// The maximum wait for other replicas' changes, if the client's version differs from this replica's.
     private static let feedLimit: Duration = .seconds(1)
 
     /// Responds to `GET /downloads/{id}` once the resource differs from the client's version, or after `seconds`.

@@ -34,7 +34,8 @@ enum RequestBody {
         guard let text = fields[.contentType] else {
             throw Problem(.unsupportedMediaType, "the body has no Content-Type; it must be application/json")
         }
-        // A singleton (RFC 9110 §8.3). Programs on the way disagree about which of several values counts.
+        // Content-Type is a singleton (RFC 9110 §8.3). Programs on the way disagree about which of several values
+        // counts.
         guard fields.count(.contentType) == 1 else {
             throw Problem(.unsupportedMediaType, "the body has more than one Content-Type; send one, application/json")
         }

@@ -7,7 +7,7 @@ internal import System
 /// at an arena's very end. Memory that one thread allocates and another frees leaves gaps in all arenas. After hours of
 /// mixed load, the process is twice as large as its data.
 final class HeapTrimmer: Sendable {
-    /// The interval of the checks. An idle service does not grow, so each check ends there.
+    /// The interval of the checks. An idle service does not grow, so nothing more is done.
     static let interval: Duration = .seconds(30)
 
     private let isOver = Monitor(false)

@@ -67,7 +67,7 @@ struct ArchivePage: Equatable {
     /// The maximum number of results that the archive returns for a search.
     static let last = 10_000
 
-    /// The smallest page with `limit` results from `offset` on. It ends at ``last`` if the requested results do.
+    /// The smallest page that contains the `limit` results from `offset` on, and does not end beyond ``last``.
     init(offset: Int, limit: Int) {
         let end = offset + limit
         // The first page with `end` rows always fits.
