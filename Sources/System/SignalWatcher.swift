@@ -95,3 +95,9 @@ public enum SignalWatcher {
                 var byte: UInt8 = 0
                 guard unsafe read(readEnd, &byte, 1) == 1 else { continue }
                 guard let reload, Int32(byte) == SIGHUP else { return Int32(byte) }
+                // Once the end has begun there is nothing to reload.
+                if deadline == nil { reload() }
+            }
+        }
+    }
+}
