@@ -16,6 +16,8 @@ public final class Aria2: Sendable {
     private let socketLimit: Duration
     /// Limits the number of large messages read and long answers made at once.
     private let lane: Lane
+    /// The same for large messages that begin with no right secret, so that they do not delay the others.
+    private let strangersLane = Lane(width: 1, mostWaiting: 64)
 
     /// - Parameters:
     ///   - downloads: The service whose downloads are read and changed.
@@ -149,7 +151,14 @@ public final class Aria2: Sendable {
             case .batch(let entries): (entries, true)
             }
         var planner = RPCPlanner(access, peer)
-        let steps = planner.plan(entries.map(\.call))
+        guard let steps = planner.plan(entries.map(\.call)) else {
+            // One refusal for the whole message: it waits, so neither the calls nor their ids are kept.
+            let id = isBatch ? RPCMessage.Entry.null : entries.first?.id ?? RPCMessage.Entry.null
+            return Prepared(
+                entries: [(id, .failed(.unauthorized))], isBatch: false, isUnauthorized: true, onlyReads: true,
+                isLongReading: false,
+                caller: nil)
+        }
         let calls = steps.flatMap(\.calls)
         let onlyReads = calls.allSatisfy(\.method.onlyReads)
         return Prepared(
@@ -216,7 +225,10 @@ public final class Aria2: Sendable {
     private func reply(
         toLarge text: [UInt8], from peer: SocketAddress, authorized: (Aria2Caller) -> Void = { _ in }
     ) async -> Reply {
-        let prepared = await lane.run(within: Self.laneLimit) { prepare(RPCMessage(parsing: text), from: peer) }
+        let isTrusted = !access.needsSecret || RPCMessage.firstSecret(in: text).map(access.isSecret) ?? false
+        let prepared = await (isTrusted ? lane : strangersLane).run(within: Self.laneLimit) {
+            prepare(RPCMessage(parsing: text), from: peer)
+        }
         guard let prepared else { return refuse(prepare(.failed(.busy), from: peer), with: .busy, nil) }
         if let caller = prepared.caller { authorized(caller) }
         return await reply(to: prepared, nil, from: peer)

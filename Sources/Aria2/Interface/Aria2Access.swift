@@ -5,6 +5,9 @@ public protocol Aria2Access: Sendable {
     /// Whether calls have to carry a secret.
     var needsSecret: Bool { get }
 
+    /// Whether a secret is right. A wrong one is neither counted nor logged.
+    func isSecret(_ secret: String) -> Bool
+
     /// The sender of a call; `nil` if the secret is missing or wrong. Counts and logs a refusal.
     /// - Parameters:
     ///   - secret: The secret without `token:`; `nil` if the call has none.

@@ -47,15 +47,12 @@ struct RPCPlanner {
     /// The maximum number of calls in a message that is planned without first finding a right secret in it.
     private static let mostUnchecked = 16
 
-    /// The steps for the calls of a message.
-    mutating func plan(_ calls: [Result<RPCCall, RPCError>]) -> [RPCStep] {
+    /// The steps for the calls of a message; `nil` if the whole message is refused: it has many calls, and no right secret.
+    mutating func plan(_ calls: [Result<RPCCall, RPCError>]) -> [RPCStep]? {
         let count = calls.reduce(0) { $0 + ((try? $1.get())?.inner?.count ?? 1) }
         if access.needsSecret, count > Self.mostUnchecked, !showRightSecret(calls) {
             isUnauthorized = true
-            return calls.map { call in
-                let refusal = RPCStep.failed(.unauthorized)
-                return (try? call.get())?.inner.map { .multicall($0.map { _ in refusal }) } ?? refusal
-            }
+            return nil
         }
         return calls.map { call in
             switch call {

@@ -32,6 +32,8 @@ struct RPCError: Error, Sendable, Equatable {
     static let invalidRequest = RPCError(code: -32600, "Invalid Request.")
     /// The message has too many calls.
     static let tooManyCalls = RPCError(code: -32600, "A message has at most \(RPCMessage.mostCalls) calls.")
+    /// An `id` is too long.
+    static let longID = RPCError(code: -32600, "An id has at most \(RPCMessage.Entry.maximumIDLength) bytes.")
     /// `params` is not a list.
     static let invalidParameters = RPCError(code: -32602, "Invalid params.")
     /// The text is not JSON.

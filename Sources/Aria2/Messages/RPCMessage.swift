@@ -72,6 +72,18 @@ enum RPCMessage: Sendable {
     /// selected download.
     static let mostCalls = 4_096
 
+    /// The text after the first `"token:` of a message that has not been parsed; `nil` if there is none, or if it has an
+    /// escape.
+    static func firstSecret(in text: [UInt8]) -> String? {
+        let prefix = Array("\"token:".utf8)
+        guard let quote = text.indices.first(where: { text[$0] == prefix[0] && text[$0...].starts(with: prefix) }) else {
+            return nil
+        }
+        let secret = text[(quote + prefix.count)...].prefix { $0 != UInt8(ascii: "\"") }
+        guard secret.endIndex < text.endIndex, !secret.contains(UInt8(ascii: "\\")) else { return nil }
+        return String(decoding: secret, as: UTF8.self)
+    }
+
     /// The number of calls in a message. An invalid entry counts as one.
     private static func callCount(of value: JSONValue) -> Int {
         switch value {
@@ -87,7 +99,9 @@ enum RPCMessage: Sendable {
 }
 
 extension RPCMessage.Entry {
-    fileprivate static let null = Array("null".utf8)
+    static let null = Array("null".utf8)
+    /// The maximum length of an `id`, in bytes of JSON. A response repeats the `id`, and each call of a batch has one.
+    static let maximumIDLength = 1_024
 
     /// - Parameter text: The bytes from which the value was parsed.
     fileprivate init(_ value: JSONValue, text: () -> [UInt8]) {
@@ -96,7 +110,12 @@ extension RPCMessage.Entry {
             self.init(id: Self.null, call: .failure(.invalidRequest))
             return
         }
-        self.init(id: Self.encoded(id, text: text), call: Self.call(value))
+        let encoded = Self.encoded(id, text: text)
+        guard encoded.count <= Self.maximumIDLength else {
+            self.init(id: Self.null, call: .failure(.longID))
+            return
+        }
+        self.init(id: encoded, call: Self.call(value))
     }
 
     private static func call(_ value: JSONValue) -> Result<RPCCall, RPCError> {

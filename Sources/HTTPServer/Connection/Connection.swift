@@ -170,7 +170,9 @@ struct Connection: ~Copyable {
         guard state.idleSince == since else { return }
         isReadable = true
         turn(&loop)
-        if state.idleSince == since { close(&loop) }
+        guard state.idleSince == since else { return }
+        // A close would leave unread bytes in the kernel's memory, for each connection that gives way.
+        if pendingOutput > 0 || isSendingMore || socket.hasUnacknowledged { reset(&loop) } else { close(&loop) }
     }
 
     /// The actions of the loop for a connection after serving it.
@@ -224,6 +226,7 @@ struct Connection: ~Copyable {
     /// Ends all work for this client. The socket is closed when the loop releases the connection.
     mutating func close(_ loop: inout LoopContext) {
         guard !isClosed else { return }
+        if socket.hasUnacknowledged { socket.limitUnacknowledged(to: loop.limits.lingerTimeout) }
         state.close()
         task?.cancel()
         task = nil

@@ -106,6 +106,16 @@ package struct Socket: ~Copyable {
         return unsafe pawl_unacknowledged(descriptor, &count) == 0 ? Int(count) : nil
     }
 
+    /// Whether the client has not acknowledged all written bytes.
+    var hasUnacknowledged: Bool { unacknowledged.map { $0 > 0 } ?? false }
+
+    /// Limits the time for which the kernel keeps unacknowledged bytes, also after the close (tcp(7), TCP_USER_TIMEOUT).
+    func limitUnacknowledged(to limit: Duration) {
+        var milliseconds = Int32(clamping: Int64(limit / .milliseconds(1)))
+        _ = unsafe setsockopt(
+            descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     /// Limits the bytes that the kernel buffers beyond those in transit; nil: no limit.
     func limitUnsent(to limit: Int?) {
         Self.limitUnsent(of: descriptor, to: limit)

@@ -30,7 +30,7 @@ extension API {
                 return response
             }
             guard let response else {
-                throw Problem(DownloadError.overloaded)
+                throw Problem(.unavailable, "too many lists are being made; nothing was done", retryAfter: 5)
             }
             return response
         }

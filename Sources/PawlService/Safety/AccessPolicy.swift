@@ -125,15 +125,24 @@ struct AccessPolicy: Sendable {
     ) throws(Problem) -> Caller {
         // Compared before the limit of wrong tokens, so that a right token passes whatever other clients at the address
         // send.
+        if let found = Self.caller(withToken: sent, tokens) { return found }
+        try limits.checkGuess(sent, of: peer)
+        throw Problem(.unauthorized, "the token is wrong; send Authorization: Bearer <token>")
+    }
+
+    /// Whether a text is a token now. A wrong one is not counted.
+    func isToken(_ text: String) -> Bool {
+        guard let tokens else { return true }
+        return Self.caller(withToken: ArraySlice(text.utf8), tokens) != nil
+    }
+
+    private static func caller(withToken sent: ArraySlice<UInt8>, _ tokens: Locked<Tokens>) -> Caller? {
         let digest = TokenDigest(of: sent)
         let grants = tokens.withLock { $0.grants }
         // All are compared, so that the time taken reveals nothing.
-        let found = grants.reduce(Caller?.none) { found, grant in
+        return grants.reduce(Caller?.none) { found, grant in
             grant.token.digest.equals(digest) ? found ?? grant.caller : found
         }
-        if let found { return found }
-        try limits.checkGuess(sent, of: peer)
-        throw Problem(.unauthorized, "the token is wrong; send Authorization: Bearer <token>")
     }
 
     /// Replaces the token of `--token-file`.

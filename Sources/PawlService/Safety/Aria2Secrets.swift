@@ -10,6 +10,8 @@ struct Aria2Secrets: Aria2Access {
 
     var needsSecret: Bool { access.needsToken }
 
+    func isSecret(_ secret: String) -> Bool { access.isToken(secret) }
+
     func caller(withSecret secret: String?, from peer: SocketAddress) -> Aria2Caller? {
         do throws(Problem) {
             let caller = try access.caller(withToken: secret, of: peer)

@@ -47,6 +47,16 @@ struct RPCMessageTests {
         #expect(entry.call == .failure(error))
     }
 
+    @Test(
+        "the first secret of a message is found before it is parsed",
+        arguments: [
+            (#"{"id":1,"method":"m","params":["token:a b"]}"#, "a b"), (#"["token:x","token:y"]"#, "x"), (#"["token:"]"#, ""),
+            (#"["token:x"#, nil), (#"["token:a\"b"]"#, nil), (#"["token"]"#, nil), (#""tok"token:z""#, "z"), ("", nil),
+        ])
+    func firstSecret(text: String, secret: String?) {
+        #expect(RPCMessage.firstSecret(in: Array(text.utf8)) == secret)
+    }
+
     @Test("jsonrpc, unknown members and missing params do not matter")
     func lenient() throws {
         for text in [
