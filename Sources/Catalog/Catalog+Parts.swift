@@ -60,17 +60,23 @@ extension Catalog {
         for request in requests {
             let key = Self.key(request, source)
             guard let (entry, _) = state.withLock({ $0.singleFlight.cached(key: key, session: nil, at: now) }) else { continue }
-            if let work = entry.listing.work { return try response(query, work, source, expires: entry.expires) }
+            if let work = entry.listing.work { return try FoundWork(work, source, expires: entry.expires).parts(query) }
         }
         return nil
     }
 
     /// Finds the parts of a work, in memory or at its source.
+    /// - Throws: ``CatalogError/notFound(_:)`` if there is no such work, or none of its parts is available.
+    public func parts(_ query: PartsQuery) async throws(CatalogError) -> SearchResponse {
+        try await work(for: query).parts(query)
+    }
+
+    /// Finds a work, in memory or at its source.
     ///
     /// One request fetches all parts; every selection of formats and every page is made from them. Cancelling the task
     /// ends the wait, and the request if it has no other waiters.
-    /// - Throws: ``CatalogError/notFound(_:)`` if there is no such work, or none of its parts is available.
-    public func parts(_ query: PartsQuery) async throws(CatalogError) -> SearchResponse {
+    /// - Throws: ``CatalogError/notFound(_:)`` if there is no such work.
+    public func work(for query: PartsQuery) async throws(CatalogError) -> FoundWork {
         var (source, requests) = try requests(forPartsOf: query.id)
         // The request for the known kind of work comes first.
         let kind = kind(of: query.id, source)
@@ -78,7 +84,7 @@ extension Catalog {
         var absence: String?
         for (number, request) in requests.enumerated() {
             let entry = try await entry(for: request, source, session: nil)
-            if let work = entry.listing.work { return try response(query, work, source, expires: entry.expires) }
+            if let work = entry.listing.work { return FoundWork(work, source, expires: entry.expires) }
             absence = absence ?? entry.listing.absence
             guard let item = entry.listing.items.first(where: { $0.item.isCalled(query.id) })?.item else {
                 throw absence.map { .notFound($0) } ?? Self.notFound(query.id)
@@ -110,13 +116,27 @@ extension Catalog {
         }
         return nil
     }
+}
 
-    private func response(
-        _ query: PartsQuery, _ work: Work, _ source: any SearchSource, expires: ContinuousClock.Instant
-    ) throws(CatalogError) -> SearchResponse {
+/// A work with all its parts. Selecting parts examines each of them, and a work may have many thousands.
+public struct FoundWork: Sendable {
+    private let work: Work
+    private let source: SourceDescription
+    private let expires: ContinuousClock.Instant
+
+    init(_ work: Work, _ source: any SearchSource, expires: ContinuousClock.Instant) {
+        self.work = work
+        self.source = type(of: source).description
+        self.expires = expires
+    }
+
+    /// The selected parts, of which the response has one page.
+    /// - Throws: ``CatalogError/notFound(_:)`` if none of its parts is available, and
+    ///   ``CatalogError/invalidRequest(_:)`` if it has no such format.
+    public func parts(_ query: PartsQuery) throws(CatalogError) -> SearchResponse {
         let (parts, formats) = try work.select(query.formats)
         return SearchResponse(
-            source: type(of: source).description, term: query.id, limit: query.limit, offset: query.offset,
+            source: source, term: query.id, limit: query.limit, offset: query.offset,
             found: Array(parts.dropFirst(query.offset).prefix(query.limit)), expires: expires,
             work: SearchResponse.Selection(of: work.of, total: parts.count, formats: formats))
     }

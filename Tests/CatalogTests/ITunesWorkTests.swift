@@ -39,6 +39,22 @@ struct ITunesWorkTests {
         return try await bench.catalog.parts(try partsQuery(text))
     }
 
+    // MARK: Bounds
+
+    @Test("texts are cut to 500 characters: the parts of a podcast repeat its artist")
+    func longTexts() async throws {
+        let long = String(repeating: "é", count: 300_000)
+        let podcast = Self.podcast.split(separator: "Host").joined(separator: long)
+        let response = try await parts([podcast] + (1...50).map { Self.episode($0) }, "id=itunes:5")
+        #expect(response.items.map(\.artist) == [String](repeating: String(long.prefix(500)) + "…", count: 50))
+    }
+
+    @Test("a playing time of more than a year is left out", arguments: [(31_622_400_000, true), (31_622_400_001, false)])
+    func longTracks(milliseconds: Int64, isKept: Bool) async throws {
+        let song = Self.song(1, "One", track: 1).dropLast() + ",\"trackTimeMillis\":\(milliseconds)}"
+        #expect(try await parts([Self.album, String(song)]).items.map(\.durationMs) == [isKept ? milliseconds : nil])
+    }
+
     // MARK: Stores
 
     @Test("what the store of another country has names it in every id, and is asked for there")

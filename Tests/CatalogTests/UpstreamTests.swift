@@ -95,6 +95,10 @@ struct UpstreamTests {
             (200, "text/javascript", #"callback({"resultCount":0,"results":[]})"#, "not JSON"),
             (200, "text/javascript", #"{"resultCount":0,"results":["#, "not JSON"),
             (200, "text/javascript", #"{"errorMessage":"Try later","results":[]}"#, "Try later"),
+            (
+                200, "text/javascript", #"{"errorMessage":"\#(String(repeating: "x", count: 900_000))"}"#,
+                "error: \(String(repeating: "x", count: 500))…"
+            ),
             (200, "text/javascript", #"{"resultCount":0}"#, "results"),
             (200, "text/javascript", "{}", "results"),
             (200, "text/javascript", "[]", "results"),

@@ -21,19 +21,25 @@ extension API {
         query.hidesSecrets = caller.scope != .full
         let (index, rendered) = (index, rendered(for: request, by: caller))
         // A list may visit every download, so it is not made on the event loop.
-        return .later { [query, readingLane] () throws(Problem) in
-            let response: Response? = await readingLane.run(within: Self.readingLimit) {
+        return .later { [self, query] () throws(Problem) in
+            try await read {
                 let page = index.page(query)
                 var response = Response()
                 response.forbidStoring()
                 response.fill { page.encode(into: &$0, rendered) }
                 return response
             }
-            guard let response else {
-                throw Problem(.unavailable, "too many lists are being made; nothing was done", retryAfter: 5)
-            }
-            return response
         }
+    }
+
+    /// Makes a response that takes long to make, when the lane for such responses admits it.
+    /// - Throws: `unavailable` if it does not admit it in time.
+    func read(_ make: () throws(Problem) -> Response) async throws(Problem) -> Response {
+        let response = try await readingLane.run(within: Self.readingLimit) { () throws(Problem) in try make() }
+        guard let response else {
+            throw Problem(.unavailable, "too many lists are being made; nothing was done", retryAfter: 5)
+        }
+        return response
     }
 
     private static func cursor(_ reader: inout QueryReader) throws(Problem) -> DownloadID? {

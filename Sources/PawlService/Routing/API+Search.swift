@@ -37,10 +37,14 @@ extension API {
         }
         let request = copy request
         return .later { [self] () throws(Problem) in
-            let found = try await Problem.rethrowing(catalog: await catalog.parts(query))
-            var response = Response()
-            fill(&response, with: found, includesRaw: query.includesRaw, for: request, of: caller)
-            return response
+            let work = try await Problem.rethrowing(catalog: await catalog.work(for: query))
+            return try await read { () throws(Problem) in
+                let found: SearchResponse
+                do throws(CatalogError) { found = try work.parts(query) } catch { throw Problem(error) }
+                var response = Response()
+                fill(&response, with: found, includesRaw: query.includesRaw, for: request, of: caller)
+                return response
+            }
         }
     }
 

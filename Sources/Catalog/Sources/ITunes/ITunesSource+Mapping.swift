@@ -12,25 +12,25 @@ extension ITunesSource {
     static func item(_ result: JSONValue, raw: [UInt8], prefix: String) -> SearchItem {
         let subject = subject(of: result)
         var item = SearchItem(raw: raw)
-        item.artist = result["artistName"]?.string
-        item.collection = result["collectionName"]?.string
-        item.genre = result["primaryGenreName"]?.string ?? firstGenre(of: result)
-        item.releaseDate = result["releaseDate"]?.string
-        item.durationMs = result["trackTimeMillis"]?.integer.flatMap { $0 < 0 ? nil : $0 }
+        item.artist = text(result, "artistName")
+        item.collection = text(result, "collectionName")
+        item.genre = text(result, "primaryGenreName") ?? firstGenre(of: result)
+        item.releaseDate = text(result, "releaseDate")
+        item.durationMs = result["trackTimeMillis"]?.integer.flatMap { (0...longestTrack).contains($0) ? $0 : nil }
         item.artworkUrl = largestArtwork(of: result)
         item.downloadUrl = url(result, "previewUrl")
         switch subject {
         case .track:
             item.id = id(result, "trackId", prefix: prefix)
-            item.kind = result["kind"]?.string ?? result["wrapperType"]?.string
-            item.name = result["trackName"]?.string ?? result["trackCensoredName"]?.string
+            item.kind = text(result, "kind") ?? text(result, "wrapperType")
+            item.name = text(result, "trackName") ?? text(result, "trackCensoredName")
             item.explicit = isExplicit(result["trackExplicitness"]) ?? isAdvised(result["contentAdvisoryRating"])
             item.pageUrl = url(result, "trackViewUrl")
             complete(&item, track: result, prefix: prefix)
         case .collection:
             item.id = id(result, "collectionId", prefix: prefix + "collection:")
             item.kind = collectionKind(result)
-            item.name = result["collectionName"]?.string ?? result["collectionCensoredName"]?.string
+            item.name = text(result, "collectionName") ?? text(result, "collectionCensoredName")
             item.explicit = isExplicit(result["collectionExplicitness"])
             item.pageUrl = url(result, "collectionViewUrl")
             item.partCount = count(result)
@@ -38,10 +38,20 @@ extension ITunesSource {
         case .artist:
             item.id = id(result, "artistId", prefix: prefix + "artist:")
             item.kind = "artist"
-            item.name = result["artistName"]?.string
+            item.name = text(result, "artistName")
             item.pageUrl = url(result, "artistViewUrl") ?? url(result, "artistLinkUrl")
         }
         return item
+    }
+
+    /// The maximum length of a text, in characters. The parts of a work repeat its texts, so long ones are expensive.
+    private static let longestText = 500
+    /// The maximum playing time, in milliseconds: a year.
+    private static let longestTrack: Int64 = 366 * 24 * 3_600_000
+
+    /// The text of a member, cut to the maximum length.
+    private static func text(_ result: JSONValue, _ name: String) -> String? {
+        result[name]?.string.map { SearchParameter.cut($0, to: longestText) }
     }
 
     /// Completes the members that depend on the kind of track.
@@ -112,7 +122,7 @@ extension ITunesSource {
 
     /// The first genre. Episodes have a list of objects, podcasts a list of names.
     private static func firstGenre(of result: JSONValue) -> String? {
-        result["genres"]?.array?.first.flatMap { $0.string ?? $0["name"]?.string }
+        result["genres"]?.array?.first.flatMap { $0.string ?? $0["name"]?.string }.map { SearchParameter.cut($0, to: longestText) }
     }
 
     /// The number of parts that Apple states.
@@ -148,10 +158,10 @@ extension ITunesSource {
 
     /// The kind in the spelling of tracks: `Album` becomes `album`, `TV Season` becomes `tv-season`.
     private static func collectionKind(_ result: JSONValue) -> String {
-        if let type = result["collectionType"]?.string, !type.isEmpty {
+        if let type = text(result, "collectionType"), !type.isEmpty {
             return String(type.lowercased().map { $0 == " " ? "-" : $0 })
         }
-        if let wrapper = result["wrapperType"]?.string, wrapper != "collection", wrapper != "track" { return wrapper }
+        if let wrapper = text(result, "wrapperType"), wrapper != "collection", wrapper != "track" { return wrapper }
         return "album"
     }
 

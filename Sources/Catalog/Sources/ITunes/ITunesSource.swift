@@ -153,7 +153,7 @@ struct ITunesSource: SearchSource {
     }
 
     func refusal(in body: [UInt8]) -> String? {
-        (try? JSONValue(parsing: body))?["errorMessage"]?.string
+        (try? JSONValue(parsing: body))?["errorMessage"]?.string.map { SearchParameter.cut($0, to: 500) }
     }
 
     /// The maximum number of results; Apple sends up to 200, and the work itself before its parts.
@@ -169,7 +169,7 @@ struct ITunesSource: SearchSource {
             throw .upstreamRejected("iTunes answered with something that is not JSON: \(error).")
         }
         if let message = document.root["errorMessage"]?.string {
-            throw .upstreamRejected("iTunes answered with an error: \(message)")
+            throw .upstreamRejected("iTunes answered with an error: \(SearchParameter.cut(message, to: 500))")
         }
         if let count = document.root["resultCount"], (count.integer ?? -1) < 0 {
             throw .upstreamRejected("iTunes answered with a resultCount that is not a number of results.")
