@@ -43,7 +43,9 @@ public struct FileStatus: Sendable, Equatable {
         case regular
         /// A directory.
         case directory
-        /// A symbolic link, a pipe, a socket or a device.
+        /// A symbolic link.
+        case link
+        /// A pipe, a socket or a device.
         case other
     }
 
@@ -72,6 +74,7 @@ public struct FileStatus: Sendable, Equatable {
             switch status.st_mode & S_IFMT {
             case S_IFREG: .regular
             case S_IFDIR: .directory
+            case S_IFLNK: .link
             default: .other
             }
         links = UInt64(status.st_nlink)

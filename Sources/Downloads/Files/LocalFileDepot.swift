@@ -808,7 +808,7 @@ final class LocalFileDepot: FileDepot {
             case .directory where depth < FileNaming.deepestFolder:
                 guard let inner = try? directory.openDirectory(name) else { continue }
                 bytes += try finishedBytes(in: inner, folder.isEmpty ? name : "\(folder)/\(name)", depth: depth + 1, &seen)
-            case .directory, .other: break
+            case .directory, .link, .other: break
             }
         }
         return bytes

@@ -132,6 +132,19 @@ struct GetSessionTests {
         #expect(try files.attributesOfItem(atPath: key)[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test("a pipe or a directory is no name for a file: nothing is fetched, and it stays", arguments: [true, false])
+    func specialFile(isPipe: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/out"
+        let status = unsafe isPipe ? mkfifo(path, 0o600) : mkdir(path, 0o700)
+        #expect(status == 0)
+        let invocation = try CommandLineParser.parse(["get", "-o", path, "http://127.0.0.1:9/x"], environment: [:])
+        let error = #expect(throws: ClaimError.self) { try GetSession.Place(invocation) }
+        #expect(error?.isRefusal == true)
+        #expect(error?.description == "\(path) is \(isPipe ? "a pipe, a socket or a device" : "a directory"): -o takes the name of a file")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["out"])
+    }
+
     @Test("a link in place of a file that an interrupted run has saved does not count as that file")
     func linkInsteadOfSaved() async throws {
         let small = base + "/entity?size=1000&seed=6"
