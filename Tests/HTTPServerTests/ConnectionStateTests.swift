@@ -264,6 +264,28 @@ import Testing
         #expect(state.expired(at(4), limits: limits) == .close)
     }
 
+    @Test(
+        "while a task works for a client without a proved right, the connection gives way; otherwise it does not",
+        arguments: [true, false])
+    func handlingOfAStranger(isStranger: Bool) {
+        var state = fresh()
+        func pause() {
+            _ = state.paused(
+                isPending: false, hasProgressed: false, hasUnreadInput: false, hasPermit: false, now: at(2), limits: limits)
+        }
+        _ = state.headCompleted(head(), bodyHasBegun: false, now: at(1), limits: limits)
+        state.handlingBegan(isStranger: isStranger, at(1), limits: limits)
+        pause()
+        #expect(state.idleSince == (isStranger ? at(2) : nil))
+        _ = state.responseBegan(isSending: true, isOpenEnded: false)
+        state.responseEnded()
+        // The next request is another one's business.
+        _ = state.headCompleted(head(), bodyHasBegun: false, now: at(2), limits: limits)
+        state.handlingBegan(at(2), limits: limits)
+        pause()
+        #expect(state.idleSince == nil)
+    }
+
     @Test("a FIN that came with the request leaves a task the same moment")
     func aFINThatCameWith() {
         var state = fresh()

@@ -51,12 +51,13 @@ public final class Aria2: Sendable {
         var callback: String?
         switch request.head.method {
         case .post:
-            if request.body.count > Self.mostQuickBytes {
-                return .later { [self, text = request.body, peer = request.peer] in
+            if let lane = readingLane(for: request.body) {
+                let work = { @Sendable [self, text = request.body, peer = request.peer] in
                     var response = Response()
-                    await reply(toLarge: text, from: peer).fill(&response, nil)
+                    await reply(toLarge: text, in: lane, from: peer).fill(&response, nil)
                     return response
                 }
+                return lane === strangersLane ? .laterForStranger(work) : .later(work)
             }
             message = RPCMessage(parsing: request.body)
         default:
@@ -68,11 +69,12 @@ public final class Aria2: Sendable {
             reply.fill(&response, callback)
             return .ready
         }
-        return .later { [self, callback, peer = request.peer] in
+        let work = { @Sendable [self, callback, peer = request.peer] in
             var response = Response()
             await reply(to: prepared, callback, from: peer).fill(&response, callback)
             return response
         }
+        return prepared.isUnauthorized ? .laterForStranger(work) : .later(work)
     }
 
     // MARK: - WebSocket
@@ -97,10 +99,10 @@ public final class Aria2: Sendable {
         _ bytes: [UInt8], from peer: SocketAddress, authorized: @escaping @Sendable (Aria2Caller) -> Void,
         hold: () -> @Sendable () -> Void
     ) -> WebSocketAnswer {
-        if bytes.count > Self.mostQuickBytes {
+        if let lane = readingLane(for: bytes) {
             let release = hold()
             return .later { [self] in
-                let reply = await reply(toLarge: bytes, from: peer, authorized: authorized)
+                let reply = await reply(toLarge: bytes, in: lane, from: peer, authorized: authorized)
                 return OutgoingMessage(text: reply.body, enqueued: release)
             }
         }
@@ -172,6 +174,8 @@ public final class Aria2: Sendable {
     private static let mostQuick = 16
     /// The maximum size in bytes of a message that an event loop parses.
     private static let mostQuickBytes = 16 << 10
+    /// The same for a message that does not begin with a right secret.
+    private static let mostUncheckedBytes = 2 << 10
     /// The maximum number of calls in a message that is answered without the lane.
     private static let mostShort = 64
     /// The maximum wait for the lane. A message may wait twice: to be parsed, and to be answered.
@@ -221,14 +225,18 @@ public final class Aria2: Sendable {
         return reply ?? refuse(prepared, with: .busy, callback)
     }
 
+    /// The lane in which a message is parsed; `nil`: an event loop parses it.
+    private func readingLane(for text: [UInt8]) -> Lane? {
+        if text.count <= Self.mostUncheckedBytes { return nil }
+        guard !access.needsSecret || RPCMessage.firstSecret(in: text).map(access.isSecret) ?? false else { return strangersLane }
+        return text.count > Self.mostQuickBytes ? lane : nil
+    }
+
     /// Parses and answers a message that is too long for an event loop.
     private func reply(
-        toLarge text: [UInt8], from peer: SocketAddress, authorized: (Aria2Caller) -> Void = { _ in }
+        toLarge text: [UInt8], in lane: Lane, from peer: SocketAddress, authorized: (Aria2Caller) -> Void = { _ in }
     ) async -> Reply {
-        let isTrusted = !access.needsSecret || RPCMessage.firstSecret(in: text).map(access.isSecret) ?? false
-        let prepared = await (isTrusted ? lane : strangersLane).run(within: Self.laneLimit) {
-            prepare(RPCMessage(parsing: text), from: peer)
-        }
+        let prepared = await lane.run(within: Self.laneLimit) { prepare(RPCMessage(parsing: text), from: peer) }
         guard let prepared else { return refuse(prepare(.failed(.busy), from: peer), with: .busy, nil) }
         if let caller = prepared.caller { authorized(caller) }
         return await reply(to: prepared, nil, from: peer)

@@ -138,7 +138,7 @@ final class RPCExecutor: Sendable {
             guard details.download.state.isLive else {
                 throw RPCError("No URI data is available for GID#\(details.download.gid)")
             }
-            return .uris(details.sources)
+            return .uris(details)
         case .getServers:
             let details = try await details(try parameters.string(0), for: caller)
             guard Aria2Status(details.download.state) == .active else {

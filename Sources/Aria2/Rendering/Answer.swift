@@ -11,7 +11,7 @@ indirect enum Answer: Sendable {
     case status(Download, StatusKeys, DownloadDetails?)
     case statuses([Download], StatusKeys)
     case files(DownloadDetails)
-    case uris([DownloadDetails.Source])
+    case uris(DownloadDetails)
     case servers([DownloadDetails.Connection])
     case noPeers
     case options([(String, String)])
@@ -44,7 +44,7 @@ extension Answer {
                 if writer.bytes.count <= Self.mostBytes { view.encode(download, keys, into: &writer) }
             }
         case .files(let details): view.encodeFiles(of: details.download, details, into: &writer)
-        case .uris(let sources): DownloadView.encodeURIs(sources.map { ($0.url, $0.isUsed) }, into: &writer)
+        case .uris(let details): DownloadView.encodeURIs(of: details.download, details, into: &writer)
         case .servers(let connections): Self.encode(connections, into: &writer)
         case .noPeers: writer.list([Int]()) { _, _ in }
         case .options(let options):

@@ -61,9 +61,6 @@ struct DownloadView: Sendable {
 
     /// Writes the list of files, which always has one element.
     func encodeFiles(of download: Download, _ details: DownloadDetails?, into writer: inout JSONWriter) {
-        // The first source is the download's own URL, which is requested first.
-        var sources = details?.sources.map { ($0.url, $0.isUsed) } ?? [(download.url, false)]
-        if download.attempts > 0, !sources.isEmpty { sources[0].1 = true }
         writer.beginArray()
         writer.beginObject()
         writer.figure("completedLength", download.bytesReceived)
@@ -77,12 +74,16 @@ struct DownloadView: Sendable {
         }
         writer.member("selected", "true")
         writer.name("uris")
-        Self.encodeURIs(sources, into: &writer)
+        Self.encodeURIs(of: download, details, into: &writer)
         writer.endObject()
         writer.endArray()
     }
 
-    static func encodeURIs(_ sources: [(url: String, isUsed: Bool)], into writer: inout JSONWriter) {
+    /// Writes the list of URIs with their status.
+    static func encodeURIs(of download: Download, _ details: DownloadDetails?, into writer: inout JSONWriter) {
+        var sources = details?.sources.map { (url: $0.url, isUsed: $0.isUsed) } ?? [(download.url, false)]
+        // The first source is the download's own URL, which is requested first.
+        if download.attempts > 0, !sources.isEmpty { sources[0].isUsed = true }
         writer.beginArray()
         for source in sources {
             writer.beginObject()

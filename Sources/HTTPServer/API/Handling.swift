@@ -7,4 +7,7 @@ public enum Handling: Sendable {
     /// The task is cancelled when the client leaves, or at the time limit of the server's shutdown. Its response is
     /// then discarded.
     case later(@Sendable () async -> Response)
+    /// The same for a client that has not proved that it may have its response: the connection gives way to new ones
+    /// meanwhile.
+    case laterForStranger(@Sendable () async -> Response)
 }

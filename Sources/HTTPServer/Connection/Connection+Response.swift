@@ -13,15 +13,22 @@ extension Connection {
         }
         switch handling {
         case .ready: beginOwnResponse(&loop)
-        case .later(let work):
-            // The task holds the body now. If there is no room, it is not counted.
-            holdStorage(bodyBytes, &loop)
-            state.handlingBegan(loop.now, limits: loop.limits)
-            let (mailbox, id, number) = (loop.mailbox, id, exchange.number)
-            task = Task {
-                let response = await work()
-                mailbox.post(.response(id, request: number, response))
-            }
+        case .later(let work): start(work, isStranger: false, bodyBytes: bodyBytes, &loop)
+        case .laterForStranger(let work): start(work, isStranger: true, bodyBytes: bodyBytes, &loop)
+        }
+    }
+
+    /// Starts the task of a response.
+    private mutating func start(
+        _ work: @escaping @Sendable () async -> Response, isStranger: Bool, bodyBytes: Int, _ loop: inout LoopContext
+    ) {
+        // The task holds the body now. If there is no room, it is not counted.
+        holdStorage(bodyBytes, &loop)
+        state.handlingBegan(isStranger: isStranger, loop.now, limits: loop.limits)
+        let (mailbox, id, number) = (loop.mailbox, id, exchange.number)
+        task = Task {
+            let response = await work()
+            mailbox.post(.response(id, request: number, response))
         }
     }
 

@@ -40,6 +40,8 @@ struct ConnectionState {
     private var leavesInputUnread = false
     /// Whether the response being sent has no end that a client could wait for.
     private var isOpenEnded = false
+    /// Whether the request that is being handled is that of a client without a proved right to its response.
+    private var handlesStranger = false
     private var phaseDeadline: Moment?
     private var outputDeadline: Moment?
     /// The time of the next check whether the client has taken output that could not be written; at most the deadline.
@@ -141,8 +143,9 @@ extension ConnectionState {
 // MARK: - Responses
 
 extension ConnectionState {
-    /// Records that the response will come from a task.
-    mutating func handlingBegan(_ now: Moment, limits: borrowing ServerLimits) {
+    /// Records that the response will come from a task. `isStranger`: the client has not proved that it may have it.
+    mutating func handlingBegan(isStranger: Bool = false, _ now: Moment, limits: borrowing ServerLimits) {
+        handlesStranger = isStranger
         if peerHasEnded { phaseDeadline = now + limits.halfCloseGrace }
     }
 
@@ -155,6 +158,7 @@ extension ConnectionState {
     /// body's length is unknown. Returns false if the client has left, so that the body must not be sent.
     mutating func responseBegan(isSending: Bool, isOpenEnded: Bool) -> Bool {
         phaseDeadline = nil
+        handlesStranger = false
         self.isOpenEnded = isOpenEnded
         guard isSending else {
             responseEnded()
@@ -292,7 +296,8 @@ extension ConnectionState {
             switch phase {
             case .body, .upgraded: true
             case .awaiting, .sending, .finishing: isPending
-            case .head, .handling, .lingering, .closed: false
+            case .handling: handlesStranger
+            case .head, .lingering, .closed: false
             }
         if waits { idleSince = hasPermit ? nil : idleSince ?? now }
     }

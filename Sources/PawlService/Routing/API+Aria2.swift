@@ -38,11 +38,18 @@ extension API {
                     if let refusal = aria2.connect(request, with: &response) {
                         throw Problem(refusal)
                     }
-                } else if case .later(let work) = aria2.respond(to: request, with: &response) {
-                    return .later { [self, pending] in
-                        var response = await work()
-                        finish(pending, &response)
-                        return response
+                } else {
+                    func finishing(_ work: @escaping @Sendable () async -> Response) -> @Sendable () async -> Response {
+                        { [self, pending] in
+                            var response = await work()
+                            finish(pending, &response)
+                            return response
+                        }
+                    }
+                    switch aria2.respond(to: request, with: &response) {
+                    case .ready: break
+                    case .later(let work): return .later(finishing(work))
+                    case .laterForStranger(let work): return .laterForStranger(finishing(work))
                     }
                 }
             } else {
