@@ -10,12 +10,12 @@ from network import SERVICE
 from pawl import PORT, Client, Pawl, check, frame, handshake, post
 from service import PATIENCE, wait
 
-#: Bytes that the service may use at all, as in the Kubernetes manifest, and those that it may use for what is sent here.
-LIMIT, MOST = 512 << 20, 256 << 20
+#: Bytes that the service may use at all, as in the Kubernetes manifest, and here: bodies have 256 MiB in all.
+LIMIT, MOST = 512 << 20, 384 << 20
 #: Bytes of the longest message, and the calls that it may have.
 LONGEST, MOST_CALLS = 1 << 20, 4096
 #: Connections that post a message each, and messages on one WebSocket.
-POSTS, MESSAGES = 16, 16
+POSTS, MESSAGES = 300, 16
 #: Seconds that an answer may take: of paths that wait for nothing, and of lists, which wait for long messages.
 ANSWERS = {"/stats": 2, "/readyz": 2, "/downloads": 4}
 #: A receive buffer that takes next to nothing.
@@ -38,6 +38,7 @@ KINDS = {
     "listMethods more often": repeated(b'{"id":1,"method":"system.listMethods"}'),
     "numbers in place of calls": repeated(b"1"),
     "objects that are no calls": repeated(b'{"a":1}'),
+    "small messages of many calls": repeated(b"1", most=MOST_CALLS),
     "an id that is a list": repeated(b"1.5e0", b'{"method":"system.listMethods","id":[', b"]}"),
 }
 

@@ -41,7 +41,8 @@ struct GetSession {
             if let output, let found = try? target.status(of: output), found.kind == .other || found.kind == .directory {
                 // A rename would replace a device such as /dev/null.
                 let kind = found.kind == .directory ? "a directory" : "a pipe, a socket or a device"
-                throw ClaimError("\(SmallFile.path(of: output, in: path)) is \(kind): -o takes the name of a file", isRefusal: true)
+                throw ClaimError(
+                    "\(SmallFile.path(of: output, in: path)) is \(kind): -o takes the name of a file", isRefusal: true)
             }
             work = try target.claimDirectory(GetCommand.workDirectory, at: workPath)
         }

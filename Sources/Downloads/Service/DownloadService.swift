@@ -641,9 +641,15 @@ extension DownloadService {
         download.state.isLive || (download.state == .completed && hasFile(download))
     }
 
+    /// A download that is about to be made.
+    private struct Draft: Sendable {
+        var record: DownloadRecord
+        let url: HTTPURL
+    }
+
     /// The new downloads of one request before they are durable. `first` has the first one of each URL.
     private struct Drafts: Sendable {
-        var records: [(record: DownloadRecord, url: HTTPURL)] = []
+        var records: [Draft] = []
         var first: [String: Download] = [:]
         /// The last draft of each requested position.
         var lastPlaced: [Int: DownloadID] = [:]
@@ -763,7 +769,7 @@ extension DownloadService {
         }
         queue.insert(id, record.download.rank)
         if let gid = new.gid { drafts.gids.insert(gid) }
-        drafts.records.append((record, new.url))
+        drafts.records.append(Draft(record: record, url: new.url))
         if new.onDuplicate == .new { drafts.others.insert(id) }
         var shown = record.download
         shown.waitingFor = index.waitingReason(of: shown)
@@ -796,7 +802,7 @@ extension DownloadService {
         var changes = drafts.records.map { StoreChange.add($0.record) }
         changes += remember(outcomes, as: key)
         if fleet != nil {
-            for (record, _) in drafts.records
+            for record in drafts.records.lazy.map(\.record)
             where drafts.first[record.download.url]?.id == record.id && !drafts.others.contains(record.id) {
                 changes.append(.holdURL(record.id))
             }
@@ -820,7 +826,12 @@ extension DownloadService {
             submitGroup()
         }
         // In a fleet, the index has the downloads before this request continues.
-        if fleet == nil { for (record, _) in drafts.records { arriving.insert(record.id, record.download.rank) } }
+        if fleet == nil {
+            // Looked at in place, since a copy of a record retains each of its texts.
+            for offset in drafts.records.indices {
+                arriving.insert(drafts.records[offset].record.id, drafts.records[offset].record.download.rank)
+            }
+        }
         trustedTime()
         let commit = store.submit(changes)
         // The downloads may acquire slots as soon as they are durable: in a fleet, in the same transaction.
@@ -859,7 +870,7 @@ extension DownloadService {
             for url in urls { pendingURLs.removeValue(forKey: url)?.forEach { $0(Self.passedOn(failure)) } }
         }
         if error != nil {
-            for (record, _) in drafts.records {
+            for record in drafts.records.lazy.map(\.record) {
                 _ = leaveArriving(record.download)
                 context.names.release(record.id)
                 publisher.abandon(record.download.stamp)
@@ -868,11 +879,12 @@ extension DownloadService {
             return error
         }
         if fleet != nil {
-            for (record, _) in drafts.records { log(.transition(record.download)) }
+            for draft in drafts.records { log(.transition(draft.record.download)) }
             return nil
         }
-        for (record, url) in drafts.records {
-            let entry = Entry(DownloadMachine(record, url: url))
+        for draft in drafts.records {
+            let record = draft.record
+            let entry = Entry(DownloadMachine(record, url: draft.url))
             entry.stamp = record.download.stamp
             entries[record.id] = entry
             let lateArrival = leaveArriving(record.download)

@@ -110,7 +110,8 @@ struct DownloadRequest: Sendable {
             let name = "track.\(member.name)"
             if trackURLs.contains(member.name) {
                 // Catalogues leave an unknown URL empty.
-                guard let text = member.value.string, text.utf8.count <= MemberLimits.url, text.isEmpty || HTTPURL(text) != nil else {
+                guard let text = member.value.string, text.utf8.count <= MemberLimits.url, text.isEmpty || HTTPURL(text) != nil
+                else {
                     throw reader.refusal(name, "is no URL of http or https of at most \(MemberLimits.url) bytes")
                 }
             } else if trackTexts.contains(member.name) {

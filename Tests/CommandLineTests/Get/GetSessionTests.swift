@@ -141,7 +141,9 @@ struct GetSessionTests {
         let invocation = try CommandLineParser.parse(["get", "-o", path, "http://127.0.0.1:9/x"], environment: [:])
         let error = #expect(throws: ClaimError.self) { try GetSession.Place(invocation) }
         #expect(error?.isRefusal == true)
-        #expect(error?.description == "\(path) is \(isPipe ? "a pipe, a socket or a device" : "a directory"): -o takes the name of a file")
+        #expect(
+            error?.description
+                == "\(path) is \(isPipe ? "a pipe, a socket or a device" : "a directory"): -o takes the name of a file")
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["out"])
     }
 

@@ -108,7 +108,9 @@ struct Aria2RouteTests {
             #expect(try await told("getFiles") == used)
             // Removed, it had been tried all the same.
             let slow = try await running.addURI("/entity?size=1000000&pace=1000")
-            while try await running.result("aria2.tellStatus", #""\#(slow)",["completedLength"]"#)["completedLength"]?.string == "0" {
+            while try await running.result("aria2.tellStatus", #""\#(slow)",["completedLength"]"#)["completedLength"]?.string
+                == "0"
+            {
                 await Task.yield()
             }
             for method in ["getUris", "tellStatus"] {

@@ -47,7 +47,8 @@ struct DownloadRouteTests {
             (#"{"pageUrl":5}"#, "track.pageUrl"), (#"{"durationMs":"5"}"#, "track.durationMs"),
             (#"{"number":{}}"#, "track.number"),
             (#"{"name":"\#(String(repeating: "x", count: 4_097))"}"#, "track.name"),
-            (#"{"name":null,"artworkUrl":null,"durationMs":null}"#, nil), (#"{"artworkUrl":"","pageUrl":""}"#, nil), (#"{"durationMs":5.5,"number":1}"#, nil),
+            (#"{"name":null,"artworkUrl":null,"durationMs":null}"#, nil), (#"{"artworkUrl":"","pageUrl":""}"#, nil),
+            (#"{"durationMs":5.5,"number":1}"#, nil),
             (#"{"name":"T","artworkUrl":"https://is1-ssl.mzstatic.com/a.jpg","links":{"parts":null},"own":[{"x":1}]}"#, nil),
         ] as [(String, String?)])
     func trackMembers(track: String, refused: String?) async throws {

@@ -122,7 +122,9 @@ extension ITunesSource {
 
     /// The first genre. Episodes have a list of objects, podcasts a list of names.
     private static func firstGenre(of result: JSONValue) -> String? {
-        result["genres"]?.array?.first.flatMap { $0.string ?? $0["name"]?.string }.map { SearchParameter.cut($0, to: longestText) }
+        result["genres"]?.array?.first.flatMap { $0.string ?? $0["name"]?.string }.map {
+            SearchParameter.cut($0, to: longestText)
+        }
     }
 
     /// The number of parts that Apple states.
