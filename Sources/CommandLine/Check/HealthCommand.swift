@@ -31,9 +31,9 @@ public enum HealthCommand {
     static func listeners(
         own: ServiceProcesses.Listener, found: [[ServiceProcesses.Listener]]
     ) -> [ServiceProcesses.Listener] {
-        let isBeside = found.contains { $0.contains { $0.port == own.port } }
-        guard !isBeside, found.count == 1, !found[0].isEmpty else { return [own] }
-        return found[0]
+        guard found.count == 1, !found[0].isEmpty else { return [own] }
+        let likely = found[0].filter { $0.port == own.port }
+        return likely.isEmpty ? found[0] : likely
     }
 
     /// Sends a request to a service.

@@ -19,4 +19,10 @@ struct HealthCommandTests {
             found: found.map { ports in ports.map { Listener(host: "0.0.0.0", port: $0) } })
         #expect(listeners.map(\.port) == asked)
     }
+
+    @Test("a service at another address of this machine is asked there")
+    func otherAddress() {
+        let found = Listener(host: "127.0.0.2", port: 8080)
+        #expect(HealthCommand.listeners(own: Listener(host: "127.0.0.1", port: 8080), found: [[found]]) == [found])
+    }
 }
