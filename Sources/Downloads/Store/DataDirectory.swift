@@ -296,6 +296,9 @@ extension DataDirectory {
     /// Opens a directory of files, and creates it if it is missing.
     private func directory(_ name: String, in parent: Directory, _ permissions: UInt32?) throws(StoreError) -> Directory {
         let path = "\(downloadsPath)/\(name)"
+        if (try? parent.status(of: name))?.kind == .link {
+            throw .unavailable(path: path, reason: "it is a link, which is not followed: --downloads-dir keeps files elsewhere")
+        }
         let directory = try Self.naming(path) { () throws(SystemError) in
             try parent.makeDirectory(name)
             return try parent.openDirectory(name)

@@ -117,7 +117,8 @@ struct DataDirectoryTests {
         try FileManager.default.createSymbolicLink(atPath: "\(path)/\(name)", withDestinationPath: "\(elsewhere)/\(name)")
         if name == "files" || name == "incomplete" {
             try FileManager.default.createDirectory(atPath: "\(elsewhere)/\(name)", withIntermediateDirectories: false)
-            #expect(throws: StoreError.self) { try DataDirectory(path: path) }
+            let error = #expect(throws: StoreError.self) { try DataDirectory(path: path) }
+            #expect(error?.description.contains("\(path)/\(name): it is a link") == true)
             #expect(try FileManager.default.contentsOfDirectory(atPath: "\(elsewhere)/\(name)").isEmpty)
         } else {
             let directory = try DataDirectory(path: path)
