@@ -81,7 +81,7 @@ import Testing
         }
         let error = #expect(throws: SystemError.self) { try directory.open("link", .creating) }
         #expect(error?.kind == .alreadyExists)
-        #expect(try directory.status(of: "link")?.kind == .other)
+        #expect(try directory.status(of: "link")?.kind == .link)
         try directory.remove("link")
         #expect(try text(of: "target", in: directory) == "secret")
     }
