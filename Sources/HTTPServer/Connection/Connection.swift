@@ -171,8 +171,9 @@ struct Connection: ~Copyable {
         isReadable = true
         turn(&loop)
         guard state.idleSince == since else { return }
-        // A close would leave unread bytes in the kernel's memory, for each connection that gives way.
-        if pendingOutput > 0 || isSendingMore || socket.hasUnacknowledged { reset(&loop) } else { close(&loop) }
+        // A close would leave a stranger's unread bytes in the kernel's memory. A client with a permit may still read them.
+        let leavesBytes = pendingOutput > 0 || isSendingMore || socket.hasUnacknowledged
+        if leavesBytes, !hasPermit { reset(&loop) } else { close(&loop) }
     }
 
     /// The actions of the loop for a connection after serving it.
@@ -226,7 +227,8 @@ struct Connection: ~Copyable {
     /// Ends all work for this client. The socket is closed when the loop releases the connection.
     mutating func close(_ loop: inout LoopContext) {
         guard !isClosed else { return }
-        if socket.hasUnacknowledged { socket.limitUnacknowledged(to: loop.limits.lingerTimeout) }
+        // The client may still read the bytes. It has the same time for that as before the close.
+        if socket.hasUnacknowledged { socket.limitUnacknowledged(to: loop.limits.writeTimeout) }
         state.close()
         task?.cancel()
         task = nil
