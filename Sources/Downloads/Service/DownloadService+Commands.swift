@@ -1,0 +1,396 @@
+internal import HTTPCore
+internal import System
+
+/// Commands, changes and removals of downloads.
+extension DownloadService {
+    /// Carries out a command. When it returns, the new state is durable and in effect.
+    /// - Parameters:
+    ///   - command: The command.
+    ///   - id: The download.
+    /// - Returns: The download as the command made it.
+    /// - Throws: `notFound`, `illegalTransition`, `insufficientStorage`, `storeFailed`, `overloaded` (nothing was
+    ///   done), `unconfirmed` (it may still happen), `shuttingDown`.
+    public func perform(_ command: DownloadCommand, on id: DownloadID) async throws(DownloadError) -> Download {
+        try await ask(DownloadMachine.Command.Request(command), of: id)
+    }
+
+    /// Carries out a command on all matching downloads, in pieces of limited size that each become durable together.
+    /// Downloads for which the command is illegal stay as they are.
+    /// - Parameters:
+    ///   - command: The command.
+    ///   - states: The states of matching downloads; empty: all states.
+    ///   - label: The label of matching downloads; `nil`: any.
+    ///   - folder: The folder of matching downloads; empty: no folder; `nil`: any.
+    /// - Returns: The number of changed downloads.
+    /// - Throws: `storeFailed`, `insufficientStorage`, `overloaded`, `unconfirmed`, `shuttingDown`. Some downloads may
+    ///   have changed then.
+    public func performOnAll(
+        _ command: DownloadCommand, states: Set<DownloadState> = [], label: String? = nil, folder: String? = nil
+    ) async throws(DownloadError) -> Int {
+        let states = states.isEmpty ? Set(DownloadState.allCases.filter(command.changes)) : states.filter(command.changes)
+        if states.isEmpty { return 0 }
+        return try await inPieces(ListQuery(states: states, label: label, folder: folder)) { piece throws(DownloadError) in
+            let before = Dictionary(piece.map { ($0.id, $0.state) }, uniquingKeysWith: { first, _ in first })
+            let changed = try await self.ask(.init(command), ofPiece: piece)
+            return changed.count { $0.state != before[$0.id] }
+        }
+    }
+
+    /// Removes all matching downloads, in pieces of limited size that each become durable together. Live downloads are
+    /// cancelled first.
+    /// - Parameters:
+    ///   - selection: The downloads to remove. A download that no longer matches when it is reached stays as it is.
+    ///   - deletesFiles: Whether finished files are removed too.
+    /// - Returns: The number of removed downloads.
+    /// - Throws: `directoryAway`, `storeFailed`, `insufficientStorage`, `overloaded`, `unconfirmed`, `shuttingDown`.
+    ///   Some downloads may have been removed then.
+    public func removeAll(_ selection: ListQuery, deletingFiles deletesFiles: Bool) async throws(DownloadError) -> Int {
+        try await inPieces(selection) { piece throws(DownloadError) in
+            if deletesFiles {
+                try self.checkFilesAreThere(piece)
+                for download in piece { try await self.recogniseFile(of: download.id) }
+            }
+            var (left, count) = (piece, 0)
+            for _ in 0..<Self.mostLooks {
+                let removed = try await self.ask(.remove(deletingFile: deletesFiles), ofPiece: left, if: selection.includes).count
+                count += removed
+                if removed == left.count || !self.isShared { return count }
+                // An owner may have refused the command because the version here was outdated. Downloads that still
+                // match are removed in another pass.
+                try await self.catchUp()
+                left = left.compactMap { self.index.download($0.id) }.filter(selection.includes)
+                if left.isEmpty { return count }
+            }
+            throw .overloaded
+        }
+    }
+
+    /// The maximum number of attempts when downloads or settings change concurrently.
+    static let mostLooks = 8
+
+    /// Passes all matching downloads to a function, in pieces, and adds up the results.
+    func inPieces(
+        _ selection: ListQuery, _ body: ([Download]) async throws(DownloadError) -> Int
+    ) async throws(DownloadError) -> Int {
+        try await catchUp()
+        var query = selection
+        query.limit = Self.bulkPiece
+        query.order = .oldest
+        var count = 0
+        while true {
+            guard !isShuttingDown else { throw .shuttingDown }
+            let page = index.page(query)
+            if !page.items.isEmpty { count += try await body(page.items) }
+            guard let next = page.next else { return count }
+            query.after = next
+        }
+    }
+
+    /// Sends the same command to several downloads, and waits for all results.
+    /// - Returns: The downloads that have carried it out.
+    func ask(
+        _ request: DownloadMachine.Command.Request, ofPiece piece: [Download],
+        if isExpected: (@Sendable (Download) -> Bool)? = nil
+    ) async throws(DownloadError) -> [Download] {
+        try await ask(piece.map { (request, $0) }[...], if: isExpected)
+    }
+
+    /// Sends a command to each of several downloads, and waits for all results.
+    /// - Returns: The downloads that have carried out theirs.
+    func ask(
+        _ steps: ArraySlice<(DownloadMachine.Command.Request, Download)>,
+        if isExpected: (@Sendable (Download) -> Bool)? = nil, by deadline: ContinuousClock.Instant? = nil
+    ) async throws(DownloadError) -> [Download] {
+        let deadline = deadline ?? .now + Self.answerLimit
+        let ids = steps.map(\.1.id)
+        let pins = try await pin(ids, by: deadline)
+        defer { unpin(pins) }
+        let results = await withCheckedContinuation { continuation in
+            let collector = AnswerCollector(expecting: steps.count, continuation)
+            group = WriteBatch()
+            for (request, download) in steps {
+                guard let entry = entries[download.id] else {
+                    pass(
+                        request, of: download.id, by: pins.owners[download.id], to: .collector(collector), if: isExpected,
+                        until: deadline)
+                    continue
+                }
+                let waiter = wait(with: .collector(collector), by: deadline)
+                send(.command(command(request, of: download.id, waiter, if: isExpected)), to: entry)
+            }
+            submitGroup()
+            sendLetters()
+            schedule()
+        }
+        var done: [Download] = []
+        for result in results {
+            switch result {
+            case .success(let download): done.append(download)
+            // The download has changed or was removed before the command was carried out.
+            case .failure(.illegalTransition), .failure(.notFound), .failure(.preconditionFailed): break
+            case .failure(let error): throw error
+            }
+        }
+        return done
+    }
+
+    func command(
+        _ request: DownloadMachine.Command.Request, of id: DownloadID, _ waiter: DownloadMachine.Waiter,
+        if isExpected: (@Sendable (Download) -> Bool)?
+    ) -> DownloadMachine.Command {
+        // In a fleet, readers see only durable versions. If the machine has a newer one, the client means an outdated version.
+        let isCurrent: @Sendable (Download, Download) -> Bool = { [isShared = fleet != nil] in
+            !isShared || $0.revision == $1.revision
+        }
+        return DownloadMachine.Command(
+            waiter: waiter, request: request,
+            isExpected: { [index] download in
+                guard let isExpected else { return true }
+                return index.download(id).map { isCurrent($0, download) && isExpected($0) } ?? false
+            },
+            seat: { [index] download, move, newest in
+                QueueSeat(of: id, download.rank, move, in: index.waiting, newest: newest)
+            })
+    }
+
+    /// Changes a download. When it returns, the change is durable and in effect: the queue has the new priority or
+    /// position, and a transfer has the new speed limit. If the URL changes, the transfer is stopped, and continues at
+    /// the new URL from the bytes that are still valid there. Mirrors and the number of connections take effect in the
+    /// next attempt. A paused, failed or cancelled download stays so.
+    /// - Parameters:
+    ///   - id: The download.
+    ///   - change: The changes.
+    ///   - isExpected: Whether the download is still the version that the client means; `nil`: any version.
+    /// - Returns: The download as the change made it.
+    /// - Throws: `preconditionFailed`, `invalid`, `destinationForbidden`; `illegalTransition` (`url`, `mirrors`,
+    ///   `segments`, `filename` or `folder` of a completed download, or `position` of one that is neither queued nor
+    ///   paused); the other errors of ``perform(_:on:)``.
+    public func change(
+        _ id: DownloadID, _ change: DownloadChange, if isExpected: (@Sendable (Download) -> Bool)? = nil
+    ) async throws(DownloadError) -> Download {
+        if let url = change.url { try check(url) }
+        for url in change.mirrors ?? [] { try check(url, role: "the mirror") }
+        try check(filename: change.filename, folder: change.folder, of: id)
+        return try await ask(.change(change), of: id, if: isExpected)
+    }
+
+    /// Moves a queued or paused download to another position in the queue. When it returns, the move is durable.
+    /// Between downloads of other priorities, it gets the possible priority that is nearest to its own.
+    /// - Returns: The number of downloads that precede it then.
+    /// - Throws: The errors of ``perform(_:on:)``; `illegalTransition` if the download is neither queued nor paused.
+    public func move(_ id: DownloadID, to move: QueueMove) async throws(DownloadError) -> Int {
+        var change = DownloadChange()
+        change.move = move
+        return try await ask(.change(change), of: id).position ?? 0
+    }
+
+    /// Returns details of a download beyond its published state, as of this moment.
+    /// - Throws: `notFound`, `overloaded`, `storeFailed`.
+    public func details(of id: DownloadID) async throws(DownloadError) -> DownloadDetails {
+        if let entry = entries[id], let download = index.download(id) {
+            let attempt = entry.machine.isPlacing ? entry.work?.attempt : nil
+            return DownloadDetails(
+                download, entry.machine.record, coverage: attempt?.written ?? entry.machine.written,
+                connections: entry.work?.attempt?.openConnections ?? [])
+        }
+        let record: DownloadRecord?
+        do throws(StoreError) {
+            record = try await records([id], by: .now + Self.answerLimit).first
+        } catch {
+            throw error.isInterruption ? .overloaded : DownloadError(error)
+        }
+        guard let record, let download = index.download(id) else { throw .notFound }
+        return DownloadDetails(download, record, coverage: Coverage(record.segments), connections: [])
+    }
+
+    /// Removes a record. A live download is cancelled first.
+    /// - Parameters:
+    ///   - id: The download.
+    ///   - deletesFile: Whether the finished file is removed too.
+    ///   - isExpected: Whether the download is still the version that the client means; `nil`: any version.
+    /// - Throws: `preconditionFailed`, `directoryAway`, and the errors of ``perform(_:on:)``.
+    public func remove(
+        _ id: DownloadID, deletingFile deletesFile: Bool,
+        if isExpected: (@Sendable (Download) -> Bool)? = nil
+    ) async throws(DownloadError) {
+        let deadline = ContinuousClock.now + Self.answerLimit
+        if deletesFile {
+            if let download = index.download(id) { try checkFilesAreThere([download]) }
+            try await recogniseFile(of: id, by: deadline)
+        }
+        _ = try await ask(.remove(deletingFile: deletesFile), of: id, if: isExpected, by: deadline)
+    }
+
+    /// Sends a command to a download's machine or owner, and waits for its result.
+    func ask(
+        _ request: DownloadMachine.Command.Request, of id: DownloadID,
+        if isExpected: (@Sendable (Download) -> Bool)? = nil, by deadline: ContinuousClock.Instant? = nil
+    ) async throws(DownloadError) -> Download {
+        guard !isShuttingDown else { throw .shuttingDown }
+        let deadline = deadline ?? .now + Self.answerLimit
+        // A version that is not known here may be another replica's.
+        if let isExpected, index.download(id).map(isExpected) != true { try await catchUp(within: deadline - .now) }
+        let pins = try await pin([id], by: deadline)
+        defer { unpin(pins) }
+        let result: Result<Download, DownloadError> = await withCheckedContinuation { continuation in
+            guard let entry = entries[id] else {
+                pass(
+                    request, of: id, by: pins.owners[id], to: .continuation(continuation), if: isExpected, until: deadline)
+                sendLetters()
+                return
+            }
+            let waiter = wait(with: .continuation(continuation), by: deadline)
+            // A move may give other downloads new arrivals. All changes become durable together.
+            if case .change(let change) = request, change.move != nil { group = WriteBatch() }
+            send(.command(command(request, of: id, waiter, if: isExpected)), to: entry)
+            submitGroup()
+            schedule()
+        }
+        return try result.get()
+    }
+
+    func wait(with asker: Asker, by deadline: ContinuousClock.Instant? = nil) -> DownloadMachine.Waiter {
+        lastWaiter += 1
+        waiters[lastWaiter] = asker
+        setTimer(.answer(lastWaiter), at: deadline ?? .now + Self.answerLimit)
+        return lastWaiter
+    }
+
+    /// Downloads to which commands are about to be sent.
+    struct Pins {
+        /// Downloads with machines here, which stay until they are unpinned.
+        var entries: [Entry] = []
+        /// The instances that own other downloads.
+        var owners: [DownloadID: Int64] = [:]
+    }
+
+    /// Finds or makes the machines of downloads, and keeps them until they are unpinned. The records of ended downloads
+    /// are read from the store.
+    /// - Returns: The machines, and the owners of downloads without a machine here.
+    /// - Throws: `overloaded` if the store does not respond by the deadline.
+    func pin(_ ids: [DownloadID], by deadline: ContinuousClock.Instant? = nil) async throws(DownloadError) -> Pins {
+        let deadline = deadline ?? .now + Self.answerLimit
+        var pins = Pins()
+        var missing = ids
+        do throws(DownloadError) {
+            for attempt in 0...Self.mostReads {
+                for entry in missing.compactMap({ entries[$0] }) {
+                    entry.pins += 1
+                    pins.entries.append(entry)
+                }
+                missing.removeAll { entries[$0] != nil }
+                if missing.isEmpty || attempt == Self.mostReads { break }
+                guard let held = try await read(missing, by: deadline) else { break }
+                pins.entries += held.entries
+                pins.owners.merge(held.owners) { $1 }
+                let known = Set(held.entries.map(\.machine.id)).union(held.owners.keys)
+                missing.removeAll(where: known.contains)
+            }
+        } catch {
+            unpin(pins)
+            throw error
+        }
+        return pins
+    }
+
+    /// The maximum number of attempts to read downloads without a machine. Concurrent requests may have released them again.
+    private static let mostReads = 4
+
+    /// Unpins machines once their commands have been sent, and removes those that are no longer needed.
+    func unpin(_ pins: Pins) {
+        for entry in pins.entries {
+            entry.pins -= 1
+            if entry.pins == 0 { tidy(entry) }
+        }
+    }
+
+    /// Reads downloads without a machine, and pins them.
+    /// - Returns: The pinned downloads; `nil` if there was none to read. Further downloads may have machines by now if
+    ///   other requests have read them at the same time.
+    private func read(_ ids: [DownloadID], by deadline: ContinuousClock.Instant) async throws(DownloadError) -> Pins? {
+        var hasWaited = false
+        var isBehind = fleet != nil && ids.contains { index.version(of: $0) == nil }
+        while true {
+            if let id = ids.first(where: { reading[$0] != nil }) {
+                try await follow(by: deadline) { reading[id]?.append($0) }
+                hasWaited = true
+            } else if isBehind {
+                // Another replica may have just added the download.
+                try await catchUp(within: deadline - .now)
+                isBehind = false
+            } else {
+                break
+            }
+        }
+        let missing = ids.filter { entries[$0] == nil && index.version(of: $0) != nil }
+        if missing.isEmpty { return hasWaited ? Pins() : nil }
+        for id in missing { reading[id] = [] }
+        var failure: DownloadError?
+        defer {
+            for id in missing { reading.removeValue(forKey: id)?.forEach { $0(Self.passedOn(failure)) } }
+        }
+        do throws(StoreError) {
+            guard let fleet else { return Pins(entries: try await records(missing, by: deadline).compactMap(hold)) }
+            let taking = try await fleet.take(missing, within: deadline - .now)
+            return Pins(entries: taking.records.compactMap(hold), owners: taking.owners)
+        } catch {
+            // Nothing has been changed yet.
+            failure = error.isInterruption ? .overloaded : DownloadError(error)
+            throw failure ?? .overloaded
+        }
+    }
+
+    func records(
+        _ ids: [DownloadID], by deadline: ContinuousClock.Instant
+    ) async throws(StoreError) -> [DownloadRecord] {
+        let result: Result<[DownloadRecord], StoreError>? = await self.result(by: deadline) { [store] finish in
+            Task {
+                do throws(StoreError) { finish(.success(try await store.records(ids))) } catch { finish(.failure(error)) }
+            }
+        }
+        guard let result else { throw .interrupted("it does not answer in time") }
+        return try result.get()
+    }
+
+    /// Whether a request waits for a download's record.
+    func isBeingRead(_ id: DownloadID) -> Bool { reading[id] != nil }
+
+    /// Makes and pins a machine for a record that was read; `nil` if the download already has one or was removed.
+    private func hold(_ record: DownloadRecord) -> Entry? {
+        guard entries[record.id] == nil, index.version(of: record.id) != nil, let url = HTTPURL(record.download.url) else {
+            return nil
+        }
+        var record = record
+        record.download.expiresAt = configuration.retention.expiry(of: record.download)
+        let entry = Entry(DownloadMachine(record, url: url, written: Coverage(record.segments)))
+        entry.pins = 1
+        entries[record.id] = entry
+        if fleet != nil { send(.admitted, to: entry) }
+        return entry
+    }
+}
+
+extension DownloadMachine.Command.Request {
+    init(_ command: DownloadCommand) {
+        self =
+            switch command {
+            case .pause: .pause
+            case .resume: .resume
+            case .cancel: .cancel
+            case .retry: .retry
+            }
+    }
+}
+
+extension DownloadCommand {
+    /// Whether the command changes a download in this state.
+    func changes(_ state: DownloadState) -> Bool {
+        switch (self, state) {
+        case (.pause, .queued), (.pause, .downloading), (.pause, .retrying): true
+        case (.resume, .paused), (.resume, .failed): true
+        case (.cancel, .queued), (.cancel, .downloading), (.cancel, .retrying), (.cancel, .paused), (.cancel, .failed): true
+        case (.retry, .failed), (.retry, .cancelled): true
+        default: false
+        }
+    }
+}

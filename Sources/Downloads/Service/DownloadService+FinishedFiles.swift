@@ -1,0 +1,104 @@
+public import System
+
+/// The files of completed downloads.
+extension DownloadService {
+    /// Opens a finished file without the disk, for use on an event loop; `nil` if that fails or the disk is needed.
+    public nonisolated func openCachedFile(_ name: String, in folder: String, as identity: FileIdentity) -> FileDescriptor? {
+        depot.openCached(FilePath(name, in: folder), as: identity)
+    }
+
+    /// Whether finished files are in object storage.
+    public nonisolated var keepsObjects: Bool { depot.objects != nil }
+
+    /// Returns a URL at which a finished file in object storage is available for a minute, with ranges; `nil` if files
+    /// are on this machine. Sends no request.
+    /// - Parameters:
+    ///   - isHead: Whether the URL is signed for HEAD instead of GET.
+    ///   - disposition: The Content-Disposition of the response; `nil`: none.
+    public nonisolated func address(
+        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String
+    ) -> String? {
+        depot.objects?.address(of: id, as: identity, isHead: isHead, disposition: disposition, mediaType: mediaType)
+    }
+
+    /// Opens the finished file of a download, if it is still the one that was published. Its present identity is recorded.
+    /// - Returns: The file and its identity; without a file if it is in object storage.
+    /// - Throws: `gone`, `unavailable`.
+    public func openFile(of id: DownloadID) async throws(FinishedFileError) -> (FileDescriptor?, FileIdentity) {
+        if depot.objects == nil, volume.isAway { throw .unavailable("the downloads directory is away") }
+        guard let identity = try await currentFile(of: id), let path = index.download(id)?.path else { throw .gone }
+        if depot.objects != nil { return (nil, identity) }
+        do throws(FileError) {
+            return (
+                try await BlockingExecutor.disk.run { [depot] () throws(FileError) in try depot.open(path, as: identity) },
+                identity
+            )
+        } catch {
+            throw error.meansNoBytes ? .gone : .unavailable(error.message)
+        }
+    }
+
+    /// Whether the finished file of a download is present, judging by its name.
+    func hasFile(_ download: Download) -> Bool {
+        guard let file = download.published, !download.fileMissing, !context.names.isClaimed(file.path, byOtherThan: download.id)
+        else { return false }
+        // A file that cannot be examined does not count as missing.
+        return volume.isAway || depot.has(file)
+    }
+
+    /// Refuses to delete finished files while their directory is away: the records would be removed, but not the files.
+    func checkFilesAreThere(_ downloads: [Download]) throws(DownloadError) {
+        guard depot.objects == nil, volume.isAway else { return }
+        if downloads.contains(where: { $0.published != nil }) { throw .directoryAway }
+    }
+
+    /// Records the present identity of a finished file before it is removed with its record. A copy that was restored
+    /// from a backup is the same file with another identity.
+    /// - Throws: `unconfirmed` if that takes too long. A repeated request continues from there.
+    func recogniseFile(of id: DownloadID, by deadline: ContinuousClock.Instant? = nil) async throws(DownloadError) {
+        guard let download = index.download(id), download.published != nil, !hasFile(download) else { return }
+        let result: Result<Download, DownloadError> = await withCheckedContinuation { continuation in
+            let waiter = wait(with: .continuation(continuation), by: deadline)
+            Task {
+                _ = try? await self.currentFile(of: id)
+                self.answer(waiter, .success(download))
+            }
+        }
+        _ = try result.get()
+    }
+
+    /// Finds the finished file of a download and records its identity.
+    /// - Returns: The identity of the file; `nil` if it is gone.
+    @discardableResult
+    func currentFile(of id: DownloadID) async throws(FinishedFileError) -> FileIdentity? {
+        guard let download = index.download(id), let file = download.published else { return nil }
+        if hasFile(download) { return download.file }
+        let found = try await recognise(file, of: id)
+        if let change = noted(found, of: download) { _ = try? await ask(change, of: id) }
+        return found
+    }
+
+    /// Finds on the disk the present identity of a download's finished file; `nil` if it is gone.
+    func recognise(
+        _ file: PublishedFile, of id: DownloadID
+    ) async throws(FinishedFileError) -> FileIdentity? {
+        if context.names.isClaimed(file.path, byOtherThan: id) { return nil }
+        var found: FileIdentity?
+        do throws(FileError) {
+            switch try await depot.recognise(file, of: id) {
+            case .identical: found = file.identity
+            case .adopted(let identity): found = identity
+            case .different, .missing: break
+            }
+        } catch {
+            throw .unavailable(error.message)
+        }
+        // Another download may have got the name meanwhile.
+        return context.names.isClaimed(file.path, byOtherThan: id) ? nil : found
+    }
+
+    /// Returns the command that records the found file; `nil`: the record has it already.
+    func noted(_ found: FileIdentity?, of download: Download) -> DownloadMachine.Command.Request? {
+        download.fileMissing != (found == nil) || (found != nil && found != download.file) ? .noteFile(found) : nil
+    }
+}
