@@ -1,3 +1,4 @@
+internal import HTTPClient
 internal import HTTPCore
 internal import System
 
