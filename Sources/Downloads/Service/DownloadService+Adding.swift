@@ -437,8 +437,8 @@ extension DownloadService {
         }
         for draft in drafts.records {
             let record = draft.record
-            let entry = Entry(DownloadMachine(record, url: draft.url))
-            entry.stamp = record.download.stamp
+            let entry = LiveDownload(DownloadMachine(record, url: draft.url))
+            entry.eventID = record.download.stamp
             entries[record.id] = entry
             let lateArrival = leaveArriving(record.download)
             publisher.publish(record.download, counters: nil)

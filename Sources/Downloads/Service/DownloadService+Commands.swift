@@ -259,7 +259,7 @@ extension DownloadService {
     /// Downloads to which commands are about to be sent.
     struct Pins {
         /// Downloads with machines here, which stay until they are unpinned.
-        var entries: [Entry] = []
+        var entries: [LiveDownload] = []
         /// The instances that own other downloads.
         var owners: [DownloadID: Int64] = [:]
     }
@@ -356,13 +356,13 @@ extension DownloadService {
     func isBeingRead(_ id: DownloadID) -> Bool { reading[id] != nil }
 
     /// Makes and pins a machine for a record that was read; `nil` if the download already has one or was removed.
-    private func hold(_ record: DownloadRecord) -> Entry? {
+    private func hold(_ record: DownloadRecord) -> LiveDownload? {
         guard entries[record.id] == nil, index.version(of: record.id) != nil, let url = HTTPURL(record.download.url) else {
             return nil
         }
         var record = record
         record.download.expiresAt = configuration.retention.expiry(of: record.download)
-        let entry = Entry(DownloadMachine(record, url: url, written: Coverage(record.segments)))
+        let entry = LiveDownload(DownloadMachine(record, url: url, written: Coverage(record.segments)))
         entry.pins = 1
         entries[record.id] = entry
         if fleet != nil { send(.admitted, to: entry) }

@@ -47,10 +47,10 @@ extension DownloadService {
     }
 
     /// Publishes a download on all replicas once it is durable.
-    func tell(_ download: Download, _ entry: Entry) {
+    func tell(_ download: Download, _ entry: LiveDownload) {
         // A completion has already been published with its record.
-        if entry.toldRevision == download.revision { return }
-        entry.toldRevision = download.revision
+        if entry.membership.publishedRevision == download.revision { return }
+        entry.membership.publishedRevision = download.revision
         fleet?.transfers.set(entry.machine.isPlacing ? entry.work?.attempt?.counters : nil, of: download.id)
         submit([.show(download)])
     }
@@ -63,7 +63,9 @@ extension DownloadService {
             switch change {
             case .show(let download):
                 ids.insert(download.id)
-                if let entry = entries[download.id], entry.toldRevision == download.revision { entry.toldRevision = nil }
+                if let entry = entries[download.id], entry.membership.publishedRevision == download.revision {
+                    entry.membership.publishedRevision = nil
+                }
             case .enqueue(let id), .leaveQueue(let id), .letGo(let id): ids.insert(id)
             default: break
             }
@@ -92,9 +94,9 @@ extension DownloadService {
         for entry in pins.entries where entry.machine.phase != .removed {
             tell(entry.machine.record.download, entry)
             // A slot is the result of a committed claim, so it needs no correction.
-            if entry.isInLine {
+            if entry.membership.slot == .awaited {
                 submit([.enqueue(entry.machine.id)])
-            } else if !entry.hasTurn {
+            } else if entry.membership.slot != .held {
                 submit([.leaveQueue(entry.machine.id)])
             }
         }
@@ -121,17 +123,17 @@ extension DownloadService {
     // MARK: - Slots
 
     /// Enters the queue that all replicas share.
-    func joinLine(_ entry: Entry) -> Course {
-        entry.isInLine = true
+    func joinLine(_ entry: LiveDownload) -> Course {
+        entry.membership.slot = .awaited
         submit([.enqueue(entry.machine.id)])
         mayHaveTurns = true
         return .goesOn
     }
 
     /// Leaves the queue, or releases the slot.
-    func leaveLine(_ entry: Entry) {
-        guard entry.isInLine || entry.hasTurn else { return }
-        (entry.isInLine, entry.hasTurn) = (false, false)
+    func leaveLine(_ entry: LiveDownload) {
+        guard entry.membership.slot != .none else { return }
+        entry.membership.slot = .none
         submit([.leaveQueue(entry.machine.id)])
         if hasQueued { mayHaveTurns = true }
     }
@@ -178,16 +180,16 @@ extension DownloadService {
     private func give(_ record: DownloadRecord) {
         let id = record.id
         if let entry = entries[id] {
-            guard !entry.hasTurn else { return }
+            guard entry.membership.slot != .held else { return }
             // The download was paused or has ended meanwhile.
-            guard entry.isInLine, !isShuttingDown else { return submit([.leaveQueue(id)]) }
-            (entry.isInLine, entry.hasTurn) = (false, true)
+            guard entry.membership.slot == .awaited, !isShuttingDown else { return submit([.leaveQueue(id)]) }
+            entry.membership.slot = .held
             queue.enqueue(id, host: entry.machine.host, rank: entry.machine.record.download.rank)
             return
         }
         guard !isShuttingDown, let url = HTTPURL(record.download.url) else { return submit([.letGo(id)]) }
-        let entry = Entry(DownloadMachine(record, url: url, written: Coverage(record.segments)))
-        entry.hasTurn = true
+        let entry = LiveDownload(DownloadMachine(record, url: url, written: Coverage(record.segments)))
+        entry.membership.slot = .held
         entries[id] = entry
         send(.admitted, to: entry)
     }
@@ -196,15 +198,17 @@ extension DownloadService {
 
     /// Whether another replica could continue the download as well as this one. No work is under way, no bytes are
     /// here, and no failed attempts are counted here.
-    func canLetGo(_ entry: Entry) -> Bool {
+    func canLetGo(_ entry: LiveDownload) -> Bool {
         // At the end of the service, ``leaveFleet()`` releases all downloads together.
-        guard !isShuttingDown, entry.machine.rests, !entry.hasTurn, !entry.machine.countsFailures else { return false }
+        guard !isShuttingDown, entry.machine.rests, entry.membership.slot != .held, !entry.machine.countsFailures else {
+            return false
+        }
         let record = entry.machine.record
         return record.segments.isEmpty && entry.machine.written.ranges.isEmpty
     }
 
     /// Whether the part file of an attempt without bytes has to be removed before another replica continues the download.
-    func leavesEmptyPart(_ entry: Entry) -> Bool {
+    func leavesEmptyPart(_ entry: LiveDownload) -> Bool {
         let machine = entry.machine
         guard fleet != nil, machine.phase != .removed, machine.record.segments.isEmpty, machine.written.ranges.isEmpty else {
             return false
@@ -213,7 +217,7 @@ extension DownloadService {
     }
 
     /// Releases a download whose machine has been removed, unless it has bytes here.
-    func letGo(_ entry: Entry) {
+    func letGo(_ entry: LiveDownload) {
         let record = entry.machine.record
         fleet?.transfers.set(nil, of: record.id)
         guard entry.machine.phase != .removed, record.segments.isEmpty, !isShuttingDown else { return }

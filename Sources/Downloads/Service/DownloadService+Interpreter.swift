@@ -4,74 +4,6 @@ internal import System
 
 /// The interpreter: carries out the actions of the machines, and sends them the resulting events.
 extension DownloadService {
-    /// One download of the service: its machine, and the results of the machine's actions.
-    final class Entry {
-        var machine: DownloadMachine
-        /// The event id of the last published version.
-        var stamp = EventID(epoch: 0, sequence: 0)
-        /// The event id of a version that will be published once it is durable; `nil`: none.
-        var reservedStamp: EventID?
-        /// The beginning of the wait for a slot.
-        var queuedAt: ContinuousClock.Instant?
-        /// The resources of a transfer; `nil`: there is none.
-        var work: Work?
-        /// Whether the download is included in the service's numbers of busy and of finishing downloads.
-        var isBusy = false
-        var isFinishing = false
-        /// Actions that wait for the removal of a file, which may take long, and the events that came meanwhile.
-        var interrupted: Effects?
-        var postponed: [DownloadMachine.Event] = []
-        /// The number of requests that are about to send a command.
-        var pins = 0
-        /// In a fleet: whether it has a slot, whether it is in the queue, and the last published revision.
-        var hasTurn = false
-        var isInLine = false
-        var toldRevision: UInt64?
-        /// Whether the crash of the previous instance has changed the download's number of crashes.
-        var wasInTransfer = false
-        /// Whether a transfer may have made a part file, which is removed before another replica continues the download.
-        var mayHavePart = false
-        var hasClaim = false
-        /// The length of the file in bytes for which the quota had no room; `nil`: unknown or none.
-        var wantedBytes: Int64?
-
-        init(_ machine: DownloadMachine) {
-            self.machine = machine
-        }
-    }
-
-    /// The actions of an event, and the number of those that have been carried out.
-    struct Effects {
-        var actions: [DownloadMachine.Action]
-        var next = 0
-        var removed = RemovedFiles()
-        /// Results of commands that wait until the disk space of removed files is free.
-        var late: [(DownloadMachine.Waiter, Result<Download, DownloadError>)] = []
-    }
-
-    /// The resources of a transfer, and of verifying and publishing its file.
-    final class Work {
-        var attempt: TransferAttempt?
-        var part: PartFile?
-        var hasher: StreamingHasher?
-        var verification: Verification?
-        var verified: VerifiedFile?
-        /// The time when the attempt began, and the number of bytes then.
-        var begun = ContinuousClock.now
-        var bytesAtBeginning: Int64 = 0
-        /// The stage of the transfer in the journal.
-        var stage = CrashSuspicion.Stage.begun
-        var publication: Publication?
-        var meter = ProgressMeter()
-        var lastCheckpoint = ContinuousClock.now
-        /// Enforces the download's own speed limit, which all its connections share.
-        let speedLimiter: SpeedLimiter
-
-        init(speedLimit: Int64) {
-            speedLimiter = SpeedLimiter(bytesPerSecond: speedLimit)
-        }
-    }
-
     /// The result of work outside the actor.
     enum Message: Sendable {
         case event(DownloadID, DownloadMachine.Event)
@@ -166,7 +98,7 @@ extension DownloadService {
     }
 
     /// Sends an event to a machine and carries out its actions, and then the events that these cause.
-    func send(_ event: DownloadMachine.Event, to entry: Entry) {
+    func send(_ event: DownloadMachine.Event, to entry: LiveDownload) {
         if isHandling {
             backlog.append((entry.machine.id, event))
             return
@@ -176,7 +108,7 @@ extension DownloadService {
         handleBacklog()
     }
 
-    private func handle(_ event: DownloadMachine.Event, _ entry: Entry) {
+    private func handle(_ event: DownloadMachine.Event, _ entry: LiveDownload) {
         if entry.interrupted != nil {
             entry.postponed.append(event)
             return
@@ -188,13 +120,13 @@ extension DownloadService {
             noteProgress(entry)
         }
         entry.machine.handle(event, &context)
-        var effects = Effects(actions: [])
+        var effects = LiveDownload.Effects(actions: [])
         swap(&effects.actions, &context.actions)
         carryOut(effects, entry)
     }
 
     /// Carries out actions in order. The removal of a file interrupts them until it has ended.
-    private func carryOut(_ effects: consuming Effects, _ entry: Entry) {
+    private func carryOut(_ effects: consuming LiveDownload.Effects, _ entry: LiveDownload) {
         // In a fleet, published changes become durable together with saved records.
         let isAlone = fleet != nil && group == nil
         if isAlone { group = WriteBatch() }
@@ -270,7 +202,7 @@ extension DownloadService {
     }
 
     /// Updates the machine's counters, so that the result of a command has what readers see.
-    private func noteProgress(_ entry: Entry) {
+    private func noteProgress(_ entry: LiveDownload) {
         guard entry.machine.isPlacing, let attempt = entry.work?.attempt else { return }
         let counters = attempt.counters
         entry.machine.noteProgress(
@@ -294,7 +226,7 @@ extension DownloadService {
     }
 
     /// Releases the resources that the machine's phase does not need, and the machine itself if it is idle.
-    func tidy(_ entry: Entry) {
+    func tidy(_ entry: LiveDownload) {
         // The remaining actions may need these resources.
         guard entry.interrupted == nil else { return }
         let isBusy = !entry.machine.isQuiet
@@ -316,8 +248,8 @@ extension DownloadService {
         guard entry.pins == 0, entry.postponed.isEmpty, entry.machine.isDone || (fleet != nil && canLetGo(entry)),
             !isBeingRead(entry.machine.id)
         else { return }
-        if entry.mayHavePart, leavesEmptyPart(entry) { return discardPart(of: entry) }
-        if let stamp = entry.reservedStamp { publisher.abandon(stamp) }
+        if entry.membership.mayHavePart, leavesEmptyPart(entry) { return discardPart(of: entry) }
+        if let stamp = entry.reservedEventID { publisher.abandon(stamp) }
         let id = entry.machine.id
         guard entries[id] === entry else { return }
         entries[id] = nil
@@ -325,21 +257,21 @@ extension DownloadService {
     }
 
     /// Removes the part file without bytes of a download that is released afterwards.
-    private func discardPart(of entry: Entry) {
-        entry.mayHavePart = false
+    private func discardPart(of entry: LiveDownload) {
+        entry.membership.mayHavePart = false
         entry.work = nil
-        carryOut(Effects(actions: [.discardPart]), entry)
+        carryOut(LiveDownload.Effects(actions: [.discardPart]), entry)
     }
 
     // MARK: - Actions
 
-    private func perform(_ action: DownloadMachine.Action, _ entry: Entry) -> Course {
+    private func perform(_ action: DownloadMachine.Action, _ entry: LiveDownload) -> Course {
         let id = entry.machine.id
         switch action {
         case .enqueue:
             entry.queuedAt = .now
             if quota.isLimited, !entry.machine.written.ranges.isEmpty { begun.insert(id) }
-            if fleet != nil, !entry.hasTurn { return joinLine(entry) }
+            if fleet != nil, entry.membership.slot != .held { return joinLine(entry) }
             if fleet == nil, entry.machine.isSuspect, !suspects.admits(id) { return .goesOn }
             queue.enqueue(id, host: entry.machine.host, rank: entry.machine.record.download.rank)
         case .leaveQueue:
@@ -376,21 +308,21 @@ extension DownloadService {
         case .withdraw(let operation):
             if entry.work?.publication?.abandon() == true { backlog.append((id, .withdrawn(operation))) }
         case .save(let operation, let record, let deliveries):
-            save(record, operation, stamp: entry.stamp, announcing: deliveries)
+            save(record, operation, stamp: entry.eventID, announcing: deliveries)
         case .saveCompletion(let operation, let record, let deliveries):
             let stamp = publisher.reserve()
-            entry.reservedStamp = stamp
+            entry.reservedEventID = stamp
             save(record, operation, stamp: stamp, announcing: deliveries)
             // All replicas publish the completion once it is durable.
             if fleet != nil { tell(record.download, entry) }
         case .saveRemoval(let operation, let deliveries):
-            let stamp = entry.reservedStamp ?? publisher.reserve()
-            entry.reservedStamp = stamp
+            let stamp = entry.reservedEventID ?? publisher.reserve()
+            entry.reservedEventID = stamp
             submit([.remove(id, stamp: stamp)] + deliveries.map(StoreChange.keepDelivery), for: (id, operation))
         case .deliver(let deliveries): Task { [webhooks] in for delivery in deliveries { await webhooks?.post(delivery) } }
         case .abandonRemoval:
-            if let stamp = entry.reservedStamp { publisher.abandon(stamp) }
-            entry.reservedStamp = nil
+            if let stamp = entry.reservedEventID { publisher.abandon(stamp) }
+            entry.reservedEventID = nil
         case .saveProgress(let progress):
             hasSavedRecords = true
             store.note(progress)
@@ -399,9 +331,9 @@ extension DownloadService {
             // A file that stays counts as unrecorded until the next count. A removed file was subtracted before.
             if fleet == nil {
                 strayBytes += Int128(entry.machine.record.download.finishedBytes)
-                publisher.remove(id, stamp: entry.reservedStamp ?? publisher.reserve())
+                publisher.remove(id, stamp: entry.reservedEventID ?? publisher.reserve())
             }
-            entry.reservedStamp = nil
+            entry.reservedEventID = nil
         case .claimName(let path):
             if let earlier = context.names.publish(path, by: id) { noteLoss(of: path, earlier) }
         case .setSpeedLimit(let limit): entry.work?.speedLimiter.setLimit(bytesPerSecond: limit)
@@ -451,12 +383,12 @@ extension DownloadService {
 
     // MARK: - Publishing and saving
 
-    private func show(_ download: Download, _ entry: Entry) {
+    private func show(_ download: Download, _ entry: LiveDownload) {
         if fleet != nil { return tell(download, entry) }
         var download = download
-        let stamp = entry.reservedStamp ?? publisher.reserve()
-        entry.reservedStamp = nil
-        entry.stamp = stamp
+        let stamp = entry.reservedEventID ?? publisher.reserve()
+        entry.reservedEventID = nil
+        entry.eventID = stamp
         download.stamp = stamp
         publisher.publish(download, counters: entry.machine.isPlacing ? entry.work?.attempt?.counters : nil)
     }
@@ -503,9 +435,9 @@ extension DownloadService {
 
     // MARK: - Transfers
 
-    private func work(_ entry: Entry) -> Work {
+    private func work(_ entry: LiveDownload) -> LiveDownload.Work {
         if let work = entry.work { return work }
-        let work = Work(speedLimit: entry.machine.record.download.speedLimit)
+        let work = LiveDownload.Work(speedLimit: entry.machine.record.download.speedLimit)
         entry.work = work
         return work
     }
@@ -522,7 +454,7 @@ extension DownloadService {
         }
     }
 
-    private func start(_ operation: DownloadMachine.Operation, _ ask: ResumeDecision.Ask, _ entry: Entry) {
+    private func start(_ operation: DownloadMachine.Operation, _ ask: ResumeDecision.Ask, _ entry: LiveDownload) {
         let id = entry.machine.id
         let work = work(entry)
         if let queuedAt = entry.queuedAt { log(.started(id, waited: .now - queuedAt)) }
@@ -547,7 +479,7 @@ extension DownloadService {
             inbox.yield(.report($0))
         }
         work.attempt = attempt
-        entry.mayHavePart = true
+        entry.membership.mayHavePart = true
         work.meter = ProgressMeter()
         work.lastCheckpoint = .now
         (work.begun, work.bytesAtBeginning, work.stage) = (.now, written.byteCount, .begun)
@@ -558,7 +490,7 @@ extension DownloadService {
     }
 
     /// Returns the requests to a download's URL and its mirrors. The source that validates the present bytes comes first.
-    private func requests(for entry: Entry, _ work: Work) -> [ClientRequest] {
+    private func requests(for entry: LiveDownload, _ work: LiveDownload.Work) -> [ClientRequest] {
         let machine = entry.machine
         let mirrors = machine.record.distrustsMirrors ? [] : machine.record.mirrors.compactMap { HTTPURL($0) }
         var urls = [machine.url] + mirrors
@@ -595,7 +527,7 @@ extension DownloadService {
         }
     }
 
-    private func flush(_ operation: DownloadMachine.Operation, _ written: Coverage, trims: Bool, _ entry: Entry) {
+    private func flush(_ operation: DownloadMachine.Operation, _ written: Coverage, trims: Bool, _ entry: LiveDownload) {
         let id = entry.machine.id
         guard let part = entry.work?.part else {
             backlog.append((id, .flushed(operation, written, nil)))
@@ -613,7 +545,7 @@ extension DownloadService {
     // MARK: - Finishing
 
     private func verify(
-        _ operation: DownloadMachine.Operation, _ length: Int64, _ expected: [Checksum], _ entry: Entry
+        _ operation: DownloadMachine.Operation, _ length: Int64, _ expected: [Checksum], _ entry: LiveDownload
     ) {
         let id = entry.machine.id
         let work = work(entry)
@@ -639,7 +571,7 @@ extension DownloadService {
         depot.begin(verification)
     }
 
-    private func publish(_ operation: DownloadMachine.Operation, _ path: FilePath, _ entry: Entry) {
+    private func publish(_ operation: DownloadMachine.Operation, _ path: FilePath, _ entry: LiveDownload) {
         let id = entry.machine.id
         guard let file = entry.work?.verified else {
             backlog.append((id, .published(operation, .failure(FileError(.missing, "there is no verified file of \(id)")))))
@@ -711,7 +643,7 @@ extension DownloadService {
     /// Claims disk space for a download that is about to start: its length if that is known, otherwise the bytes that
     /// it has. The transfer claims the length when it knows it from the response's head.
     /// - Returns: Whether the quota has room.
-    private func claimRoom(for entry: Entry) -> Bool {
+    private func claimRoom(for entry: LiveDownload) -> Bool {
         guard quota.isLimited else { return true }
         let download = entry.machine.record.download
         let own = entry.machine.written.byteCount
@@ -722,7 +654,7 @@ extension DownloadService {
     }
 
     /// Ends the claim of a download whose record contains all its bytes.
-    private func releaseRoom(of entry: Entry) {
+    private func releaseRoom(of entry: LiveDownload) {
         entry.hasClaim = false
         quota.release(entry.machine.id)
         // The bytes count as unrecorded until the next count.
@@ -788,7 +720,8 @@ extension DownloadService {
     }
 
     /// Notes the stage of a transfer in the journal, in case the service crashes.
-    private func noteStage(of work: Work, _ entry: Entry, _ received: Int64, at now: ContinuousClock.Instant) {
+    private func noteStage(of work: LiveDownload.Work, _ entry: LiveDownload, _ received: Int64, at now: ContinuousClock.Instant)
+    {
         if work.stage == .proven { return }
         let stage = CrashSuspicion.stage(running: now - work.begun, hasBytes: received > work.bytesAtBeginning)
         if stage == work.stage { return }

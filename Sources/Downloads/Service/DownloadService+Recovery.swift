@@ -34,7 +34,7 @@ extension DownloadService {
             // The URLs of unfinished downloads were validated when the records were read.
             guard record.download.state.isLive, let url = HTTPURL(record.download.url) else { continue }
             if let arrival = record.download.arrival { context.identifiers.pass(arrival) }
-            let entry = Entry(
+            let entry = LiveDownload(
                 DownloadMachine(
                     record, url: url, written: written, publishedName: name,
                     isEntitySaved: known == (record.entity, record.partGeneration)))
@@ -105,8 +105,8 @@ extension DownloadService {
                 if !written.ranges.isEmpty { kept[record.id] = .some(record.partGeneration) }
                 record.download.revision = max(record.download.revision, told[record.id]?.revision ?? 0) + 1
                 changes += [.save(record), .show(record.download)]
-                let entry = Entry(DownloadMachine(record, url: url, written: written))
-                entry.hasTurn = turns.contains(record.id) && !isPaused
+                let entry = LiveDownload(DownloadMachine(record, url: url, written: written))
+                if turns.contains(record.id), !isPaused { entry.membership.slot = .held }
                 entries[record.id] = entry
             }
         }

@@ -51,7 +51,7 @@ public actor DownloadService {
     var timeAhead = Timestamp(millisecondsSinceEpoch: 0)
 
     /// Downloads that are live or have work under way.
-    var entries: [DownloadID: Entry] = [:]
+    var entries: [DownloadID: LiveDownload] = [:]
     var queue: DownloadQueue
     /// The data that the machines receive with each event.
     var context: DownloadMachine.Context

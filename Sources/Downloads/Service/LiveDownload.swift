@@ -1,0 +1,83 @@
+internal import HTTPClient
+internal import System
+
+/// A download with a machine: the machine, and the resources and results of its actions. Only the service uses it.
+final class LiveDownload {
+    var machine: DownloadMachine
+    /// The event id of the last published version.
+    var eventID = EventID(epoch: 0, sequence: 0)
+    /// The event id of a version that will be published once it is durable; `nil`: none.
+    var reservedEventID: EventID?
+    /// The beginning of the wait for a slot.
+    var queuedAt: ContinuousClock.Instant?
+    /// The resources of a transfer; `nil`: there is none.
+    var work: Work?
+    /// Whether the download is included in the service's numbers of busy and of finishing downloads.
+    var isBusy = false
+    var isFinishing = false
+    /// Actions that wait for the removal of a file, which may take long, and the events that came meanwhile.
+    var interrupted: Effects?
+    var postponed: [DownloadMachine.Event] = []
+    /// The number of requests that are about to send a command.
+    var pins = 0
+    /// The state of the download among the replicas that share its record. A single service does not use it.
+    var membership = Membership()
+    /// Whether the crash of the previous instance has changed the download's number of crashes.
+    var wasInTransfer = false
+    /// Whether the download has a claim of disk space under a quota.
+    var hasClaim = false
+    /// The length of the file in bytes for which the quota had no room; `nil`: unknown or none.
+    var wantedBytes: Int64?
+
+    var id: DownloadID { machine.id }
+
+    init(_ machine: DownloadMachine) {
+        self.machine = machine
+    }
+
+    /// The state of a download among the replicas that share its record.
+    struct Membership {
+        /// The slot of a download: none, awaited in the queue of all replicas, or held.
+        enum Slot {
+            case none, awaited, held
+        }
+
+        var slot = Slot.none
+        /// The revision that was published last, or will be with the present changes; `nil`: none.
+        var publishedRevision: UInt64?
+        /// Whether a transfer may have made a part file, which is removed before another replica continues the download.
+        var mayHavePart = false
+    }
+
+    /// The actions of an event, and the number of those that have been carried out.
+    struct Effects {
+        var actions: [DownloadMachine.Action]
+        var next = 0
+        var removed = RemovedFiles()
+        /// Results of commands that wait until the disk space of removed files is free.
+        var late: [(DownloadMachine.Waiter, Result<Download, DownloadError>)] = []
+    }
+
+    /// The resources of a transfer, and of verifying and publishing its file.
+    final class Work {
+        var attempt: TransferAttempt?
+        var part: PartFile?
+        var hasher: StreamingHasher?
+        var verification: Verification?
+        var verified: VerifiedFile?
+        /// The time when the attempt began, and the number of bytes then.
+        var begun = ContinuousClock.now
+        var bytesAtBeginning: Int64 = 0
+        /// The stage of the transfer in the journal.
+        var stage = CrashSuspicion.Stage.begun
+        var publication: Publication?
+        var meter = ProgressMeter()
+        var lastCheckpoint = ContinuousClock.now
+        /// Enforces the download's own speed limit, which all its connections share.
+        let speedLimiter: SpeedLimiter
+
+        init(speedLimit: Int64) {
+            speedLimiter = SpeedLimiter(bytesPerSecond: speedLimit)
+        }
+    }
+}
