@@ -18,7 +18,7 @@ final class FleetStore: RecordStore {
     let exposure: String?
     /// The counters of transfers of this replica and of all others.
     let transfers = FleetTransfers()
-    let store: GroupCommitStore
+    let store: GroupCommitStore<PostgresRecordWriter>
     private let listener: PostgresListener
     private let heard: Locked<ContinuousClock.Instant>
     private let renewed: Locked<ContinuousClock.Instant>
@@ -67,7 +67,7 @@ final class FleetStore: RecordStore {
     /// - Throws: `StoreError.unavailable`, `.newerSchema`, `.foreign`, or an error of PostgreSQL.
     init(
         _ options: PostgresRecordWriter.Options, in directory: DataDirectory? = nil,
-        committer: GroupCommitter.Options = GroupCommitter.Options(),
+        committer: GroupCommitOptions = GroupCommitOptions(),
         log: @escaping @Sendable (DownloadLogEvent) -> Void = { _ in }
     ) throws(StoreError) {
         self.directory = directory
@@ -125,15 +125,15 @@ final class FleetStore: RecordStore {
 
     var isCongested: Bool { store.isCongested }
 
-    var condition: FleetCondition { FleetCondition(replicas: replicas.withLock { $0 }, silence: silence) }
+    var condition: FleetCondition { FleetCondition(replicas: replicas.withLock { $0 }, silence: timeSinceResponse) }
 
     /// The time since the database's last response.
-    var silence: Duration { ContinuousClock.now - heard.withLock { $0 } }
+    var timeSinceResponse: Duration { ContinuousClock.now - heard.withLock { $0 } }
+
+    var silence: Duration? { timeSinceResponse }
 
     /// Whether no other replica can have taken over this replica's downloads yet, if all have the same lease.
     var holdsLease: Bool { ContinuousClock.now - renewed.withLock { $0 } < lease }
-
-    var fleet: FleetStore? { self }
 
     func close() async {
         listener.stop()
@@ -275,7 +275,7 @@ extension FleetStore {
         }
         store.begin(ids) { writer in
             defer { expiry.cancel() }
-            guard let writer = writer?.shared else { return conclude(.failure(.closed)) }
+            guard let writer else { return conclude(.failure(.closed)) }
             if isConcluded.load(ordering: .relaxed) { return }
             do throws(StoreError) { conclude(.success(try body(writer))) } catch { conclude(.failure(error)) }
         }
@@ -316,7 +316,7 @@ extension FleetStore {
         store.begin { [weak self] writer in
             guard let self else { return }
             _ = queuedErrands.withLock { $0.remove(errand) }
-            if let writer = writer?.shared { run(errand, writer) }
+            if let writer { run(errand, writer) }
         }
     }
 

@@ -114,7 +114,7 @@ extension DownloadService {
 
     /// Limits transfers to 1 byte/s while the database is away for long: another replica may fetch the same bytes.
     private func rest() {
-        guard let fleet, isResting != (fleet.silence > configuration.restsAfter) else { return }
+        guard let fleet, isResting != (fleet.timeSinceResponse > configuration.restsAfter) else { return }
         isResting.toggle()
         limitSpeed()
         if isResting { log(.warning("the database is away, so transfers rest until it is back")) }

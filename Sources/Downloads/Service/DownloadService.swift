@@ -161,14 +161,15 @@ public actor DownloadService {
     ) async throws(DownloadsStartError) {
         try await self.init(configuration: configuration, client: client, webhooks: webhooks, log: log) {
             directory throws(StoreError) in
-            let options = GroupCommitter.Options(committed: { log(.committed(took: $0, changes: $1)) })
+            let options = GroupCommitOptions(committed: { log(.committed(took: $0, changes: $1)) })
             guard let database = configuration.database else {
                 try directory.refuse(having: "node", "it is a replica's: give --store and --files, or another --data-dir")
-                return try GroupCommitStore(directory, options: options)
+                return (try GroupCommitStore(directory, options: options), nil)
             }
             try directory.refuse(having: "pawl.sqlite", "it has records of its own, which a replica does not take over")
             let writer = PostgresRecordWriter.Options(database: database, node: try directory.node(), lease: configuration.lease)
-            return try FleetStore(writer, in: directory, committer: options, log: log)
+            let fleet = try FleetStore(writer, in: directory, committer: options, log: log)
+            return (fleet, fleet)
         }
     }
 
@@ -193,7 +194,7 @@ public actor DownloadService {
         configuration: DownloadsConfiguration, client: HTTPClient, webhooks webhookSender: (any WebhookSender)?,
         log: @escaping @Sendable (DownloadLogEvent) -> Void,
         openDepot: ((DataDirectory) -> any FileDepot)? = nil,
-        openStore: (DataDirectory) throws(StoreError) -> any RecordStore
+        openStore: (DataDirectory) throws(StoreError) -> (store: any RecordStore, fleet: FleetStore?)
     ) async throws(DownloadsStartError) {
         let depot: any FileDepot
         let contents: StoredContents
@@ -203,8 +204,7 @@ public actor DownloadService {
                 path: configuration.dataDirectory, claimed: configuration.claimedDirectory,
                 downloads: configuration.downloadsDirectory, permissions: configuration.filePermissions, opensDownloads: false)
             data = directory.top
-            store = try openStore(directory)
-            fleet = store.fleet
+            (store, fleet) = try openStore(directory)
             contents = try store.load()
             volume = DownloadsVolume(directory, known: Self.knownVolumes(contents, data), isShared: fleet != nil)
             isVolumeRolledBack = try volume.open()

@@ -5,12 +5,12 @@ import System
 ///
 /// Accepted changes must be written, so the backlog can only be limited by refusing new ones. A caller that adds
 /// records first checks ``isCongested``. The size of a transaction is limited.
-final class GroupCommitStore: RecordStore {
-    private let committer: GroupCommitter
+final class GroupCommitStore<Writer: RecordWriter>: RecordStore {
+    private let committer: GroupCommitter<Writer>
 
     /// Starts the thread.
     /// - Throws: `StoreError.unavailable`.
-    init(_ writer: sending any RecordWriter, options: GroupCommitter.Options = GroupCommitter.Options()) throws(StoreError) {
+    init(_ writer: sending Writer, options: GroupCommitOptions = GroupCommitOptions()) throws(StoreError) {
         let committer = GroupCommitter(writer, options: options)
         self.committer = committer
         do throws(SystemError) {
@@ -18,14 +18,6 @@ final class GroupCommitStore: RecordStore {
         } catch {
             throw .unavailable(path: "the store", reason: "no thread can be started: \(error)")
         }
-    }
-
-    /// Opens the records of a data directory.
-    /// - Throws: `StoreError.foreign`, `.newerSchema`, `.damaged`, `.unavailable`, or an error of SQLite.
-    convenience init(
-        _ directory: DataDirectory, options: GroupCommitter.Options = GroupCommitter.Options()
-    ) throws(StoreError) {
-        try self.init(SQLiteRecordWriter(directory), options: options)
     }
 
     deinit {
@@ -49,7 +41,7 @@ final class GroupCommitStore: RecordStore {
     /// Runs the body on the store's thread, after the writes that are already submitted, and returns its result.
     /// - Parameter ids: The downloads whose noted progress is written first.
     func perform<Value: Sendable>(
-        _ ids: [DownloadID] = [], _ body: @escaping @Sendable (any RecordWriter) throws(StoreError) -> Value
+        _ ids: [DownloadID] = [], _ body: @escaping @Sendable (Writer) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
             committer.perform(ids) { writer in
@@ -68,7 +60,7 @@ final class GroupCommitStore: RecordStore {
     /// - Parameters:
     ///   - ids: The downloads whose noted progress is written first.
     ///   - body: Receives the writer, or `nil` if the store is closed.
-    func begin(_ ids: [DownloadID] = [], _ body: @escaping @Sendable ((any RecordWriter)?) -> Void) {
+    func begin(_ ids: [DownloadID] = [], _ body: @escaping @Sendable (Writer?) -> Void) {
         committer.perform(ids, body)
     }
 
@@ -87,5 +79,15 @@ final class GroupCommitStore: RecordStore {
 
     func close() async {
         await withCheckedContinuation { committer.stop($0) }
+    }
+}
+
+extension GroupCommitStore where Writer == SQLiteRecordWriter {
+    /// Opens the records of a data directory.
+    /// - Throws: `StoreError.foreign`, `.newerSchema`, `.damaged`, `.unavailable`, or an error of SQLite.
+    convenience init(
+        _ directory: DataDirectory, options: GroupCommitOptions = GroupCommitOptions()
+    ) throws(StoreError) {
+        try self.init(SQLiteRecordWriter(directory), options: options)
     }
 }

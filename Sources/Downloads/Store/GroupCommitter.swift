@@ -2,32 +2,7 @@ import System
 
 /// The store's thread and its backlog. The thread writes all queued changes in one transaction, and then resumes all
 /// callers that wait for them.
-final class GroupCommitter: Sendable {
-    /// Sizes and delays of the committer.
-    struct Options: Sendable {
-        /// The maximum number of changes of a transaction, which bounds the wait of its first change. The changes of a
-        /// single write stay together even if they are more.
-        var largestGroup = 1_024
-        /// The number of outstanding changes, and the duration of a transaction, above which no new downloads are
-        /// accepted.
-        var congestion: (changes: Int, age: Duration) = (50_000, .seconds(10))
-        /// The pause before a group whose outcome is unknown is tried again.
-        var retryDelay: Duration = .milliseconds(200)
-        /// The time for which notes of progress gather before they cause a transaction of their own.
-        var noteDelay: Duration = .milliseconds(250)
-        /// Called on the store's thread with the duration and the number of changes of each transaction.
-        var committed: @Sendable (Duration, Int) -> Void
-
-        init(
-            largestGroup: Int = 1_024, noteDelay: Duration = .milliseconds(250),
-            committed: @escaping @Sendable (Duration, Int) -> Void = { _, _ in }
-        ) {
-            self.largestGroup = max(largestGroup, 1)
-            self.noteDelay = noteDelay
-            self.committed = committed
-        }
-    }
-
+final class GroupCommitter<Writer: RecordWriter>: Sendable {
     private struct Write: Sendable {
         var changes: [StoreChange]
         var commit: StoreCommit
@@ -52,7 +27,7 @@ final class GroupCommitter: Sendable {
         /// The number of writes that were queued before the request, and precede it.
         let after: UInt64
         /// Receives the writer, or `nil` once the store is closed.
-        let body: @Sendable ((any RecordWriter)?) -> Void
+        let body: @Sendable (Writer?) -> Void
     }
 
     /// The state that callers and the thread share.
@@ -87,13 +62,13 @@ final class GroupCommitter: Sendable {
 
     private let backlog = Monitor(Backlog())
     /// Used by the thread, and by `load()` before anything is written.
-    private let writer: Locked<any RecordWriter>
+    private let writer: Locked<Writer>
     private let longestSilence: Duration?
-    private let options: Options
+    private let options: GroupCommitOptions
     /// Whether the store closes while the database is unreachable. No further change is then tried.
     private let isCutOff = Locked(false)
 
-    init(_ writer: sending any RecordWriter, options: Options) {
+    init(_ writer: sending Writer, options: GroupCommitOptions) {
         longestSilence = writer.longestSilence
         self.writer = Locked(writer)
         self.options = options
@@ -141,7 +116,7 @@ extension GroupCommitter {
     /// - Parameters:
     ///   - ids: The downloads whose noted progress is written first.
     ///   - body: Receives the writer, or `nil` if the store is closed.
-    func perform(_ ids: [DownloadID] = [], _ body: @escaping @Sendable ((any RecordWriter)?) -> Void) {
+    func perform(_ ids: [DownloadID] = [], _ body: @escaping @Sendable (Writer?) -> Void) {
         let isOpen = backlog.withLock { backlog in
             if backlog.isStopping { return (false, wake: false) }
             backlog.requests.append(Request(ids: ids, after: backlog.queuedWrites, body: body))

@@ -25,8 +25,8 @@ protocol RecordStore: Sendable {
     /// Whether new changes would wait longer than a client should, because the disk hangs or is too slow.
     var isCongested: Bool { get }
 
-    /// The store itself if other replicas share its records; otherwise `nil`.
-    var fleet: FleetStore? { get }
+    /// The time since the last response of a database that replicas share; `nil` if the records are in a local file.
+    var silence: Duration? { get }
 
     /// Writes the outstanding changes and closes the store. Later calls fail with `StoreError.closed`.
     func close() async
@@ -34,7 +34,7 @@ protocol RecordStore: Sendable {
 
 extension RecordStore {
     var isCongested: Bool { false }
-    var fleet: FleetStore? { nil }
+    var silence: Duration? { nil }
 }
 
 /// Everything that a store holds at the start.

@@ -1,6 +1,6 @@
 /// Writes groups of changes to a database, and reads its contents. It belongs to one thread at a time, like its
 /// connection. ``GroupCommitter`` drives it.
-protocol RecordWriter: AnyObject {
+protocol RecordWriter: AnyObject, SendableMetatype {
     /// Reads everything, with records in order of creation. Called once, before any write.
     func load() throws(StoreError) -> StoredContents
 
@@ -23,13 +23,6 @@ protocol RecordWriter: AnyObject {
     /// The maximum time between two commits; `nil` if there is none.
     var longestSilence: Duration? { get }
 
-    /// The writer itself if its database belongs to a fleet; otherwise `nil`.
-    var shared: PostgresRecordWriter? { get }
-
     /// Closes the database and releases everything that was held for it. No other call follows.
     func close()
-}
-
-extension RecordWriter {
-    var shared: PostgresRecordWriter? { nil }
 }

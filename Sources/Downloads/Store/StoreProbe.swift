@@ -45,7 +45,7 @@ final class StoreProbe: Sendable {
         changed: @escaping @Sendable (StoreCondition) -> Void = { _ in }
     ) {
         self.store = store
-        self.limit = limit ?? (store.fleet == nil ? .seconds(2) : .milliseconds(750))
+        self.limit = limit ?? (store.silence == nil ? .seconds(2) : .milliseconds(750))
         self.fullDirectory = fullDirectory
         self.changed = changed
     }
@@ -61,7 +61,7 @@ final class StoreProbe: Sendable {
         async let writeFailure = failure(of: write, \.write)
         let readFailure = await failure(of: read, \.read)
         var condition = StoreCondition()
-        if (store.fleet?.silence).map({ $0 >= Self.patience }) ?? true { condition.unreadable = readFailure?.description }
+        if store.silence.map({ $0 >= Self.patience }) ?? true { condition.unreadable = readFailure?.description }
         switch await writeFailure {
         case nil:
             guard let path = fullDirectory() else { break }
@@ -113,7 +113,7 @@ final class StoreProbe: Sendable {
             try await Task.sleep(for: limit)
             verdict.conclude(
                 .failure(
-                    store.fleet == nil
+                    store.silence == nil
                         ? .inputOutput("no answer from the disk within \(limit)")
                         : .interrupted("no answer within \(limit)")))
         }

@@ -54,7 +54,8 @@ final class FleetScene: Sendable {
             service = try await DownloadService(
                 configuration: configuration, client: client, webhooks: webhooks, log: write
             ) { directory throws(StoreError) in
-                store(try FleetStore(.init(database: database, node: try directory.node(), lease: lease), in: directory))
+                let fleet = try FleetStore(.init(database: database, node: try directory.node(), lease: lease), in: directory)
+                return (store(fleet), fleet)
             }
         } else {
             service = try await DownloadService(

@@ -125,7 +125,7 @@ struct FleetServiceTests {
                 }
             }
         }
-        try await until { isDone.withLock { $0 } || fleet.silence > .milliseconds(500) }
+        try await until { isDone.withLock { $0 } || fleet.timeSinceResponse > .milliseconds(500) }
         relay.set(.relay)
         try await task.value
         if command == "one" || command == "all" { _ = try await owner.follow(id) { $0.state == .paused } }

@@ -20,7 +20,7 @@ import Testing
     func oneOrder() async throws {
         let scene = try PostgresScene()
         let stores = try (0..<3).map {
-            try FleetStore(scene.options("\($0)"), committer: GroupCommitter.Options(largestGroup: 5))
+            try FleetStore(scene.options("\($0)"), committer: GroupCommitOptions(largestGroup: 5))
         }
         let told = try stores.map(start)
         let count = 60

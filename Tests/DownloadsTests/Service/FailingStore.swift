@@ -71,7 +71,7 @@ final class FailingStore: RecordStore {
         synced.update { $0[progress.id] = progress.bytesReceived }
     }
 
-    var fleet: FleetStore? { real.fleet }
+    var silence: Duration? { real.silence }
 
     func close() async {
         await real.close()

@@ -56,7 +56,7 @@ final class ServiceFixture: Sendable {
         ) { directory throws(StoreError) in
             let store = FailingStore(try GroupCommitStore(directory))
             opened = store
-            return store
+            return (store, nil)
         }
         guard let opened else { throw Missing(what: "a store") }
         store = opened

@@ -338,7 +338,7 @@ import Testing
     func databaseAway() async throws {
         let scene = try PostgresScene()
         let relay = try scene.relay()
-        var options = GroupCommitter.Options(largestGroup: 10)
+        var options = GroupCommitOptions(largestGroup: 10)
         options.retryDelay = .milliseconds(1)
         let (store, followed, _) = try scene.store(scene.options(through: relay), options)
         let count = 100

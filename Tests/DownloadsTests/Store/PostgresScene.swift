@@ -28,8 +28,8 @@ final class PostgresScene {
 
     /// A store, what its follower gets, and how often it was told that it has lost its lease.
     func store(
-        _ options: PostgresRecordWriter.Options, _ committer: GroupCommitter.Options = GroupCommitter.Options()
-    ) throws -> (store: GroupCommitStore, followed: FollowedChanges, fenced: Locked<Int>) {
+        _ options: PostgresRecordWriter.Options, _ committer: GroupCommitOptions = GroupCommitOptions()
+    ) throws -> (store: GroupCommitStore<PostgresRecordWriter>, followed: FollowedChanges, fenced: Locked<Int>) {
         let writer = try PostgresRecordWriter(options)
         let fenced = Locked(0)
         writer.fenced = { fenced.withLock { $0 += 1 } }

@@ -45,7 +45,7 @@ import Testing
     @Test("many writers at once all get what they wrote", arguments: StoreKind.available)
     func manyWritersAtOnce(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
-        let store = try scene.open(GroupCommitter.Options(largestGroup: 10))
+        let store = try scene.open(GroupCommitOptions(largestGroup: 10))
         try await withThrowingTaskGroup { group in
             for writer in 0..<64 {
                 group.addTask {
@@ -98,7 +98,7 @@ import Testing
         "noted progress is written with the next group, and at the latest when the store closes", arguments: StoreKind.available)
     func progressIsWrittenWithNextGroup(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
-        let store = try scene.open(GroupCommitter.Options(noteDelay: .seconds(3600)))
+        let store = try scene.open(GroupCommitOptions(noteDelay: .seconds(3600)))
         try await store.save(sampleRecord(1))
         let progress = StoredProgress(
             id: sampleRecord(1).id, bytesReceived: 10, segments: [SyncedSegment(start: 0, end: nil, synced: 10)])
@@ -119,7 +119,7 @@ import Testing
     @Test("noted progress does not wait for a write for ever", arguments: StoreKind.available)
     func progressDoesNotWaitForEver(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
-        let store = try scene.open(GroupCommitter.Options(noteDelay: .milliseconds(1)))
+        let store = try scene.open(GroupCommitOptions(noteDelay: .milliseconds(1)))
         try await store.save(sampleRecord(1))
         store.note(StoredProgress(id: sampleRecord(1).id, bytesReceived: 5, segments: []))
         while try scene.contentsAfterCrash().records.first?.download.bytesReceived != 5 { await Task.yield() }
@@ -129,7 +129,7 @@ import Testing
     @Test("a note older than a save of the same download does not undo it", arguments: StoreKind.available)
     func olderNoteDoesNotUndoSave(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
-        let store = try scene.open(GroupCommitter.Options(noteDelay: .seconds(3600)))
+        let store = try scene.open(GroupCommitOptions(noteDelay: .seconds(3600)))
         store.note(StoredProgress(id: sampleRecord(1).id, bytesReceived: 5, segments: []))
         var record = sampleRecord(1)
         record.download.bytesReceived = 50
@@ -201,7 +201,7 @@ import Testing
     @Test("a transaction takes so many changes, and a larger write alone", arguments: StoreKind.available)
     func transactionIsBounded(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
-        let store = try scene.open(GroupCommitter.Options(largestGroup: 3))
+        let store = try scene.open(GroupCommitOptions(largestGroup: 3))
         let commits = [5, 2, 2, 1].map { count in
             store.submit((0..<count).map { .set(name: "\(count)-\($0)", value: "x") })
         }

@@ -27,7 +27,7 @@ final class StoreScene {
 
     /// - Parameter maximumPages: the size of the file, if it is one.
     func open(
-        _ options: GroupCommitter.Options = GroupCommitter.Options(), maximumPages: Int? = nil
+        _ options: GroupCommitOptions = GroupCommitOptions(), maximumPages: Int? = nil
     ) throws -> any RecordStore {
         if let database { return try FleetStore(replica(path, database), committer: options) }
         return try GroupCommitStore(SQLiteRecordWriter(DataDirectory(path: path), maximumPages: maximumPages), options: options)

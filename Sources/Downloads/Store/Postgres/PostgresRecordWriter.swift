@@ -117,8 +117,6 @@ final class PostgresRecordWriter: RecordWriter {
 
     func reserveRoom() -> Bool { true }
 
-    var shared: PostgresRecordWriter? { self }
-
     func close() {
         isClosed = true
         connection?.close()
