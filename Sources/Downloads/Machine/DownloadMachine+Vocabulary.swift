@@ -96,13 +96,35 @@ extension DownloadMachine {
 
         let waiter: Waiter
         let request: Request
-        /// Whether the download is still the version that the client means. Evaluated when the command is carried out.
-        var isExpected: @Sendable (Download) -> Bool = { _ in true }
-        /// Finds the position and rank of a download that moves within the present queue. The last argument is an
-        /// unused id that is later than all arrivals.
-        var seat: @Sendable (Download, QueueMove, DownloadID) -> QueueSeat = { download, _, _ in
-            QueueSeat(position: 0, rank: download.rank)
-        }
+        /// Whether a published version is the one that the client means; `nil`: any version is. The machine does not
+        /// call it, but asks for the result with ``Query/version(_:)``.
+        var isExpected: (@Sendable (Download) -> Bool)?
+    }
+
+    /// A question that only the service can answer, about the command that is carried out next.
+    enum Query: Sendable {
+        /// Whether the published version of the download is the one that the client means.
+        case version(@Sendable (Download) -> Bool)
+        /// The name of a path that is reserved for the file: this one, or a numbered one.
+        case name(FilePath)
+        /// The position after a move of a download with this rank. `newest` is an unused id that is later than all
+        /// arrivals.
+        case placement(QueueMove, QueueRank, newest: DownloadID)
+    }
+
+    /// The answer to a query.
+    enum Fact: Sendable {
+        case version(isExpected: Bool)
+        case name(String)
+        case placement(QueuePlacement)
+    }
+
+    /// The name of a file that its response determines.
+    struct ResponseName: Sendable, Equatable {
+        /// The name according to the response.
+        let wanted: String
+        /// The name that is reserved: the wanted one, or a numbered one.
+        let reserved: String
     }
 
     /// An input of the machine.
@@ -110,12 +132,15 @@ extension DownloadMachine {
         /// The record is durable, so the download may begin.
         case admitted
         case command(Command)
-        /// The queue has given the download a slot.
-        case turnGiven
+        /// The answer to the last query. No other event comes between a query and its answer.
+        case fact(Fact)
+        /// The queue has given the download a slot. `obstacle`: the reason why its folder cannot be used, as a sentence.
+        case slotAcquired(obstacle: String?)
         case partOpened(Operation)
         /// The part file cannot be opened, for this reason; `nil`: it is missing or too short.
         case partUnusable(Operation, DownloadFailure?)
-        case accepted(Operation, TransferReport.Acceptance)
+        /// A response was accepted, and this name is reserved for its file; `nil`: the file has a name already.
+        case accepted(Operation, TransferReport.Acceptance, name: ResponseName?)
         case ended(Operation, TransferReport.Ending)
         /// These bytes should be made durable.
         case checkpointDue(Coverage)
@@ -123,7 +148,7 @@ extension DownloadMachine {
         case flushed(Operation, Coverage, FileError?)
         case committed(Operation, StoreError?)
         /// The download gets another arrival, because another download needs room in the queue.
-        case reseated(DownloadID)
+        case reassigned(DownloadID)
         case verified(Operation, VerificationOutcome)
         case published(Operation, Result<PublishedFile, FileError>)
         /// The publication was abandoned before the file had its name.
@@ -160,7 +185,7 @@ extension DownloadMachine {
         /// Moves the download to the position of its rank.
         case rearrange
         /// Gives other downloads new arrivals.
-        case reseat([QueueSeat.Other])
+        case reassign([QueuePlacement.Other])
         /// Opens the part file, which must hold at least `holding` bytes.
         case openPart(Operation, holding: Int64, publishedAs: PublishedName?)
         case start(Operation, ResumeDecision.Ask)
@@ -178,6 +203,7 @@ extension DownloadMachine {
         /// Hashes, compares and flushes the first `length` bytes.
         case verify(Operation, length: Int64, expected: [Checksum])
         case abandonVerification
+        /// Publishes the file under this path, or a numbered one. It is reserved now if the record has no name.
         case publish(Operation, path: FilePath)
         /// Abandons the publication if its file has no name yet.
         case withdraw(Operation)
@@ -197,6 +223,7 @@ extension DownloadMachine {
         case saveProgress(StoredProgress)
         /// Publishes this version of the download.
         case show(Download)
+        /// Publishes the removal, and releases the download's name.
         case showRemoval
         /// Removes the part files of all generations.
         case discardPart
@@ -205,7 +232,15 @@ extension DownloadMachine {
         /// Removes the finished file, if it is this one.
         case removeFile(FilePath, FileIdentity)
         /// Claims a path for the finished file. Another download that has claimed it before has lost its file.
+        /// The download's reservation ends.
         case claimName(FilePath)
+        /// Reserves the folder of a file whose name is not known yet, in place of the former path.
+        case reserveFolder(String)
+        /// Reserves a path again that an earlier instance has given the file.
+        case restoreName(FilePath)
+        case releaseName
+        /// Finds a fact. The event with it follows the other actions at once.
+        case query(Query)
         case setSpeedLimit(Int64)
         case setTimer(Timer, after: Duration)
         case cancelTimer(Timer)
@@ -218,8 +253,6 @@ extension DownloadMachine {
         /// The wall-clock time.
         var now: Timestamp
         var random: any RandomNumberGenerator
-        /// The reserved and published paths under `files`.
-        var names: FileNames
         var retryPolicy: RetryPolicy
         var retention = Retention()
         /// Whether messages to webhooks are delivered.

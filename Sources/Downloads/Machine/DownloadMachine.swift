@@ -46,7 +46,7 @@ struct DownloadMachine: Sendable {
     /// Transfers that did not end in time. No other transfer begins before they have ended.
     private var lingering: [Operation] = []
     /// The commands that wait, in order of arrival.
-    private var commands: [Command] = []
+    private var commands = CommandQueue()
     /// The commits under way, oldest first.
     private var commits: [Commit] = []
     /// Messages to the webhook that no commit has made durable yet.
@@ -58,8 +58,6 @@ struct DownloadMachine: Sendable {
     /// Whether discarded bytes were removed before the store had recorded that, because a full disk refuses the commit
     /// otherwise.
     private var hasMadeRoom = false
-    /// The operation of the timer that limits the wait of commands; `nil`: no command waits.
-    private var patience: Operation?
     /// The last operation before the service began to stop; `nil`: it is not stopping.
     private var shutdownAfter: Operation?
     private var lastOperation: Operation = 0
@@ -132,7 +130,7 @@ extension DownloadMachine {
     }
 
     /// Whether the download holds a slot.
-    var holdsTurn: Bool {
+    var holdsSlot: Bool {
         switch phase {
         case .opening, .transferring, .stopping: true
         default: false
@@ -143,7 +141,7 @@ extension DownloadMachine {
     var takesRoom: Bool {
         switch phase {
         case .flushing: true
-        default: holdsTurn || isFinishing
+        default: holdsSlot || isFinishing
         }
     }
 
@@ -238,17 +236,18 @@ extension DownloadMachine {
         switch event {
         case .admitted: admit(&context)
         case .command(let command): take(command, &context)
-        case .turnGiven: turnGiven(&context)
+        case .fact(let fact): supply(fact, &context)
+        case .slotAcquired(let obstacle): slotAcquired(obstacle, &context)
         case .partOpened(let operation):
             if phase == .opening(operation) { ask(&context) }
         case .partUnusable(let operation, let failure):
             if phase == .opening(operation) { partUnusable(failure, &context) }
-        case .accepted(let operation, let acceptance): accepted(operation, acceptance, &context)
+        case .accepted(let operation, let acceptance, let name): accepted(operation, acceptance, name, &context)
         case .ended(let operation, let ending): ended(operation, ending, &context)
         case .checkpointDue(let written): checkpoint(written, &context)
         case .flushed(let operation, let written, let error): flushed(operation, written, error, &context)
         case .committed(let operation, let error): committed(operation, error, &context)
-        case .reseated(let arrival): reseated(arrival, &context)
+        case .reassigned(let arrival): reassigned(arrival, &context)
         case .verified(let operation, let outcome):
             if phase == .verifying(operation, matches: false) { verified(operation, outcome, &context) }
         case .published(let operation, let result):
@@ -287,7 +286,7 @@ extension DownloadMachine {
         if lingering.isEmpty, !isShuttingDown { context.actions.append(.enqueue) }
     }
 
-    private mutating func reseated(_ arrival: DownloadID, _ context: inout Context) {
+    private mutating func reassigned(_ arrival: DownloadID, _ context: inout Context) {
         // The download may have left the queue meanwhile.
         guard record.download.isInQueue else { return }
         switch phase {
@@ -390,30 +389,18 @@ extension DownloadMachine {
         context.actions.append(.forgetBytes)
     }
 
-    /// Removes a name that the origin chose. A name that the client chose is reserved anew.
-    /// - Parameter next: The next state of the download; `nil`: the present one.
-    private mutating func resetName(as next: DownloadState? = nil, _ context: inout Context) {
-        record.download.filename = record.requestedFilename
-        reserveName(as: next, &context)
-    }
-
-    /// Reserves the record's path, or the next free one, in place of the former reservation. A cancelled or completed
-    /// download reserves nothing.
-    private mutating func reserveName(as next: DownloadState? = nil, _ context: inout Context) {
-        let next = next ?? state
-        guard next != .cancelled, next != .completed else { return context.names.release(id) }
-        if let path = record.download.path {
-            record.download.filename = context.names.reserve(path, for: id).name
-        } else {
-            context.names.reserve(folder: record.download.folder, for: id)
-        }
+    /// Removes a name that the origin chose. A name that the client chose stays reserved.
+    private mutating func dropOriginName(_ context: inout Context) {
+        guard record.requestedFilename == nil else { return }
+        record.download.filename = nil
+        context.actions.append(.reserveFolder(record.download.folder))
     }
 
     private func refusal(_ command: String) -> DownloadError { .illegalTransition(from: state, command: command) }
 
     // MARK: - Slots
 
-    private mutating func turnGiven(_ context: inout Context) {
+    private mutating func slotAcquired(_ obstacle: String?, _ context: inout Context) {
         guard phase == .waiting, state == .queued, !isShuttingDown else {
             context.actions.append(.leaveQueue)
             return
@@ -426,9 +413,7 @@ extension DownloadMachine {
             return
         }
         // Fails before bytes are fetched that could not be published.
-        if let objection = context.names.objection(toFolder: record.download.folder, for: id) {
-            return fail(DownloadFailure(.ioError, objection), retryAfter: nil, &context)
-        }
+        if let obstacle { return fail(DownloadFailure(.ioError, obstacle), retryAfter: nil, &context) }
         let count = written.byteCount
         let now = context.now
         change(&context) { download in
@@ -484,10 +469,30 @@ extension DownloadMachine {
 
     // MARK: - A transfer
 
-    private mutating func accepted(_ operation: Operation, _ accepted: TransferReport.Acceptance, _ context: inout Context) {
+    /// Returns the name to reserve for the file of a response that is about to be accepted; `nil`: it has a name, or
+    /// the response is ignored.
+    func wantedName(_ accepted: TransferReport.Acceptance, of operation: Operation) -> String? {
+        guard let (transfer, reason) = current, transfer.number == operation, !transfer.isDisowned,
+            reason == nil || !accepted.isReplacement
+        else { return nil }
+        if record.lacksExtension, let name = record.requestedFilename,
+            let suffix = FileNaming.suffix(
+                mediaType: accepted.mediaType, contentDisposition: accepted.contentDisposition, target: accepted.finalURL)
+        {
+            return FileNaming.appending(suffix, to: name)
+        }
+        guard record.download.filename == nil else { return nil }
+        return FileNaming.name(
+            requested: record.requestedFilename, contentDisposition: accepted.contentDisposition, url: url,
+            target: accepted.finalURL)
+    }
+
+    private mutating func accepted(
+        _ operation: Operation, _ accepted: TransferReport.Acceptance, _ name: ResponseName?, _ context: inout Context
+    ) {
         switch phase {
         case .transferring(var transfer) where transfer.number == operation && !transfer.isDisowned:
-            accept(accepted, &transfer, &context)
+            accept(accepted, name, &transfer, &context)
             phase = .transferring(transfer)
         case .stopping(var transfer, let reason) where transfer.number == operation && !transfer.isDisowned:
             if accepted.isReplacement {
@@ -495,7 +500,7 @@ extension DownloadMachine {
                 transfer.isDisowned = true
                 context.actions.append(.discardNewPart(accepted.partGeneration))
             } else {
-                accept(accepted, &transfer, &context)
+                accept(accepted, name, &transfer, &context)
             }
             phase = .stopping(transfer, because: reason)
         default:
@@ -505,10 +510,12 @@ extension DownloadMachine {
         }
     }
 
-    private mutating func accept(_ accepted: TransferReport.Acceptance, _ transfer: inout Transfer, _ context: inout Context) {
+    private mutating func accept(
+        _ accepted: TransferReport.Acceptance, _ name: ResponseName?, _ transfer: inout Transfer, _ context: inout Context
+    ) {
         if accepted.startedOver { context.actions.append(.log(.startedOver(id, "the origin has another version, or no ranges"))) }
         // A name once chosen stays, even if the download starts over.
-        chooseName(accepted, &context)
+        if let name { take(name) }
         let isNew = accepted.written.byteCount == 0
         // A small file is complete so soon that this save would be wasted.
         let isSmall = accepted.body.entity.total.map { $0 <= StreamingHasher.smallFile } ?? false
@@ -535,21 +542,13 @@ extension DownloadMachine {
         if accepted.isReplacement { transfer.replacement = Replacement(commit: commit) }
     }
 
-    /// Chooses the file's name if it has none, or adds the extension that a requested name lacks.
-    private mutating func chooseName(_ accepted: TransferReport.Acceptance, _ context: inout Context) {
-        if record.lacksExtension, let name = record.requestedFilename,
-            let suffix = FileNaming.suffix(
-                mediaType: accepted.mediaType, contentDisposition: accepted.contentDisposition, target: accepted.finalURL)
-        {
-            record.requestedFilename = FileNaming.appending(suffix, to: name)
+    /// Gives the file its name, or adds the extension that a requested name lacks.
+    private mutating func take(_ name: ResponseName) {
+        if record.lacksExtension, record.requestedFilename != nil {
+            record.requestedFilename = name.wanted
             record.lacksExtension = false
-            return resetName(&context)
         }
-        guard record.download.filename == nil else { return }
-        record.download.filename = FileNaming.name(
-            requested: record.requestedFilename, contentDisposition: accepted.contentDisposition, url: url,
-            target: accepted.finalURL)
-        reserveName(&context)
+        record.download.filename = name.reserved
     }
 
     /// Handles the end of the commit that discards the bytes of an earlier generation.
@@ -830,7 +829,7 @@ extension DownloadMachine {
             // are trusted again.
             record.distrustsMirrors = false
             giveUpBytes(&context)
-            resetName(&context)
+            dropOriginName(&context)
             context.actions.append(.discardPart)
             fail(
                 DownloadFailure(.checksumMismatch, "the file is \(actual), and should be \(expected)"), retryAfter: nil, &context)
@@ -842,11 +841,7 @@ extension DownloadMachine {
         let name =
             record.download.filename
             ?? FileNaming.name(requested: record.requestedFilename, contentDisposition: nil, url: url)
-        if record.download.filename == nil {
-            record.download.filename = name
-            reserveName(&context)
-        }
-        let path = FilePath(record.download.filename ?? name, in: record.download.folder)
+        let path = FilePath(name, in: record.download.folder)
         let operation = nextOperation()
         phase = .publishing(operation, isWithdrawn: false)
         context.actions.append(.publish(operation, path: path))
@@ -864,7 +859,7 @@ extension DownloadMachine {
     private mutating func finishingFailed(_ error: FileError, _ context: inout Context) {
         if error.meansNoBytes {
             giveUpBytes(&context)
-            resetName(&context)
+            dropOriginName(&context)
             context.actions.append(.discardPart)
             return fail(DownloadFailure(.ioError, error.message, retryable: true), retryAfter: nil, &context)
         }
@@ -924,7 +919,6 @@ extension DownloadMachine {
         loseBytes(&context)
         phase = .resting
         context.actions.append(.claimName(file.path))
-        context.names.release(id)
         if let error { saveLater(commit, error, &context) } else { context.actions.append(.finishPublishing) }
         context.actions.append(.show(record.download))
         context.actions.append(.log(.transition(record.download)))
@@ -949,7 +943,7 @@ extension DownloadMachine {
             save(&context)
             enqueue(&context)
         case .patience(let operation):
-            if patience == operation { patienceEnded(&context) }
+            if commands.patience == operation { patienceEnded(&context) }
         case .save:
             guard failedSaves > 0, !isShuttingDown, phase != .removed else { return }
             if case .removing = phase { return }
@@ -961,7 +955,7 @@ extension DownloadMachine {
 
     /// Ends the wait of commands that has reached its limit.
     private mutating func patienceEnded(_ context: inout Context) {
-        patience = nil
+        commands.patience = nil
         switch phase {
         case .stopping(let transfer, _):
             if transfer.replacement?.ending == nil { lingering.append(transfer.number) }
@@ -971,9 +965,7 @@ extension DownloadMachine {
         case .flushing: interrupted(&context)
         case .publishing, .completing, .clearing, .removing:
             // The publication or commit cannot be undone and may take any time. The results of the commands stay unconfirmed.
-            let waiting = commands
-            commands = []
-            for command in waiting { context.actions.append(.answer(command.waiter, .failure(.unconfirmed))) }
+            for command in commands.removeAll() { answer(command, .failure(.unconfirmed), &context) }
         case .resting, .waiting, .delayed, .opening, .transferring, .verifying, .removed: break
         }
     }
@@ -1006,7 +998,7 @@ extension DownloadMachine {
         if before.1 != record.entity || before.2 != record.partGeneration { entity = .unsaved }
         written = coverage
         publishedName = published
-        if let path = published?.path { context.names.restore(path.name, in: path.folder, for: id) }
+        if let path = published?.path { context.actions.append(.restoreName(path)) }
         change(&context) { _ in }
     }
 
@@ -1056,33 +1048,92 @@ extension DownloadMachine {
 
     /// Carries out the waiting commands in order, until one has to wait.
     private mutating func drain(_ context: inout Context) {
-        while let command = commands.first, !isBlocked {
+        while let command = commands.first, !isBlocked, !commands.awaitsFact {
             if phase == .removed {
                 commands.removeFirst()
                 answer(command, .failure(.notFound), &context)
-            } else if !command.isExpected(record.download) {
+            } else if let isExpected = command.isExpected, commands.facts.isExpected == nil {
+                find(.version(isExpected), &context)
+            } else if commands.facts.isExpected == false {
                 commands.removeFirst()
                 answer(command, .failure(.preconditionFailed), &context)
             } else if needsStop(command.request) {
                 stop(&context)
+                if isBlocked { commands.forgetFacts() }
+            } else if let query = missingFact(for: command.request, &context) {
+                find(query, &context)
             } else {
-                commands.removeFirst()
-                carryOut(command, &context)
+                carryOut(command, commands.removeFirst(), &context)
             }
         }
+        // The next event is the fact.
+        if commands.awaitsFact { return }
         if commands.isEmpty {
-            if let patience { context.actions.append(.cancelTimer(.patience(patience))) }
-            patience = nil
-        } else if patience == nil {
+            if let patience = commands.patience { context.actions.append(.cancelTimer(.patience(patience))) }
+            commands.patience = nil
+        } else if commands.patience == nil {
             let operation = nextOperation()
-            patience = operation
+            commands.patience = operation
             context.actions.append(.setTimer(.patience(operation), after: Self.patience))
+        }
+        guard commands.requeuesAfterwards else { return }
+        commands.requeuesAfterwards = false
+        requeue(&context)
+    }
+
+    private mutating func find(_ query: Query, _ context: inout Context) {
+        commands.awaitsFact = true
+        context.actions.append(.query(query))
+    }
+
+    private mutating func supply(_ fact: Fact, _ context: inout Context) {
+        guard commands.awaitsFact else { return }
+        commands.supply(fact)
+        drain(&context)
+    }
+
+    /// The name or placement that a command lacks; `nil`: it needs none, or has it.
+    private func missingFact(for request: Command.Request, _ context: inout Context) -> Query? {
+        switch request {
+        case .retry:
+            guard refusal(of: request) == nil, commands.facts.name == nil, let name = record.requestedFilename else { return nil }
+            return .name(FilePath(name, in: record.download.folder))
+        case .change(let wanted) where wanted.movesFile || wanted.move != nil:
+            guard refusal(of: request) == nil else { return nil }
+            if commands.facts.name == nil, let path = path(after: wanted) { return .name(path) }
+            guard commands.facts.placement == nil, let move = wanted.move else { return nil }
+            var download = record.download
+            wanted.apply(to: &download)
+            return .placement(move, download.rank, newest: newArrival(&context))
+        case .pause, .resume, .cancel, .change, .remove, .noteFile: return nil
+        }
+    }
+
+    /// The path to reserve for a change of the file's name or folder; `nil`: none. A cancelled download reserves nothing
+    /// until it is retried. Before the origin's first response there may be no name, and only the folder is reserved.
+    private func path(after wanted: DownloadChange) -> FilePath? {
+        guard wanted.movesFile, state != .cancelled else { return nil }
+        let name = wanted.filename.map(FileNaming.normalised) ?? record.requestedFilename ?? record.download.filename
+        return name.map { FilePath($0, in: wanted.folder.map(FileNaming.normalised) ?? record.download.folder) }
+    }
+
+    /// The reason why a retry or a change is refused in the present state; `nil`: it can be carried out.
+    private func refusal(of request: Command.Request) -> DownloadError? {
+        switch request {
+        case .retry: state == .failed || state == .cancelled ? nil : refusal("retry")
+        case .change(let wanted):
+            if let part = wanted.partBeforeCompletion, state == .completed || publishedName != nil {
+                refusal("new \(part)")
+            } else {
+                wanted.move != nil && !record.download.isInQueue ? refusal("new position") : nil
+            }
+        case .pause, .resume, .cancel, .remove, .noteFile: nil
         }
     }
 
     /// Whether the work under way has to end before the command can be carried out.
     private func needsStop(_ request: Command.Request) -> Bool {
-        guard holdsTurn || isFinishing else { return false }
+        guard holdsSlot || isFinishing else { return false }
         return switch request {
         case .pause, .cancel, .remove: true
         // A move does not stop a transfer: it is refused, because the download is not in the queue.
@@ -1126,7 +1177,11 @@ extension DownloadMachine {
     /// afterwards enters the queue again.
     private mutating func interrupted(_ context: inout Context) {
         phase = .resting
+        commands.requeuesAfterwards = true
         drain(&context)
+    }
+
+    private mutating func requeue(_ context: inout Context) {
         guard phase == .resting, state == .downloading else { return }
         if isShuttingDown {
             save(&context)
@@ -1136,13 +1191,14 @@ extension DownloadMachine {
         }
     }
 
-    private mutating func carryOut(_ command: Command, _ context: inout Context) {
+    private mutating func carryOut(_ command: Command, _ facts: CommandQueue.Facts, _ context: inout Context) {
+        if let refusal = refusal(of: command.request) { return answer(command, .failure(refusal), &context) }
         switch command.request {
         case .pause: pause(command, &context)
         case .resume: resume(command, &context)
         case .cancel: cancel(command, &context)
-        case .retry: retry(command, &context)
-        case .change(let wanted): change(command, wanted, &context)
+        case .retry: startAfresh(command, as: .queued, named: facts.name, &context)
+        case .change(let wanted): change(command, wanted, facts, &context)
         case .remove(let deletesFile): remove(command, deletesFile, &context)
         case .noteFile(let identity): noteFile(command, identity, &context)
         }
@@ -1211,20 +1267,21 @@ extension DownloadMachine {
         }
     }
 
-    private mutating func retry(_ command: Command, _ context: inout Context) {
-        switch state {
-        case .failed, .cancelled: startAfresh(command, as: .queued, &context)
-        case .queued, .downloading, .paused, .retrying, .completed: answer(command, .failure(refusal("retry")), &context)
-        }
-    }
-
     /// Discards all bytes, to end or to begin again. The part files stay until the commit, so that a crash before it
     /// loses no bytes.
-    private mutating func startAfresh(_ command: Command, as next: DownloadState, _ context: inout Context) {
+    /// - Parameter name: The name that is reserved for the file of another attempt; `nil`: the origin determines it.
+    private mutating func startAfresh(
+        _ command: Command, as next: DownloadState, named name: String? = nil, _ context: inout Context
+    ) {
         // An attempt may have created the part file and written nothing.
         let mayHavePart = record.download.attempts > 0 || record.entity != nil || isCountedOn
         giveUpBytes(&context)
-        resetName(as: next, &context)
+        record.download.filename = name ?? record.requestedFilename
+        if next == .cancelled {
+            context.actions.append(.releaseName)
+        } else if name == nil {
+            context.actions.append(.reserveFolder(record.download.folder))
+        }
         record.distrustsMirrors = false
         forgetFailures()
         // Reset only here. When bytes are lost, the media type stays, so that no page replaces the file.
@@ -1259,32 +1316,25 @@ extension DownloadMachine {
 
     // MARK: - Changing and removing
 
-    private mutating func change(_ command: Command, _ wanted: DownloadChange, _ context: inout Context) {
-        if let part = wanted.partBeforeCompletion, state == .completed || publishedName != nil {
-            return answer(command, .failure(refusal("new \(part)")), &context)
-        }
-        var seat: QueueSeat?
-        if let move = wanted.move {
-            guard record.download.isInQueue else { return answer(command, .failure(refusal("new position")), &context) }
-            var download = record.download
-            wanted.apply(to: &download)
-            seat = command.seat(download, move, newArrival(&context))
-        }
+    private mutating func change(
+        _ command: Command, _ wanted: DownloadChange, _ facts: CommandQueue.Facts, _ context: inout Context
+    ) {
+        let placement = facts.placement
         let relinks = isRelinking(wanted)
         let goesOn = relinks && [.queued, .downloading, .retrying].contains(state)
         if goesOn { leavePhase(&context) }
-        if wanted.movesFile { move(wanted, &context) }
+        if wanted.movesFile { move(wanted, to: facts.name, &context) }
         if relinks, let url = wanted.url { relink(to: url, authorization: wanted.authorization) }
         if let mirrors = wanted.mirrors {
             record.mirrors = mirrors.map(\.string)
             record.distrustsMirrors = false
         }
         if let segments = wanted.segments { record.requestedSegments = segments }
-        if let others = seat?.others, !others.isEmpty { context.actions.append(.reseat(others)) }
+        if let others = placement?.others, !others.isEmpty { context.actions.append(.reassign(others)) }
         let count = written.byteCount
         change(&context) { download in
             wanted.apply(to: &download)
-            if let rank = seat?.rank {
+            if let rank = placement?.rank {
                 download.priority = rank.priority
                 download.arrival = rank.arrival == download.id ? nil : rank.arrival
             }
@@ -1297,24 +1347,25 @@ extension DownloadMachine {
         if wanted.speedLimit != nil { context.actions.append(.setSpeedLimit(record.download.speedLimit)) }
         save(answering: command.waiter, &context)
         // The result has the position of the move, even if the queue changes before the commit.
-        if let seat { commits[commits.count - 1].answers[0].download.position = seat.position }
+        if let placement { commits[commits.count - 1].answers[0].download.position = placement.position }
         if goesOn {
             enqueue(&context)
-        } else if phase == .waiting, wanted.priority != nil || seat != nil {
+        } else if phase == .waiting, wanted.priority != nil || placement != nil {
             context.actions.append(.rearrange)
         }
     }
 
-    /// Changes the file's name or folder, and reserves the new path in place of the old one. A cancelled download reserves
-    /// nothing until it is retried. Before the origin's first response there may be no name, and only the folder is reserved.
-    private mutating func move(_ wanted: DownloadChange, _ context: inout Context) {
+    /// Changes the file's name or folder. The name is reserved.
+    private mutating func move(_ wanted: DownloadChange, to name: String?, _ context: inout Context) {
         if let folder = wanted.folder { record.download.folder = FileNaming.normalised(folder) }
         if let filename = wanted.filename {
             record.requestedFilename = FileNaming.normalised(filename)
             record.lacksExtension = false
         }
-        record.download.filename = record.requestedFilename ?? record.download.filename
-        reserveName(&context)
+        record.download.filename = name ?? record.requestedFilename ?? record.download.filename
+        if record.download.filename == nil, state != .cancelled {
+            context.actions.append(.reserveFolder(record.download.folder))
+        }
     }
 
     /// Replaces the URL by another one of the same content. The bytes stay, and the new origin has to validate them.
@@ -1378,8 +1429,6 @@ extension DownloadMachine {
 
     private mutating func removalCommitted(_ removal: Removal, _ error: StoreError?, _ context: inout Context) {
         guard let error else {
-            context.names.release(id)
-            if state == .completed, let path = record.download.path { context.names.forget(path, of: id) }
             context.actions.append(.forgetBytes)
             context.actions.append(.discardPart)
             phase = .removed
@@ -1425,7 +1474,7 @@ extension DownloadMachine {
             change(&context) { $0.fileMissing = true }
         } else {
             giveUpBytes(&context)
-            resetName(&context)
+            dropOriginName(&context)
             isCountedOn = true
             change(&context) { _ in }
             context.actions.append(.discardPart)

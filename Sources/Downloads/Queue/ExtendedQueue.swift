@@ -23,7 +23,7 @@ struct ExtendedQueue<Base: QueueOrder>: QueueOrder {
     }
 
     /// Gives a member another arrival.
-    mutating func reseat(_ other: QueueSeat.Other) {
+    mutating func reassign(_ other: QueuePlacement.Other) {
         if !added.remove(other.id, other.former) {
             hidden.insert((other.former, base.count(below: other.former)), at: hiddenCount(below: other.former))
         }

@@ -207,7 +207,7 @@ extension DownloadService {
         /// The last draft of each requested position.
         var lastPlaced: [Int: DownloadID] = [:]
         /// Downloads that get another arrival, to make room in the queue.
-        var reseated: [DownloadID: QueueSeat.Other] = [:]
+        var reassigned: [DownloadID: QueuePlacement.Other] = [:]
         var gids: Set<DownloadGID> = []
         /// Drafts that are wanted in addition to other downloads of their URLs.
         var others: Set<DownloadID> = []
@@ -227,18 +227,18 @@ extension DownloadService {
         }
 
         /// Gives another arrival to a download in the queue.
-        mutating func reseat(_ other: QueueSeat.Other) {
+        mutating func reassign(_ other: QueuePlacement.Other) {
             if let offset = offset(of: other.id) {
                 records[offset].record.download.arrival = other.arrival
             } else {
-                reseated[other.id] = QueueSeat.Other(
-                    id: other.id, arrival: other.arrival, former: reseated[other.id]?.former ?? other.former)
+                reassigned[other.id] = QueuePlacement.Other(
+                    id: other.id, arrival: other.arrival, former: reassigned[other.id]?.former ?? other.former)
             }
         }
 
         /// Returns the rank of a download once the drafts are in the queue.
         func rank(of download: Download) -> QueueRank {
-            offset(of: download.id).map { records[$0].record.download.rank } ?? reseated[download.id]?.rank ?? download.rank
+            offset(of: download.id).map { records[$0].record.download.rank } ?? reassigned[download.id]?.rank ?? download.rank
         }
     }
 
@@ -302,21 +302,21 @@ extension DownloadService {
         new.folder = FileNaming.normalised(new.folder)
         var record = DownloadRecord(new, id: id, at: clock.now)
         if let path = record.download.path {
-            record.download.filename = context.names.reserve(path, for: id).name
+            record.download.filename = names.reserve(path, for: id).name
         } else if !record.download.folder.isEmpty {
-            context.names.reserve(folder: record.download.folder, for: id)
+            names.reserve(folder: record.download.folder, for: id)
         }
         record.download.stamp = publisher.reserve()
         if let position = new.position {
             // Items of one request with the same position keep their order.
             let previous = drafts.lastPlaced[position].flatMap(drafts.offset(of:)).map { drafts.records[$0].record.download.rank }
             let place = previous.map { queue.count(below: $0) + 1 } ?? position
-            let seat = QueueSeat(of: id, record.download.rank, .start(place), in: queue, newest: newIdentity())
-            record.download.priority = seat.rank.priority
-            if seat.rank.arrival != id { record.download.arrival = seat.rank.arrival }
-            for other in seat.others {
-                queue.reseat(other)
-                drafts.reseat(other)
+            let placement = QueuePlacement(of: id, record.download.rank, .start(place), in: queue, newest: newIdentity())
+            record.download.priority = placement.rank.priority
+            if placement.rank.arrival != id { record.download.arrival = placement.rank.arrival }
+            for other in placement.others {
+                queue.reassign(other)
+                drafts.reassign(other)
             }
             drafts.lastPlaced[position] = id
         }
@@ -364,16 +364,16 @@ extension DownloadService {
         let urls = drafts.first.keys.filter { pendingURLs[$0] == nil }
         for url in urls { pendingURLs[url] = [] }
         pendingGIDs.formUnion(drafts.gids)
-        if !drafts.reseated.isEmpty {
-            let reseated = Array(drafts.reseated.values)
+        if !drafts.reassigned.isEmpty {
+            let reassigned = Array(drafts.reassigned.values)
             group = WriteBatch()
-            if fleet != nil { _ = reseat(reseated) }
-            for other in reseated {
+            if fleet != nil { _ = reassign(reassigned) }
+            for other in reassigned {
                 if entries[other.id] == nil, arriving.remove(other.id, other.former) {
                     arriving.insert(other.id, other.rank)
                     lateArrivals[other.id] = other.arrival
                 } else {
-                    send(.reseated(other.arrival), to: other.id)
+                    send(.reassigned(other.arrival), to: other.id)
                 }
             }
             submitGroup()
@@ -425,7 +425,7 @@ extension DownloadService {
         if error != nil {
             for record in drafts.records.lazy.map(\.record) {
                 _ = leaveArriving(record.download)
-                context.names.release(record.id)
+                names.release(record.id)
                 publisher.abandon(record.download.stamp)
             }
             forget(key)
@@ -443,7 +443,7 @@ extension DownloadService {
             let lateArrival = leaveArriving(record.download)
             publisher.publish(record.download, counters: nil)
             log(.transition(record.download))
-            if let lateArrival { send(.reseated(lateArrival), to: entry) }
+            if let lateArrival { send(.reassigned(lateArrival), to: entry) }
             if isStarted { send(.admitted, to: entry) }
         }
         schedule()
@@ -497,7 +497,7 @@ extension DownloadService {
         if let filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
         guard let folder, !folder.isEmpty else { return }
         if let objection = FileNaming.objection(toFolder: folder) { throw .invalid(objection) }
-        if let objection = context.names.objection(toFolder: FileNaming.normalised(folder), for: id) { throw .invalid(objection) }
+        if let objection = names.objection(toFolder: FileNaming.normalised(folder), for: id) { throw .invalid(objection) }
     }
 
     /// Refuses a destination that is forbidden, as far as that is known without a name server.

@@ -138,19 +138,7 @@ extension DownloadService {
         _ request: DownloadMachine.Command.Request, of id: DownloadID, _ waiter: DownloadMachine.Waiter,
         if isExpected: (@Sendable (Download) -> Bool)?
     ) -> DownloadMachine.Command {
-        // In a fleet, readers see only durable versions. If the machine has a newer one, the client means an outdated version.
-        let isCurrent: @Sendable (Download, Download) -> Bool = { [isShared = fleet != nil] in
-            !isShared || $0.revision == $1.revision
-        }
-        return DownloadMachine.Command(
-            waiter: waiter, request: request,
-            isExpected: { [index] download in
-                guard let isExpected else { return true }
-                return index.download(id).map { isCurrent($0, download) && isExpected($0) } ?? false
-            },
-            seat: { [index] download, move, newest in
-                QueueSeat(of: id, download.rank, move, in: index.waiting, newest: newest)
-            })
+        DownloadMachine.Command(waiter: waiter, request: request, isExpected: isExpected)
     }
 
     /// Changes a download. When it returns, the change is durable and in effect: the queue has the new priority or

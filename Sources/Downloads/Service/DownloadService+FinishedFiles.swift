@@ -40,7 +40,7 @@ extension DownloadService {
 
     /// Whether the finished file of a download is present, judging by its name.
     func hasFile(_ download: Download) -> Bool {
-        guard let file = download.published, !download.fileMissing, !context.names.isClaimed(file.path, byOtherThan: download.id)
+        guard let file = download.published, !download.fileMissing, !names.isClaimed(file.path, byOtherThan: download.id)
         else { return false }
         // A file that cannot be examined does not count as missing.
         return volume.isAway || depot.has(file)
@@ -82,7 +82,7 @@ extension DownloadService {
     func recognise(
         _ file: PublishedFile, of id: DownloadID
     ) async throws(FinishedFileError) -> FileIdentity? {
-        if context.names.isClaimed(file.path, byOtherThan: id) { return nil }
+        if names.isClaimed(file.path, byOtherThan: id) { return nil }
         var found: FileIdentity?
         do throws(FileError) {
             switch try await depot.recognise(file, of: id) {
@@ -94,7 +94,7 @@ extension DownloadService {
             throw .unavailable(error.message)
         }
         // Another download may have got the name meanwhile.
-        return context.names.isClaimed(file.path, byOtherThan: id) ? nil : found
+        return names.isClaimed(file.path, byOtherThan: id) ? nil : found
     }
 
     /// Returns the command that records the found file; `nil`: the record has it already.

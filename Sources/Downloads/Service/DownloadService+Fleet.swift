@@ -405,13 +405,13 @@ extension DownloadService {
     }
 
     /// Gives other downloads new arrivals, to make room in the queue. Downloads of other replicas keep their arrivals.
-    func reseat(_ others: [QueueSeat.Other]) -> Course {
+    func reassign(_ others: [QueuePlacement.Other]) -> Course {
         let strangers = others.filter { entries[$0.id] == nil }
-        for other in others where entries[other.id] != nil { backlog.append((other.id, .reseated(other.arrival))) }
+        for other in others where entries[other.id] != nil { backlog.append((other.id, .reassigned(other.arrival))) }
         if strangers.isEmpty { return .goesOn }
         Task {
             guard let pins = try? await self.pin(strangers.map(\.id)) else { return }
-            for other in strangers { self.send(.reseated(other.arrival), to: other.id) }
+            for other in strangers { self.send(.reassigned(other.arrival), to: other.id) }
             self.unpin(pins)
         }
         return .goesOn

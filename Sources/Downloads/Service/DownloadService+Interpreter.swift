@@ -119,10 +119,41 @@ extension DownloadService {
             if let fleet, isFenced || !fleet.holdsLease { return answer(command.waiter, .failure(.overloaded)) }
             noteProgress(entry)
         }
-        entry.machine.handle(event, &context)
+        handleCompleted(event, entry)
         var effects = LiveDownload.Effects(actions: [])
         swap(&effects.actions, &context.actions)
         carryOut(effects, entry)
+    }
+
+    /// Has the machine handle an event with the name or the obstacle that only the service knows.
+    private func handleCompleted(_ event: DownloadMachine.Event, _ entry: LiveDownload) {
+        switch event {
+        case .slotAcquired:
+            let obstacle = names.objection(toFolder: entry.machine.record.download.folder, for: entry.machine.id)
+            entry.machine.handle(.slotAcquired(obstacle: obstacle), &context)
+        case .accepted(let operation, let acceptance, _):
+            guard let wanted = entry.machine.wantedName(acceptance, of: operation) else { fallthrough }
+            let path = names.reserve(FilePath(wanted, in: entry.machine.record.download.folder), for: entry.machine.id)
+            let name = DownloadMachine.ResponseName(wanted: wanted, reserved: path.name)
+            entry.machine.handle(.accepted(operation, acceptance, name: name), &context)
+        default: entry.machine.handle(event, &context)
+        }
+    }
+
+    /// Finds a fact that a command needs.
+    private func find(_ query: DownloadMachine.Query, for entry: LiveDownload) -> DownloadMachine.Fact {
+        let id = entry.machine.id
+        switch query {
+        case .version(let isExpected):
+            guard let published = index.download(id) else { return .version(isExpected: false) }
+            // In a fleet, readers see only durable versions. If the machine has a newer one, the client means an
+            // outdated version.
+            let isCurrent = fleet == nil || published.revision == entry.machine.record.download.revision
+            return .version(isExpected: isCurrent && isExpected(published))
+        case .name(let path): return .name(names.reserve(path, for: id).name)
+        case .placement(let move, let rank, let newest):
+            return .placement(QueuePlacement(of: id, rank, move, in: index.waiting, newest: newest))
+        }
     }
 
     /// Carries out actions in order. The removal of a file interrupts them until it has ended.
@@ -136,6 +167,10 @@ extension DownloadService {
             effects.next += 1
             if case .answer(let waiter, let result) = action, effects.removed.isPending {
                 effects.late.append((waiter, result))
+            } else if case .query(let query) = action {
+                entry.machine.handle(.fact(find(query, for: entry)), &context)
+                effects.actions += context.actions
+                context.actions.removeAll(keepingCapacity: true)
             } else if case .interrupts = perform(action, entry) {
                 entry.interrupted = effects
                 if !entry.isBusy { busyCount += 1 }
@@ -280,9 +315,9 @@ extension DownloadService {
             begun.remove(id)
             if fleet != nil { leaveLine(entry) }
         case .rearrange: queue.rearrange(id, to: entry.machine.record.download.rank)
-        case .reseat(let others):
-            if fleet != nil { return reseat(others) }
-            for other in others { backlog.append((other.id, .reseated(other.arrival))) }
+        case .reassign(let others):
+            if fleet != nil { return reassign(others) }
+            for other in others { backlog.append((other.id, .reassigned(other.arrival))) }
         case .openPart(let operation, let length, let published):
             let generation = entry.machine.record.partGeneration
             blocking(.disk) { [depot] () throws(FileError) in
@@ -334,8 +369,17 @@ extension DownloadService {
                 publisher.remove(id, stamp: entry.reservedEventID ?? publisher.reserve())
             }
             entry.reservedEventID = nil
+            names.release(id)
+            let download = entry.machine.record.download
+            if download.state == .completed, let path = download.path { names.forget(path, of: id) }
         case .claimName(let path):
-            if let earlier = context.names.publish(path, by: id) { noteLoss(of: path, earlier) }
+            names.release(id)
+            if let earlier = names.publish(path, by: id) { noteLoss(of: path, earlier) }
+        case .reserveFolder(let folder): names.reserve(folder: folder, for: id)
+        case .restoreName(let path): names.restore(path.name, in: path.folder, for: id)
+        case .releaseName: names.release(id)
+        // Answered by ``carryOut(_:_:)``.
+        case .query: break
         case .setSpeedLimit(let limit): entry.work?.speedLimiter.setLimit(bytesPerSecond: limit)
         case .setTimer(let timer, let delay): setTimer(.machine(id, timer), at: .now + delay)
         case .cancelTimer(let timer): timers.remove(.machine(id, timer))
@@ -354,7 +398,7 @@ extension DownloadService {
             return remove("remove the partial bytes of", of: id) { depot throws(FileError) in try depot.removeParts(id) }
         case .discardFile(let file): return discard(file, of: id)
         case .removeFile(let path, let identity):
-            context.names.forget(path, of: id)
+            names.forget(path, of: id)
             if fleet == nil { strayBytes -= Int128(identity.size) }
             return remove("remove the file of", of: id) { depot throws(FileError) in try depot.remove(path, as: identity) }
         case .finishPublishing:
@@ -519,7 +563,7 @@ extension DownloadService {
         case .warning(let warning): log(.warning(warning))
         case .accepted(let acceptance, let part):
             if entry.machine.transfer == report.generation { entry.work?.part = part }
-            send(.accepted(report.generation, acceptance), to: entry)
+            send(.accepted(report.generation, acceptance, name: nil), to: entry)
         case .ended(let ending, let hasher):
             if entry.machine.transfer == report.generation { entry.work?.hasher = hasher }
             entry.wantedBytes = if case .awaitRoom(let total) = ending.outcome { total } else { nil }
@@ -577,7 +621,9 @@ extension DownloadService {
             backlog.append((id, .published(operation, .failure(FileError(.missing, "there is no verified file of \(id)")))))
             return
         }
-        let publication = Publication(id: id, file: file, path: path)
+        // A record that was not saved before a crash may lack the name.
+        let isReserved = entry.machine.record.download.filename != nil
+        let publication = Publication(id: id, file: file, path: isReserved ? path : names.reserve(path, for: id))
         entry.work?.publication = publication
         let inbox = inbox
         publication.outcome.whenDone { result in
@@ -612,7 +658,7 @@ extension DownloadService {
                 updateGate()
                 break
             }
-            send(.turnGiven, to: entry)
+            send(.slotAcquired(obstacle: nil), to: entry)
             if quota.isLimited { updateGate() }
         }
         if gate == .quota { startBegun() }
@@ -670,7 +716,7 @@ extension DownloadService {
         for entry in waiting {
             guard quota.exception == nil else { return }
             guard claimRoom(for: entry) else { continue }
-            if queue.start(entry.machine.id) { send(.turnGiven, to: entry) } else { releaseRoom(of: entry) }
+            if queue.start(entry.machine.id) { send(.slotAcquired(obstacle: nil), to: entry) } else { releaseRoom(of: entry) }
         }
     }
 
@@ -678,19 +724,19 @@ extension DownloadService {
 
     func setTimer(_ key: TimerKey, at time: ContinuousClock.Instant) {
         timers.set(key, to: time)
-        if let alarmTime, alarmTime <= time { return }
+        if let alarm, alarm.time <= time { return }
         setAlarm()
     }
 
     private func setAlarm() {
-        alarm?.cancel()
+        alarm?.task.cancel()
         alarm = nil
-        alarmTime = timers.first?.rank
-        guard let time = alarmTime else { return }
-        alarm = Task { [weak self] in
+        guard let time = timers.first?.rank else { return }
+        let task = Task { [weak self] in
             do { try await Task.sleep(until: time, clock: .continuous) } catch { return }
             await self?.alarmRang()
         }
+        alarm = (task, time)
     }
 
     private func alarmRang() {

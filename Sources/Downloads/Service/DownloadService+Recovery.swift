@@ -6,7 +6,7 @@ extension DownloadService {
     /// Restores the records of the store, with the files that the previous instance has left.
     func restore(_ records: [DownloadRecord]) {
         publisher.reserveCapacity(records.count)
-        context.names.restore(FinishedNames(records.compactMap { FinishedNames.Claim($0.download) }))
+        names.restore(FinishedNames(records.compactMap { FinishedNames.Claim($0.download) }))
         var kept: [DownloadID: UInt64?] = [:]
         var lost = 0
         for saved in records {
@@ -27,7 +27,7 @@ extension DownloadService {
             if hadBytes, found == .missing { lost += 1 }
             let wasInTransfer = suspect(&record)
             if record.download.state != .cancelled {
-                context.names.restore(record.download.filename, in: record.download.folder, for: id)
+                names.restore(record.download.filename, in: record.download.folder, for: id)
             }
             if !written.ranges.isEmpty { kept[id] = .some(record.partGeneration) }
             publisher.restore(record.download)

@@ -55,6 +55,8 @@ public actor DownloadService {
     var queue: DownloadQueue
     /// The data that the machines receive with each event.
     var context: DownloadMachine.Context
+    /// The reserved and published paths under `files`.
+    var names: FileNames
     /// Events that came while another event was being handled.
     var backlog: [(DownloadID, DownloadMachine.Event)] = []
     var isHandling = false
@@ -72,8 +74,7 @@ public actor DownloadService {
     /// The number of downloads with work under way. A stopping service waits for them.
     var busyCount = 0
     var timers = IndexedHeap<TimerKey, ContinuousClock.Instant>()
-    var alarm: Task<Void, Never>?
-    var alarmTime: ContinuousClock.Instant?
+    var alarm: (task: Task<Void, Never>, time: ContinuousClock.Instant)?
     var pulse: Task<Void, Never>?
     var quietWaiter: CheckedContinuation<Void, Never>?
 
@@ -310,10 +311,11 @@ public actor DownloadService {
         queue = DownloadQueue(
             limits: DownloadQueue.Limits(
                 maxConcurrent: settings.maxConcurrent, maxPerHost: fleet == nil ? settings.maxPerHost : .max))
+        names =
+            fleet == nil
+            ? FileNames(isTaken: { depot.isTaken($0) }, obstacle: { depot.obstacle(to: $0) }) : FileNames(isTaken: nil)
         context = DownloadMachine.Context(
             now: clock.now, random: SystemRandom(),
-            names: fleet == nil
-                ? FileNames(isTaken: { depot.isTaken($0) }, obstacle: { depot.obstacle(to: $0) }) : FileNames(isTaken: nil),
             retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest),
             retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.newestID))
         context.callsWebhooks = webhooks != nil
@@ -366,7 +368,7 @@ public actor DownloadService {
         }
         // The marker is advanced after the last records, so that an earlier state of the directory shows.
         await noteVolume()
-        alarm?.cancel()
+        alarm?.task.cancel()
         await webhooks?.stop()
         journal?.clear()
         await leaveFleet()
@@ -442,7 +444,6 @@ public actor DownloadService {
     var machineCount: Int { entries.count }
 
     /// The reserved and the published paths.
-    var fileNames: FileNames { context.names }
 
     /// Whether the present state of a download could not be saved yet.
     func isUnsaved(_ id: DownloadID) -> Bool { entries[id]?.machine.isUnsaved ?? false }

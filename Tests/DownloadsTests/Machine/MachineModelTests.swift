@@ -17,6 +17,14 @@ struct MachineModelTests {
             try model.settle()
         }
     }
+
+    @Test("a recorded life leads a new machine to the same actions and the same state", arguments: 0..<8)
+    func replay(_ seed: UInt64) throws {
+        var model = MachineModel(seed: 10_000 + seed)
+        for _ in 0..<300 { try model.step() }
+        try model.settle()
+        model.host.expectSameReplay()
+    }
 }
 
 /// A simulated outside: does what the machine asks for, late, in any order, and with any result.
@@ -29,8 +37,7 @@ struct MachineModel {
     private typealias Machine = DownloadMachine
     private typealias Operation = DownloadMachine.Operation
 
-    private var machine: DownloadMachine
-    private var context: DownloadMachine.Context
+    private(set) var host: MachineHost
     private var random: SeededRandom
     private let seed: UInt64
     private var trace: [String] = []
@@ -91,27 +98,24 @@ struct MachineModel {
         var record = DownloadRecord(Download(id: id, url: MachineTests.url.string, createdAt: id.createdAt))
         record.webhook = "http://127.0.0.1/hook"
         stored = record
-        machine = DownloadMachine(record, url: MachineTests.url)
-        context = DownloadMachine.Context(
-            now: Timestamp(millisecondsSinceEpoch: 1_000_000), random: SeededRandom(seed: seed ^ 0xABCD),
+        host = MachineHost(
+            DownloadMachine(record, url: MachineTests.url), seed: seed ^ 0xABCD,
             names: FileNames(
                 isTaken: { $0.name.hasPrefix("name-2") && !$0.name.contains("(") },
-                obstacle: { $0 == "in-the-way" ? "it is no directory" : nil }),
-            retryPolicy: RetryPolicy())
-        _ = context.names.reserve("name-1", for: DownloadID(value: 1))
+                obstacle: { $0 == "in-the-way" ? "it is no directory" : nil }))
+        _ = host.names.reserve("name-1", for: DownloadID(value: 1))
     }
+
+    private var machine: DownloadMachine { host.machine }
 
     // MARK: - Events
 
     private mutating func send(_ event: DownloadMachine.Event) throws {
         trace.append(event.words)
         let before = machine.record.download.revision
-        machine.handle(event, &context)
-        let actions = context.actions
-        context.actions = []
-        for action in actions { try perform(action) }
+        for action in host.send(event) { try perform(action) }
         try check(machine.record.download.revision >= before, "revisions rise")
-        try check(machine.holdsTurn == hasTurn, "a turn is held just while there is something to transfer")
+        try check(machine.holdsSlot == hasTurn, "a turn is held just while there is something to transfer")
         if let transfer, !transfer.isStopped { try check(machine.transfer == transfer.operation, "a transfer is its machine's") }
         try check(
             isRemoved || isSubset(Coverage(machine.record.segments), part?.synced ?? Coverage()),
@@ -127,13 +131,13 @@ struct MachineModel {
     private func checkNames() throws {
         let download = machine.record.download
         let hasEnded = isRemoved || download.state == .cancelled || download.state == .completed
-        let reserved = context.names.path(of: machine.id)
+        let reserved = host.names.path(of: machine.id)
         try check(
             reserved == (hasEnded ? nil : download.path),
             "\(download.path?.description ?? "nothing") is reserved, and not \(reserved?.description ?? "nothing")")
         // The other download's path is one; a folder is reserved without a name, too.
         let isReserved = !hasEnded && (download.filename != nil || !download.folder.isEmpty)
-        try check(context.names.reservationCount == (isReserved ? 2 : 1), "a download has one reservation at most")
+        try check(host.names.reservationCount == (isReserved ? 2 : 1), "a download has one reservation at most")
     }
 
     /// The part file that the machine counts on.
@@ -174,7 +178,8 @@ struct MachineModel {
         case .stop:
             try check(transfer != nil, "what is stopped runs")
             transfer?.isStopped = true
-        case .forgetTransfer, .rearrange, .reseat, .setSpeedLimit, .claimName, .log, .abandonVerification: break
+        case .forgetTransfer, .rearrange, .reassign, .setSpeedLimit, .claimName, .log, .abandonVerification: break
+        case .query, .reserveFolder, .restoreName, .releaseName: break
         case .saveProgress(let progress): commits.append(Pending(progress: progress))
         case .forgetBytes: break
         case .flush(let operation, let written, _): flushes.append((operation, written, machine.record.partGeneration))
@@ -237,11 +242,12 @@ struct MachineModel {
     // MARK: - What comes next
 
     mutating func step() throws {
-        context.now = Timestamp(millisecondsSinceEpoch: context.now.millisecondsSinceEpoch + Int64(random.number(below: 400)))
+        host.context.now = Timestamp(
+            millisecondsSinceEpoch: host.context.now.millisecondsSinceEpoch + Int64(random.number(below: 400)))
         // Somebody sets the clock.
         if random.number(below: 40) == 0 {
-            let earlier = context.now.millisecondsSinceEpoch - Int64(random.number(below: 2_000))
-            context.now = Timestamp(millisecondsSinceEpoch: earlier)
+            let earlier = host.context.now.millisecondsSinceEpoch - Int64(random.number(below: 2_000))
+            host.context.now = Timestamp(millisecondsSinceEpoch: earlier)
         }
         switch random.number(below: 14) {
         case 0, 1: try command()
@@ -304,15 +310,17 @@ struct MachineModel {
             (request, name) = (.remove(deletingFile: random.number(below: 2) == 0), "remove")
         }
         asked[lastWaiter] = name
-        let isExpected = random.number(below: 12) != 0
-        try send(.command(DownloadMachine.Command(waiter: lastWaiter, request: request, isExpected: { _ in isExpected })))
+        let version = random.number(below: 12)
+        var command = DownloadMachine.Command(waiter: lastWaiter, request: request)
+        if version < 4 { command.isExpected = { _ in version > 0 } }
+        try send(.command(command))
     }
 
     private mutating func giveTurn() throws {
         guard isQueued else { return }
         isQueued = false
         hasTurn = true
-        try send(.turnGiven)
+        try send(.slotAcquired(obstacle: nil))
     }
 
     private mutating func goOn() throws {
@@ -359,7 +367,7 @@ struct MachineModel {
                     body: ResumeDecision.Body(offset: start.prefix, end: Self.total, entity: entity, isResumable: true),
                     written: start, startedOver: !continues, isReplacement: isReplacement,
                     partGeneration: generation, mediaType: "audio/mp4", contentDisposition: nil,
-                    finalURL: MachineTests.url)))
+                    finalURL: MachineTests.url), name: nil))
     }
 
     private mutating func endTransfer() throws {
@@ -444,7 +452,8 @@ struct MachineModel {
             case 1: try send(.verified(operation, .failed(FileError(.short, "read part"))))
             default:
                 if machine.phase == .verifying(operation, matches: false) {
-                    if let generation = machine.record.partGeneration { parts[generation]?.synced = machine.start.written }
+                    let written = machine.start.written
+                    if let generation = machine.record.partGeneration { parts[generation]?.synced = written }
                 }
                 try send(.verified(operation, .matches))
             }
@@ -479,7 +488,7 @@ struct MachineModel {
             stragglers.insert(running.operation)
             transfer = nil
         }
-        context.now = Timestamp(millisecondsSinceEpoch: context.now.millisecondsSinceEpoch + 60_000)
+        host.context.now = Timestamp(millisecondsSinceEpoch: host.context.now.millisecondsSinceEpoch + 60_000)
         try send(.timer(timer))
     }
 

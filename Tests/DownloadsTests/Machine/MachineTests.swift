@@ -84,8 +84,8 @@ struct MachineTests {
         }
         for distrusts in [true, false] {
             let walk = MachineWalk(.queued, edit(distrusts), written: MachineWalk.half).going(
-                { _ in .admitted }, { _ in .turnGiven }, { .partOpened($0.number("open")) },
-                { .accepted($0.number("transfer"), MachineWalk.acceptance(MachineWalk.half)) },
+                { _ in .admitted }, { _ in .slotAcquired(obstacle: nil) }, { .partOpened($0.number("open")) },
+                { .accepted($0.number("transfer"), MachineWalk.acceptance(MachineWalk.half), name: nil) },
                 { .ended($0.number("transfer"), MachineWalk.ending(.whole, MachineWalk.whole)) },
                 { .verified($0.number("verify"), .differs(expected: "sha-256:00", actual: "sha-256:01")) })
             // Of mixed bytes the mirrors may be the wrong ones.
@@ -101,6 +101,15 @@ struct MachineTests {
         #expect(refused?.actions.compactMap(\.words) == ["discard file"])
         #expect(refused?.machine.record.download.state == .downloading)
         #expect(refused?.machine.isUnsaved == false)
+    }
+
+    @Test("recorded events lead a new machine to the same actions and the same state")
+    func replay() {
+        for phase in MachineWalk.phases {
+            var walk = phase.walk()
+            for event in MachineWalk.events(for: walk) { walk.send(event) }
+            walk.host.expectSameReplay()
+        }
     }
 
     @Test("what comes late of something that was given up changes nothing, in any phase")
@@ -132,8 +141,7 @@ struct MachineWalk {
         }
     }
 
-    private(set) var machine: DownloadMachine
-    private var context: DownloadMachine.Context
+    private(set) var host: MachineHost
     /// What was asked for with the last event.
     private(set) var actions: [DownloadMachine.Action] = []
     /// The number of the last operation of each kind.
@@ -149,11 +157,11 @@ struct MachineWalk {
         var record = DownloadRecord(Download(id: id, url: MachineTests.url.string, state: state, createdAt: id.createdAt))
         record.webhook = "http://127.0.0.1/hook"
         edit(&record)
-        machine = DownloadMachine(record, url: MachineTests.url, written: written)
-        context = DownloadMachine.Context(
-            now: Timestamp(millisecondsSinceEpoch: 1_000_000), random: SeededRandom(seed: 1), names: FileNames { _ in false },
-            retryPolicy: RetryPolicy())
+        host = MachineHost(
+            DownloadMachine(record, url: MachineTests.url, written: written), seed: 1, names: FileNames { _ in false })
     }
+
+    var machine: DownloadMachine { host.machine }
 
     /// One with half of its bytes, all of them durable.
     static func halfway(_ state: DownloadState) -> MachineWalk {
@@ -170,9 +178,7 @@ struct MachineWalk {
 
     @discardableResult
     mutating func send(_ event: DownloadMachine.Event) -> [DownloadMachine.Action] {
-        machine.handle(event, &context)
-        actions = context.actions
-        context.actions = []
+        actions = host.send(event)
         for action in actions {
             switch action {
             case .openPart(let operation, _, _): operations["open"] = operation
@@ -226,18 +232,18 @@ struct MachineWalk {
     // MARK: - Phases
 
     private static func transferring() -> MachineWalk {
-        MachineWalk().going({ _ in .admitted }, { _ in .turnGiven })
+        MachineWalk().going({ _ in .admitted }, { _ in .slotAcquired(obstacle: nil) })
     }
 
     static func placing() -> MachineWalk {
         transferring().going(
-            { .accepted($0.number("transfer"), acceptance()) }, { .committed($0.number("commit"), nil) })
+            { .accepted($0.number("transfer"), acceptance(), name: nil) }, { .committed($0.number("commit"), nil) })
     }
 
     private static func replacing() -> MachineWalk {
         halfway(.queued).going(
-            { _ in .admitted }, { _ in .turnGiven }, { .partOpened($0.number("open")) },
-            { .accepted($0.number("transfer"), acceptance(replacing: true)) })
+            { _ in .admitted }, { _ in .slotAcquired(obstacle: nil) }, { .partOpened($0.number("open")) },
+            { .accepted($0.number("transfer"), acceptance(replacing: true), name: nil) })
     }
 
     private static func verifying() -> MachineWalk {
@@ -292,7 +298,7 @@ struct MachineWalk {
         },
         Place("clearing") { halfway(.paused).going({ _ in command(.cancel) }) },
         Place("clearing to begin again") { halfway(.failed).going({ _ in command(.retry) }) },
-        Place("opening") { halfway(.queued).going({ _ in .admitted }, { _ in .turnGiven }) },
+        Place("opening") { halfway(.queued).going({ _ in .admitted }, { _ in .slotAcquired(obstacle: nil) }) },
         Place("transferring") { transferring() },
         Place("transferring, placing") { placing() },
         Place("transferring, recording a replacement") { replacing() },
@@ -341,11 +347,12 @@ struct MachineWalk {
         return [
             .admitted, command(.pause), command(.resume), command(.cancel), command(.retry), command(.change(url)),
             command(.change(name)), command(.change(priority)), command(.change(move)), command(.remove(deletingFile: false)),
-            command(.remove(deletingFile: true)), command(.noteFile(nil)), .turnGiven, .partOpened(walk.number("open")),
+            command(.remove(deletingFile: true)), command(.noteFile(nil)), .slotAcquired(obstacle: nil),
+            .partOpened(walk.number("open")),
             .partUnusable(walk.number("open"), nil),
             .partUnusable(walk.number("open"), DownloadFailure(.ioError, "too many open files", retryable: true)),
-            .accepted(transfer, acceptance()), .accepted(transfer, acceptance(half)),
-            .accepted(transfer, acceptance(replacing: true)),
+            .accepted(transfer, acceptance(), name: nil), .accepted(transfer, acceptance(half), name: nil),
+            .accepted(transfer, acceptance(replacing: true), name: nil),
             .ended(transfer, ending(.whole, whole)), .ended(transfer, ending(.cancelled)),
             .ended(transfer, ending(.askAgain(ResumeDecision.Ask()))), .ended(transfer, ending(.failed(broken, retryAfter: nil))),
             .ended(transfer, ending(.failed(broken, retryAfter: .seconds(30)))), .directoryAway, .directoryBack(.missing),
@@ -359,13 +366,14 @@ struct MachineWalk {
             .verified(walk.number("verify"), .failed(lost)), .published(walk.number("publish"), .success(file)),
             .published(walk.number("publish"), .failure(FileError(.other, "link"))), .withdrawn(walk.number("publish")),
             .timer(.retry(walk.number("retry"))), .timer(.patience(walk.number("patience"))), .timer(.save),
-            .reseated(DownloadID(value: 1 << 99)), .shutdown,
+            .reassigned(DownloadID(value: 1 << 99)), .shutdown,
         ]
     }
 
     /// Events about operations that were never begun, or are long over.
     static let lateEvents: [DownloadMachine.Event] = [
-        .partOpened(.max), .partUnusable(.max, nil), .accepted(.max, acceptance()), .ended(.max, ending(.whole, whole)),
+        .partOpened(.max), .partUnusable(.max, nil), .accepted(.max, acceptance(), name: nil),
+        .ended(.max, ending(.whole, whole)),
         .committed(.max, nil), .committed(.max, .full), .verified(.max, .matches),
         .published(.max, .success(file)), .withdrawn(.max), .timer(.retry(.max)), .timer(.patience(.max)), .timer(.save),
     ]

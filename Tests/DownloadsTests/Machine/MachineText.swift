@@ -6,10 +6,11 @@ extension DownloadMachine.Event {
         switch self {
         case .admitted: "admitted"
         case .command(let command): command.request.words
-        case .turnGiven: "turn given"
+        case .fact: "fact"
+        case .slotAcquired: "turn given"
         case .partOpened: "part opened"
         case .partUnusable(_, let failure): failure == nil ? "part gone" : "part not opened"
-        case .accepted(_, let acceptance):
+        case .accepted(_, let acceptance, _):
             acceptance.isReplacement
                 ? "replacement accepted" : acceptance.written.ranges.isEmpty ? "accepted" : "continuation accepted"
         case .ended(_, let ending):
@@ -24,7 +25,7 @@ extension DownloadMachine.Event {
         case .checkpointDue: "checkpoint due"
         case .flushed(_, _, let error): error == nil ? "flushed" : error?.kind == .short ? "flushed, cut" : "flush failed"
         case .committed(_, let error): error == nil ? "committed" : error == .full ? "commit failed, full" : "commit failed"
-        case .reseated: "reseated"
+        case .reassigned: "reseated"
         case .verified(_, .matches): "verified"
         case .verified(_, .differs): "checksum differs"
         case .verified(_, .failed(let error)): "verification failed, \(error.kind)"
@@ -62,7 +63,7 @@ extension DownloadMachine.Action {
         case .enqueue: "enqueue"
         case .leaveQueue: "leave queue"
         case .rearrange: "rearrange"
-        case .reseat: "make room"
+        case .reassign: "make room"
         case .openPart: "open part"
         case .start(_, let ask): "start \(ask.range ?? "whole")"
         case .stop: "stop"
@@ -93,7 +94,7 @@ extension DownloadMachine.Action {
         case .cancelTimer(let timer): "cancel \(timer.words)"
         case .answer(_, .success(let download)): "answer \(download.state)"
         case .answer(_, .failure(let error)): "refuse, \(error.words)"
-        case .log: nil
+        case .log, .query, .reserveFolder, .restoreName, .releaseName: nil
         }
     }
 }

@@ -93,7 +93,7 @@ struct NameReleaseTests {
                 try await fixture.service.remove(id, deletingFile: true)
             }
         }
-        #expect(await fixture.service.fileNames.reservationCount == 0)
+        #expect(await fixture.service.names.reservationCount == 0)
         await fixture.service.shutdown()
     }
 
@@ -102,9 +102,9 @@ struct NameReleaseTests {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add("size=1000&seed=1" + Self.named)
         let path = try #require(try await fixture.end(of: made.id).path)
-        #expect(await fixture.service.fileNames.finished.owner(of: path) == made.id)
+        #expect(await fixture.service.names.finished.owner(of: path) == made.id)
         try await fixture.service.remove(made.id, deletingFile: false)
-        #expect(await fixture.service.fileNames.finished.owner(of: path) == nil)
+        #expect(await fixture.service.names.finished.owner(of: path) == nil)
         // The file itself is there, and its name is taken.
         let next = try await fixture.add("size=1000&seed=2" + Self.named)
         #expect(try await fixture.end(of: next.id).filename == "file (2).bin")

@@ -19,7 +19,7 @@ private struct ArrayQueue: QueueOrder {
 }
 
 @Suite("Places in the queue", .timeLimit(.minutes(3)))
-struct QueueSeatTests {
+struct QueuePlacementTests {
     /// Four of priority 5, 0, 0 and −5, created in the order 0…3, at times that are a second apart.
     private static let priorities = [5, 0, 0, -5]
 
@@ -46,7 +46,7 @@ struct QueueSeatTests {
     func moves(_ number: Int, _ move: QueueMove, _ expected: [Int], _ priority: Int) {
         var queue = Self.queue()
         let rank = queue.members.first { $0.id == Self.id(number) }?.rank ?? QueueRank(priority: 0, arrival: Self.id(number))
-        let seat = QueueSeat(of: Self.id(number), rank, move, in: queue, newest: Self.id(9))
+        let seat = QueuePlacement(of: Self.id(number), rank, move, in: queue, newest: Self.id(9))
         queue.set(Self.id(number), seat.rank)
         #expect(queue.members.map(\.id) == expected.map(Self.id))
         #expect(seat.position == expected.firstIndex(of: number))
@@ -73,8 +73,8 @@ struct QueueSeatTests {
         }
     }
 
-    @Test("members of an extended queue that are reseated have their new ranks")
-    func reseated() {
+    @Test("members of an extended queue that are reassigned have their new ranks")
+    func reassigned() {
         var random = SystemRandom()
         for _ in 0..<50 {
             var model = ArrayQueue()
@@ -89,8 +89,8 @@ struct QueueSeatTests {
                     model.set(Self.id(1_000 + entered), rank)
                 } else if let member = model.members.randomElement(using: &random) {
                     let arrival = Self.id(Int.random(in: 0..<25, using: &random) * 4 + 2 + step * 1_000)
-                    let other = QueueSeat.Other(id: member.id, arrival: arrival, former: member.rank)
-                    queue.reseat(other)
+                    let other = QueuePlacement.Other(id: member.id, arrival: arrival, former: member.rank)
+                    queue.reassign(other)
                     model.set(member.id, other.rank)
                 }
                 #expect(queue.count == model.count)
@@ -109,7 +109,7 @@ struct QueueSeatTests {
         var model: [(id: DownloadID, priority: Int)] = []
         var last: UInt128 = 1 << 120
         var moved = 0
-        var reseated = 0
+        var reassigned = 0
         func next() -> DownloadID {
             last += stride
             return DownloadID(value: last)
@@ -129,7 +129,7 @@ struct QueueSeatTests {
                 // Mostly to the same few places, where room runs out.
                 let to = choice < 8 ? 1 : Int.random(in: 0..<model.count, using: &random)
                 var mover = model.remove(at: from)
-                let seat = QueueSeat(of: mover.id, rank, .start(to), in: queue, newest: next())
+                let seat = QueuePlacement(of: mover.id, rank, .start(to), in: queue, newest: next())
                 if let after = model.indices.contains(to) ? model[to].priority : nil {
                     mover.priority = max(mover.priority, after)
                 }
@@ -142,7 +142,7 @@ struct QueueSeatTests {
                 queue.set(mover.id, seat.rank)
                 #expect(seat.position == to)
                 moved += 1
-                reseated += seat.others.count
+                reassigned += seat.others.count
             }
             #expect(queue.members.map(\.id) == model.map(\.id))
             #expect(queue.members.map(\.rank.priority) == model.map(\.priority))
@@ -150,7 +150,7 @@ struct QueueSeatTests {
         }
         #expect(Set(queue.members.map(\.rank)).count == queue.count)
         // Room is made for many at once.
-        #expect(reseated < 4 * moved)
-        if stride == 3 { #expect(reseated > 0) }
+        #expect(reassigned < 4 * moved)
+        if stride == 3 { #expect(reassigned > 0) }
     }
 }

@@ -9,7 +9,7 @@ protocol QueueOrder {
 }
 
 /// The position of a download in the queue, with the changes that place it there. Pure.
-struct QueueSeat: Sendable, Equatable {
+struct QueuePlacement: Sendable, Equatable {
     /// The number of downloads that precede it.
     var position: Int
     /// The rank that belongs to the position. Its priority is the nearest one that the neighbours allow, so that ranks
