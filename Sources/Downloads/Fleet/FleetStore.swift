@@ -41,7 +41,7 @@ final class FleetStore: RecordStore {
         /// Called once a second.
         var ticked: @Sendable () -> Void = {}
         /// Receives a message and the instance that sent it.
-        var received: @Sendable (FleetLetter, Int64) -> Void = { _, _ in }
+        var received: @Sendable (RemoteMessage, Int64) -> Void = { _, _ in }
         /// Called when webhook deliveries of an ended replica were taken over, with the smallest of their ids.
         var adopted: @Sendable (DownloadID) -> Void = { _ in }
         /// Called when this replica has lost its lease.
@@ -290,7 +290,7 @@ extension FleetStore {
     private enum Errand {
         /// Reads the changes of other replicas.
         case follow
-        case takeLetters
+        case takeMessages
         case upkeep
     }
 
@@ -300,11 +300,11 @@ extension FleetStore {
         case .changed(let number, let by):
             if by != session.withLock({ $0 }), number > follower.followed.load(ordering: .relaxed) { queue(.follow) }
         case .progress(let message): transfers.receive(message)
-        case .mail: queue(.takeLetters)
+        case .mail: queue(.takeMessages)
         case .settings: follower.tell { $0.settingsChanged() }
         case .tick:
             queue(.follow)
-            queue(.takeLetters)
+            queue(.takeMessages)
             queue(.upkeep)
             transfers.tick()
             follower.tell { $0.ticked() }
@@ -324,9 +324,9 @@ extension FleetStore {
     private func run(_ errand: Errand, _ writer: PostgresRecordWriter) {
         switch errand {
         case .follow: try? writer.follow()
-        case .takeLetters:
+        case .takeMessages:
             for (sender, text) in (try? writer.letters()) ?? [] {
-                follower.tell { $0.received(FleetLetter(text), sender) }
+                follower.tell { $0.received(RemoteMessage(text), sender) }
             }
         case .upkeep: writer.upkeep(telling: transfers.messages())
         }

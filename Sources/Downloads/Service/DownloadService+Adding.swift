@@ -21,7 +21,7 @@ extension DownloadService {
             let addition = try plan(new, &drafts)
             if try await keep(drafts, [.success(addition)], key, by: deadline) { return addition }
             // Another replica has added the URL or used the key first.
-            guard let kept = try await keptElsewhere(key)?.first else { continue }
+            guard let key, let kept = try await coordination.outcomes(of: key, in: self)?.first else { continue }
             switch kept {
             case .success(let addition): return addition
             case .failure: throw .overloaded
@@ -50,19 +50,7 @@ extension DownloadService {
             drafts.parts = parts(ofWork: label)
             let outcomes = plan(items, label: label, &drafts)
             if try await keep(drafts, outcomes, key, by: deadline) { return outcomes }
-            if let kept = try await keptElsewhere(key) { return kept }
-        }
-    }
-
-    /// Returns the outcomes that another replica has for the key, once they are published here; `nil`: there are none.
-    func keptElsewhere(_ key: RequestKey?) async throws(DownloadError) -> [Addition.Outcome]? {
-        do throws(StoreError) {
-            guard let fleet, let key, let record = try await fleet.idempotencyRecord(key.name) else { return nil }
-            guard record.digest == key.digest else { throw StoreError.conflict }
-            try await fleet.catchUp()
-            return record.outcomes
-        } catch {
-            throw error == .conflict ? .keyMismatch : DownloadError(error)
+            if let key, let kept = try await coordination.outcomes(of: key, in: self) { return kept }
         }
     }
 
@@ -211,6 +199,10 @@ extension DownloadService {
         var gids: Set<DownloadGID> = []
         /// Drafts that are wanted in addition to other downloads of their URLs.
         var others: Set<DownloadID> = []
+        /// The drafts that later requests for their URLs receive.
+        var holders: [DownloadID] {
+            records.lazy.map(\.record).filter { first[$0.download.url]?.id == $0.id && !others.contains($0.id) }.map(\.id)
+        }
         /// Existing downloads that are returned for their URLs, whatever state they have.
         var takenIn: Set<DownloadID> = []
         /// The existing downloads of the request's work, by their items' ids.
@@ -354,12 +346,6 @@ extension DownloadService {
     ) async throws(DownloadError) -> Bool {
         var changes = drafts.records.map { StoreChange.add($0.record) }
         changes += remember(outcomes, as: key)
-        if fleet != nil {
-            for record in drafts.records.lazy.map(\.record)
-            where drafts.first[record.download.url]?.id == record.id && !drafts.others.contains(record.id) {
-                changes.append(.holdURL(record.id))
-            }
-        }
         if changes.isEmpty { return true }
         let urls = drafts.first.keys.filter { pendingURLs[$0] == nil }
         for url in urls { pendingURLs[url] = [] }
@@ -367,32 +353,26 @@ extension DownloadService {
         if !drafts.reassigned.isEmpty {
             let reassigned = Array(drafts.reassigned.values)
             group = WriteBatch()
-            if fleet != nil { _ = reassign(reassigned) }
-            for other in reassigned {
-                if entries[other.id] == nil, arriving.remove(other.id, other.former) {
-                    arriving.insert(other.id, other.rank)
-                    lateArrivals[other.id] = other.arrival
-                } else {
-                    send(.reassigned(other.arrival), to: other.id)
-                }
+            let queued = reassigned.filter { other in
+                guard entries[other.id] == nil, arriving.remove(other.id, other.former) else { return true }
+                arriving.insert(other.id, other.rank)
+                lateArrivals[other.id] = other.arrival
+                return false
             }
+            coordination.reposition(queued, in: self)
             submitGroup()
         }
-        // In a fleet, the index has the downloads before this request continues.
-        if fleet == nil {
+        if !coordination.publishesCommits {
             // Looked at in place, since a copy of a record retains each of its texts.
             for offset in drafts.records.indices {
                 arriving.insert(drafts.records[offset].record.id, drafts.records[offset].record.download.rank)
             }
         }
         trustedTime()
-        let commit = store.submit(changes)
-        // The downloads may acquire slots as soon as they are durable: in a fleet, in the same transaction.
-        if fleet != nil, drafts.records.contains(where: { $0.record.download.state == .queued }) { seekTurns() }
-        // In a fleet, the store publishes its commits, however late.
-        let limit = fleet == nil ? deadline : min(deadline, .now + FleetStore.patience)
-        let outcome: StoreError?? = await self.result(by: limit) { finish in commit.whenDone(finish) }
-        guard outcome == nil, fleet == nil else {
+        let commit = coordination.submit(changes, holdingURLsOf: drafts.holders, in: self)
+        let outcome: StoreError?? = await self.result(by: deadline) { finish in commit.whenDone(finish) }
+        // The store publishes a late commit itself, or the service does.
+        guard outcome == nil, !coordination.publishesCommits else {
             let error = conclude(drafts, urls, key, outcome ?? .interrupted("it does not answer in time"))
             if error == .conflict {
                 try await catchUp()
@@ -431,7 +411,7 @@ extension DownloadService {
             forget(key)
             return error
         }
-        if fleet != nil {
+        if coordination.publishesCommits {
             for draft in drafts.records { log(.transition(draft.record.download)) }
             return nil
         }

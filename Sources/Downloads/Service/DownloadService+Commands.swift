@@ -51,7 +51,7 @@ extension DownloadService {
                 for download in piece { try await self.recogniseFile(of: download.id) }
             }
             var (left, count) = (piece, 0)
-            for _ in 0..<Self.mostLooks {
+            for _ in 0..<Self.maximumPasses {
                 let removed = try await self.ask(.remove(deletingFile: deletesFiles), ofPiece: left, if: selection.includes).count
                 count += removed
                 if removed == left.count || !self.isShared { return count }
@@ -66,7 +66,7 @@ extension DownloadService {
     }
 
     /// The maximum number of attempts when downloads or settings change concurrently.
-    static let mostLooks = 8
+    static let maximumPasses = 8
 
     /// Passes all matching downloads to a function, in pieces, and adds up the results.
     func inPieces(
@@ -107,19 +107,21 @@ extension DownloadService {
         defer { unpin(pins) }
         let results = await withCheckedContinuation { continuation in
             let collector = AnswerCollector(expecting: steps.count, continuation)
+            var others: [ForwardedCommand] = []
             group = WriteBatch()
             for (request, download) in steps {
                 guard let entry = entries[download.id] else {
-                    pass(
-                        request, of: download.id, by: pins.owners[download.id], to: .collector(collector), if: isExpected,
-                        until: deadline)
+                    others.append(
+                        ForwardedCommand(
+                            id: download.id, request: request, owner: pins.owners[download.id], asker: .collector(collector),
+                            isExpected: isExpected, deadline: deadline))
                     continue
                 }
                 let waiter = wait(with: .collector(collector), by: deadline)
                 send(.command(command(request, of: download.id, waiter, if: isExpected)), to: entry)
             }
             submitGroup()
-            sendLetters()
+            if !others.isEmpty { coordination.forward(others, in: self) }
             schedule()
         }
         var done: [Download] = []
@@ -222,10 +224,10 @@ extension DownloadService {
         defer { unpin(pins) }
         let result: Result<Download, DownloadError> = await withCheckedContinuation { continuation in
             guard let entry = entries[id] else {
-                pass(
-                    request, of: id, by: pins.owners[id], to: .continuation(continuation), if: isExpected, until: deadline)
-                sendLetters()
-                return
+                let command = ForwardedCommand(
+                    id: id, request: request, owner: pins.owners[id], asker: .continuation(continuation),
+                    isExpected: isExpected, deadline: deadline)
+                return coordination.forward([command], in: self)
             }
             let waiter = wait(with: .continuation(continuation), by: deadline)
             // A move may give other downloads new arrivals. All changes become durable together.
@@ -297,7 +299,7 @@ extension DownloadService {
     ///   other requests have read them at the same time.
     private func read(_ ids: [DownloadID], by deadline: ContinuousClock.Instant) async throws(DownloadError) -> Pins? {
         var hasWaited = false
-        var isBehind = fleet != nil && ids.contains { index.version(of: $0) == nil }
+        var isBehind = ids.contains { index.version(of: $0) == nil }
         while true {
             if let id = ids.first(where: { reading[$0] != nil }) {
                 try await follow(by: deadline) { reading[id]?.append($0) }
@@ -318,8 +320,7 @@ extension DownloadService {
             for id in missing { reading.removeValue(forKey: id)?.forEach { $0(Self.passedOn(failure)) } }
         }
         do throws(StoreError) {
-            guard let fleet else { return Pins(entries: try await records(missing, by: deadline).compactMap(hold)) }
-            let taking = try await fleet.take(missing, within: deadline - .now)
+            let taking = try await coordination.acquire(missing, by: deadline, in: self)
             return Pins(entries: taking.records.compactMap(hold), owners: taking.owners)
         } catch {
             // Nothing has been changed yet.
@@ -353,7 +354,7 @@ extension DownloadService {
         let entry = LiveDownload(DownloadMachine(record, url: url, written: Coverage(record.segments)))
         entry.pins = 1
         entries[record.id] = entry
-        if fleet != nil { send(.admitted, to: entry) }
+        send(.admitted, to: entry)
         return entry
     }
 }

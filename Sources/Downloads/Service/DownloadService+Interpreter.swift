@@ -13,7 +13,7 @@ extension DownloadService {
         /// Names of files have been removed for a purpose, or could not be.
         case removed(DownloadID, purpose: String, Result<RemovedFiles, FileError>)
         case committed(WriteBatch, StoreError?)
-        case fleet(FleetEvent)
+        case replica(ReplicaEvent)
     }
 
     enum TimerKey: Hashable, Sendable {
@@ -38,16 +38,13 @@ extension DownloadService {
     enum Asker {
         case continuation(CheckedContinuation<Result<Download, DownloadError>, Never>)
         case collector(AnswerCollector)
-        /// Another replica, which has sent the remote command under this number.
-        case letter(from: Int64, UInt64, any RecordStore)
+        case receiver((Result<Download, DownloadError>) -> Void)
 
         func receive(_ result: Result<Download, DownloadError>) {
             switch self {
             case .continuation(let continuation): continuation.resume(returning: result)
             case .collector(let collector): collector.add(result)
-            case .letter(let run, let number, let store):
-                let letter = FleetLetter(answers: [FleetLetter.Answer(number: number, result: result)])
-                _ = store.submit([.send(letter.text, to: run)])
+            case .receiver(let receive): receive(result)
             }
         }
     }
@@ -88,8 +85,8 @@ extension DownloadService {
         case .removed(let id, let purpose, let result): removed(id, purpose, result)
         case .committed(let batch, let error):
             for (id, operation) in batch.commits { send(.committed(operation, error), to: id) }
-            if let error { tellLater(batch.changes, after: error) }
-        case .fleet(let event): receive(event)
+            if let error { coordination.commitFailed(batch.changes, error, in: self) }
+        case .replica(let event): coordination.receive(event, in: self)
         }
     }
 
@@ -115,8 +112,7 @@ extension DownloadService {
         }
         context.now = clock.now
         if case .command(let command) = event {
-            // Without a lease, another replica may have changed the download.
-            if let fleet, isFenced || !fleet.holdsLease { return answer(command.waiter, .failure(.overloaded)) }
+            guard coordination.ownsDownloads else { return answer(command.waiter, .failure(.overloaded)) }
             noteProgress(entry)
         }
         handleCompleted(event, entry)
@@ -146,9 +142,8 @@ extension DownloadService {
         switch query {
         case .version(let isExpected):
             guard let published = index.download(id) else { return .version(isExpected: false) }
-            // In a fleet, readers see only durable versions. If the machine has a newer one, the client means an
-            // outdated version.
-            let isCurrent = fleet == nil || published.revision == entry.machine.record.download.revision
+            // If readers see only durable versions, and the machine has a newer one, the client means an outdated version.
+            let isCurrent = !coordination.publishesCommits || published.revision == entry.machine.record.download.revision
             return .version(isExpected: isCurrent && isExpected(published))
         case .name(let path): return .name(names.reserve(path, for: id).name)
         case .placement(let move, let rank, let newest):
@@ -158,8 +153,8 @@ extension DownloadService {
 
     /// Carries out actions in order. The removal of a file interrupts them until it has ended.
     private func carryOut(_ effects: consuming LiveDownload.Effects, _ entry: LiveDownload) {
-        // In a fleet, published changes become durable together with saved records.
-        let isAlone = fleet != nil && group == nil
+        // The store publishes changes together with the records that are saved with them.
+        let isAlone = coordination.publishesCommits && group == nil
         if isAlone { group = WriteBatch() }
         defer { if isAlone { submitGroup() } }
         while effects.next < effects.actions.count {
@@ -245,6 +240,9 @@ extension DownloadService {
             ranges: attempt.written.outline(atMost: Download.rangeLimit))
     }
 
+    /// Whether a command's result is awaited.
+    func isAwaited(_ waiter: DownloadMachine.Waiter) -> Bool { waiters[waiter] != nil }
+
     func answer(_ waiter: DownloadMachine.Waiter, _ result: Result<Download, DownloadError>) {
         guard let asker = waiters.removeValue(forKey: waiter) else { return }
         timers.remove(.answer(waiter))
@@ -253,9 +251,6 @@ extension DownloadService {
             download.waitingFor = index.waitingReason(of: download)
             download.position = download.position ?? index.position(of: download)
             return download
-        }
-        if case .letter(let sender, let number, _) = asker {
-            served.keep(FleetLetter.Answer(number: number, result: result), to: sender)
         }
         asker.receive(result)
     }
@@ -280,19 +275,17 @@ extension DownloadService {
                 entry.work = nil
             }
         }
-        guard entry.pins == 0, entry.postponed.isEmpty, entry.machine.isDone || (fleet != nil && canLetGo(entry)),
-            !isBeingRead(entry.machine.id)
+        guard entry.pins == 0, entry.postponed.isEmpty, !isBeingRead(entry.machine.id),
+            coordination.release(entry, in: self)
         else { return }
-        if entry.membership.mayHavePart, leavesEmptyPart(entry) { return discardPart(of: entry) }
         if let stamp = entry.reservedEventID { publisher.abandon(stamp) }
         let id = entry.machine.id
         guard entries[id] === entry else { return }
         entries[id] = nil
-        if fleet != nil { letGo(entry) }
     }
 
     /// Removes the part file without bytes of a download that is released afterwards.
-    private func discardPart(of entry: LiveDownload) {
+    func discardPart(of entry: LiveDownload) {
         entry.membership.mayHavePart = false
         entry.work = nil
         carryOut(LiveDownload.Effects(actions: [.discardPart]), entry)
@@ -306,18 +299,14 @@ extension DownloadService {
         case .enqueue:
             entry.queuedAt = .now
             if quota.isLimited, !entry.machine.written.ranges.isEmpty { begun.insert(id) }
-            if fleet != nil, entry.membership.slot != .held { return joinLine(entry) }
-            if fleet == nil, entry.machine.isSuspect, !suspects.admits(id) { return .goesOn }
-            queue.enqueue(id, host: entry.machine.host, rank: entry.machine.record.download.rank)
+            coordination.enqueue(entry, in: self)
         case .leaveQueue:
             queue.remove(id)
-            leaveSuspects(id)
             begun.remove(id)
-            if fleet != nil { leaveLine(entry) }
+            coordination.leaveQueue(entry, in: self)
         case .rearrange: queue.rearrange(id, to: entry.machine.record.download.rank)
         case .reassign(let others):
-            if fleet != nil { return reassign(others) }
-            for other in others { backlog.append((other.id, .reassigned(other.arrival))) }
+            coordination.reposition(others, in: self)
         case .openPart(let operation, let length, let published):
             let generation = entry.machine.record.partGeneration
             blocking(.disk) { [depot] () throws(FileError) in
@@ -348,8 +337,7 @@ extension DownloadService {
             let stamp = publisher.reserve()
             entry.reservedEventID = stamp
             save(record, operation, stamp: stamp, announcing: deliveries)
-            // All replicas publish the completion once it is durable.
-            if fleet != nil { tell(record.download, entry) }
+            coordination.publishCompletion(record.download, of: entry, in: self)
         case .saveRemoval(let operation, let deliveries):
             let stamp = entry.reservedEventID ?? publisher.reserve()
             entry.reservedEventID = stamp
@@ -361,13 +349,11 @@ extension DownloadService {
         case .saveProgress(let progress):
             hasSavedRecords = true
             store.note(progress)
-        case .show(let download): show(download, entry)
+        case .show(let download): coordination.publish(download, of: entry, in: self)
         case .showRemoval:
             // A file that stays counts as unrecorded until the next count. A removed file was subtracted before.
-            if fleet == nil {
-                strayBytes += Int128(entry.machine.record.download.finishedBytes)
-                publisher.remove(id, stamp: entry.reservedEventID ?? publisher.reserve())
-            }
+            if fleet == nil { strayBytes += Int128(entry.machine.record.download.finishedBytes) }
+            coordination.publishRemoval(of: entry, in: self)
             entry.reservedEventID = nil
             names.release(id)
             let download = entry.machine.record.download
@@ -385,7 +371,7 @@ extension DownloadService {
         case .cancelTimer(let timer): timers.remove(.machine(id, timer))
         case .answer(let waiter, let result): answer(waiter, result)
         case .log(let event):
-            if fleet != nil, event.tellsOfRecord, group != nil { group?.news.append(event) } else { log(event) }
+            if coordination.publishesCommits, event.tellsOfRecord, group != nil { group?.news.append(event) } else { log(event) }
         case .discardNewPart(let generation):
             return remove("remove the new version of", of: id) { depot throws(FileError) in
                 try depot.removePart(id, generation)
@@ -396,7 +382,7 @@ extension DownloadService {
             }
         case .discardPart:
             return remove("remove the partial bytes of", of: id) { depot throws(FileError) in try depot.removeParts(id) }
-        case .discardFile(let file): return discard(file, of: id)
+        case .discardFile(let file): return coordination.discard(file, of: id, in: self)
         case .removeFile(let path, let identity):
             names.forget(path, of: id)
             if fleet == nil { strayBytes -= Int128(identity.size) }
@@ -426,16 +412,6 @@ extension DownloadService {
     }
 
     // MARK: - Publishing and saving
-
-    private func show(_ download: Download, _ entry: LiveDownload) {
-        if fleet != nil { return tell(download, entry) }
-        var download = download
-        let stamp = entry.reservedEventID ?? publisher.reserve()
-        entry.reservedEventID = nil
-        entry.eventID = stamp
-        download.stamp = stamp
-        publisher.publish(download, counters: entry.machine.isPlacing ? entry.work?.attempt?.counters : nil)
-    }
 
     private func save(
         _ record: DownloadRecord, _ operation: DownloadMachine.Operation, stamp: EventID, announcing deliveries: [WebhookDelivery]
@@ -639,14 +615,22 @@ extension DownloadService {
     // MARK: - Slots
 
     /// The maximum number of files that are verified and published without a slot. With more, a slow disk delays new transfers.
-    static let mostFinishing = 256
+    static let maximumFinishing = 256
+
+    /// Adds a download to the queue of those that this service gives slots to.
+    func enterQueue(_ entry: LiveDownload) {
+        queue.enqueue(entry.machine.id, host: entry.machine.host, rank: entry.machine.record.download.rank)
+    }
+
+    /// Whether downloads with slots may start.
+    var mayStart: Bool { gate == nil && finishingCount < Self.maximumFinishing }
 
     /// Gives slots to all downloads that may start.
     func schedule() {
         guard isStarted, !isShuttingDown, !isHandling, group == nil else { return }
         updateGate()
         // A download that has all its bytes releases its slot at once.
-        while gate == nil, finishingCount < Self.mostFinishing, let id = queue.next() {
+        while mayStart, let id = queue.next() {
             guard let entry = entries[id] else {
                 queue.remove(id)
                 continue
@@ -654,7 +638,7 @@ extension DownloadService {
             guard claimRoom(for: entry) else {
                 // A running transfer has claimed the space first.
                 queue.remove(id)
-                queue.enqueue(id, host: entry.machine.host, rank: entry.machine.record.download.rank)
+                enterQueue(entry)
                 updateGate()
                 break
             }
@@ -666,7 +650,7 @@ extension DownloadService {
             QueueStatus.State(
                 gate: gate, isFull: queue.isFull, fullHosts: queue.fullHosts,
                 isStorageAway: depot.objects?.isStorageAway ?? false))
-        if fleet != nil { askForTurns() }
+        coordination.requestSlots(in: self)
     }
 
     /// Determines whether downloads may start.
@@ -710,7 +694,7 @@ extension DownloadService {
     /// Starts queued downloads that already have bytes, in queue order, if the quota is not full without these bytes.
     /// They were admitted before.
     private func startBegun() {
-        guard fleet == nil, !begun.isEmpty, quota.exception == nil, finishingCount < Self.mostFinishing else { return }
+        guard fleet == nil, !begun.isEmpty, quota.exception == nil, finishingCount < Self.maximumFinishing else { return }
         let waiting = begun.compactMap { entries[$0] }.filter { queue.canStart($0.machine.id) }
             .sorted { $0.machine.record.download.rank < $1.machine.record.download.rank }
         for entry in waiting {
@@ -774,18 +758,7 @@ extension DownloadService {
         work.stage = stage
         journal?.note(stage, of: entry.machine.id)
         guard stage == .proven, entry.machine.isSuspect else { return }
-        leaveSuspects(entry.machine.id)
-    }
-
-    /// Removes a download from the suspects. If it was the one in transfer, the next suspect enters the queue.
-    private func leaveSuspects(_ id: DownloadID) {
-        var next = suspects.remove(id)
-        while let found = next {
-            if let entry = entries[found], entry.machine.phase == .waiting {
-                return queue.enqueue(found, host: entry.machine.host, rank: entry.machine.record.download.rank)
-            }
-            next = suspects.remove(found)
-        }
+        coordination.noteProven(entry, in: self)
     }
 
     /// Measures speeds and begins checkpoints that are due.

@@ -23,9 +23,8 @@ extension DownloadService {
         case .unknown: break
         }
         claims[ExactText(key.name)] = Claim(digest: key.digest)
-        guard fleet != nil else { return nil }
         do throws(DownloadError) {
-            guard let kept = try await keptElsewhere(key) else { return nil }
+            guard let kept = try await coordination.outcomes(of: key, in: self) else { return nil }
             release(key)
             return kept
         } catch {

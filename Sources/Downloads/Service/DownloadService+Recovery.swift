@@ -55,7 +55,7 @@ extension DownloadService {
 
     /// Counts the previous instance's crash against a download that was in transfer, and pauses it after too many.
     /// - Returns: Whether the number of crashes in the record has changed.
-    private func suspect(_ record: inout DownloadRecord) -> Bool {
+    func suspect(_ record: inout DownloadRecord) -> Bool {
         guard let journal, let stage = journal.found[record.id], record.download.state.isLive else { return false }
         let before = record.transferCrashes
         record.transferCrashes = CrashSuspicion.crashes(before: before, stage: stage, isMarked: journal.isMarked)
@@ -78,64 +78,7 @@ extension DownloadService {
         }
     }
 
-    /// Restores a fleet's records, continues the downloads of an earlier instance on this data directory, and publishes all.
-    func restore(_ records: [DownloadRecord], _ found: FleetContents) throws(DownloadsStartError) {
-        guard let fleet else { return }
-        var kept: [DownloadID: UInt64?] = [:]
-        var shown: [Download] = []
-        shown.reserveCapacity(records.count)
-        var changes: [StoreChange] = []
-        // A download may have been published in a later version than its saved record.
-        let told = Dictionary(
-            found.recent.compactMap { change in change.download.map { (change.id, $0) } }, uniquingKeysWith: { $1 })
-        // The slots beyond this replica's limit are released to other replicas.
-        let turns = Set(
-            records.lazy.filter { found.turns.contains($0.id) }.map(\.download).sorted { $0.rank < $1.rank }
-                .prefix(configuration.settings.maxConcurrent).map(\.id))
-        for id in found.turns.subtracting(turns) { changes.append(.leaveQueue(id)) }
-        for var record in records {
-            record.download.expiresAt = configuration.retention.expiry(of: record.download)
-            shown.append(told[record.id] ?? record.download)
-            if found.owned.contains(record.id), record.download.state != .completed, let url = HTTPURL(record.download.url) {
-                let part = record.mayHavePart ? recover(record) : .missing
-                let (written, _) = record.restore(finding: part, now: context.now)
-                _ = suspect(&record)
-                let isPaused = record.download.state == .paused
-                if isPaused, turns.contains(record.id) { changes.append(.leaveQueue(record.id)) }
-                if !written.ranges.isEmpty { kept[record.id] = .some(record.partGeneration) }
-                record.download.revision = max(record.download.revision, told[record.id]?.revision ?? 0) + 1
-                changes += [.save(record), .show(record.download)]
-                let entry = LiveDownload(DownloadMachine(record, url: url, written: written))
-                if turns.contains(record.id), !isPaused { entry.membership.slot = .held }
-                entries[record.id] = entry
-            }
-        }
-        publisher.restore(shown, found, fleet.transfers)
-        if !volume.isAway { tidyParts { kept[$0] == .some($1) } }
-        let (publisher, transfers, retention, inbox) = (publisher, fleet.transfers, configuration.retention, inbox)
-        do throws(StoreError) {
-            try fleet.start(
-                FleetStore.Callbacks(
-                    changed: { changes in
-                        publisher.follow(changes, transfers, retention)
-                        // A download that has begun releases no slot.
-                        if changes.contains(where: { $0.download?.state != .downloading }) { inbox.yield(.fleet(.changed)) }
-                    },
-                    ticked: { inbox.yield(.fleet(.tick)) },
-                    received: { letter, sender in inbox.yield(.fleet(.letter(letter, from: sender))) },
-                    adopted: { [webhooks] first in
-                        Task { await webhooks?.read(from: first) }
-                    },
-                    fenced: { inbox.yield(.fleet(.fenced)) },
-                    leftOver: { inbox.yield(.fleet(.leftOver($0))) },
-                    settingsChanged: { inbox.yield(.fleet(.settingsChanged)) }))
-        } catch {
-            throw DownloadsStartError(error.description)
-        }
-        _ = store.submit(changes)
-    }
-
-    private func recover(_ record: DownloadRecord) -> RecoveredPart {
+    func recover(_ record: DownloadRecord) -> RecoveredPart {
         // The directory is searched once it is back.
         if volume.isAway { return .part(size: .max) }
         return recover(record, isRolledBack: isVolumeRolledBack)

@@ -25,15 +25,14 @@ extension DownloadService {
         isChangingSettings = true
         var changes = Dictionary(uniqueKeysWithValues: values.map { ($0.key.rawValue, String($0.value)) })
         if let speedSchedule { changes[ServiceSettings.scheduleName] = speedSchedule.keptText }
-        if isShared {
-            do throws(DownloadError) {
-                let settings = try await changeShared(changes, if: isExpected)
+        do throws(DownloadError) {
+            if let settings = try await coordination.change(changes, if: isExpected, in: self) {
                 endSettingsChange(nil)
                 return settings
-            } catch {
-                endSettingsChange(error)
-                throw error
             }
+        } catch {
+            endSettingsChange(error)
+            throw error
         }
         let commit = store.submit(changes.map { .set(name: $0.key, value: $0.value) })
         let outcome: StoreError?? = await self.result(by: deadline) { finish in commit.whenDone(finish) }
@@ -65,10 +64,10 @@ extension DownloadService {
 
     func applySettings() {
         let settings = configuration.settings
-        queue.limits = DownloadQueue.Limits(
-            maxConcurrent: settings.maxConcurrent, maxPerHost: fleet == nil ? settings.maxPerHost : .max)
+        queue.limits = coordination.limits(settings)
         limitSpeed()
-        seekTurns()
+        coordination.noteFreeSlots()
+        schedule()
     }
 
     /// Applies the present speed limit. With a schedule, it is applied again at the beginning of the next minute:
@@ -76,7 +75,7 @@ extension DownloadService {
     func limitSpeed() {
         let settings = configuration.settings
         // With the lowest limit, connections stay and no attempt fails.
-        speedLimiter.setLimit(bytesPerSecond: isResting ? 1 : settings.speedLimit(now: clock.now))
+        speedLimiter.setLimit(bytesPerSecond: coordination.isIdling ? 1 : settings.speedLimit(now: clock.now))
         guard !settings.speedSchedule.entries.isEmpty, !isShuttingDown else { return }
         let millisecond = (clock.now.millisecondsSinceEpoch % 60_000 + 60_000) % 60_000
         setTimer(.speedSchedule, at: .now + .milliseconds(60_000 - millisecond))

@@ -21,6 +21,8 @@ public actor DownloadService {
     /// The records of the fleet and the messages between replicas; `nil`: the service is not a replica.
     let fleet: FleetStore?
     let depot: any FileDepot
+    /// The queue, the publication and the ownership of downloads.
+    let coordination: any Coordination
     let publisher: DownloadPublisher
     let reservations = DiskReservations()
     let quota: QuotaReservations
@@ -42,7 +44,6 @@ public actor DownloadService {
     let clock: ServiceClock
     /// Names the downloads in transfer, for the instance after a crash; `nil`: the file cannot be used.
     let journal: TransferJournal?
-    var suspects = SuspectQueue()
     /// Whether the store keeps the trusted time, because the wall clock is ahead of it.
     var isKeepingTrustedTime = false
     /// Whether records have been saved since the marker of the downloads directory was last advanced.
@@ -119,26 +120,6 @@ public actor DownloadService {
 
     var isStarted = false
     var isShuttingDown = false
-
-    // In a fleet only:
-    /// Whether a slot may be free, and whether slots are being requested.
-    var mayHaveTurns = true
-    var isSeekingTurns = false
-    /// Downloads that were released since slots were requested.
-    var passedOn: Set<DownloadID> = []
-    var isFenced = false
-    /// Whether transfers are limited to 1 byte/s, because the database has been away for long.
-    var isResting = false
-    /// The last known settings of the database, and the number of times they were read.
-    var keptSettings: [String: String] = [:]
-    var settingsReads = 0
-    var ticks = 0
-    /// The remote commands without a reply, by their numbers.
-    var asked: [UInt64: Asked] = [:]
-    /// The remote commands of other replicas.
-    var served = ServedCommands()
-    /// The remote commands to send, by their owners' instances.
-    var letters: [Int64: FleetLetter] = [:]
 
     /// The longest wait of a command for its result.
     static let answerLimit: Duration = .milliseconds(4_500)
@@ -307,10 +288,13 @@ public actor DownloadService {
         webhooks = webhookSender.map { [store, journal] in
             WebhookDispatcher(sender: $0, store: store, policy: configuration.webhookPolicy, journal: journal, log: log)
         }
-        // In a fleet, the database applies the limit per host when it gives a slot.
-        queue = DownloadQueue(
-            limits: DownloadQueue.Limits(
-                maxConcurrent: settings.maxConcurrent, maxPerHost: fleet == nil ? settings.maxPerHost : .max))
+        coordination =
+            if let fleet {
+                FleetCoordination(fleet, depot: depot, log: log)
+            } else {
+                SoloCoordination()
+            }
+        queue = DownloadQueue(limits: coordination.limits(settings))
         names =
             fleet == nil
             ? FileNames(isTaken: { depot.isTaken($0) }, obstacle: { depot.obstacle(to: $0) }) : FileNames(isTaken: nil)
@@ -320,11 +304,7 @@ public actor DownloadService {
             retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.newestID))
         context.callsWebhooks = webhooks != nil
         isDiskLow = Self.isDiskLow(depot, configuration.minFree)
-        if let found = contents.fleet {
-            try restore(contents.records, found)
-        } else {
-            restore(contents.records)
-        }
+        try coordination.restore(contents, in: self)
         // The numbers of crashes are durable before anything is transferred again.
         if let error = await store.submit(entries.values.filter(\.wasInTransfer).map { .save($0.machine.record) }).failure() {
             log(.warning("cannot record what was in transfer at the crash: \(error)"))
@@ -371,7 +351,7 @@ public actor DownloadService {
         alarm?.task.cancel()
         await webhooks?.stop()
         journal?.clear()
-        await leaveFleet()
+        await coordination.leave(self)
         await store.close()
         inbox.finish()
         for waiter in waiters.values { waiter.receive(.failure(.shuttingDown)) }

@@ -30,6 +30,8 @@ final class LiveDownload {
     var wantedBytes: Int64?
 
     var id: DownloadID { machine.id }
+    /// The counters of the transfer; `nil`: no bytes are being received.
+    var counters: TransferCounters? { machine.isPlacing ? work?.attempt?.counters : nil }
 
     init(_ machine: DownloadMachine) {
         self.machine = machine

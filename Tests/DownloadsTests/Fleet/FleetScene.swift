@@ -149,3 +149,15 @@ struct Replica: Sendable {
         return { isFrozen.withLock { ($0 = false, wake: true) } }
     }
 }
+
+extension DownloadService {
+    private var replica: FleetCoordination? { coordination as? FleetCoordination }
+
+    /// Whether the replica has lost its lease.
+    var isFenced: Bool { replica?.isFenced ?? false }
+
+    /// The number of remote commands that the replica has accepted.
+    var acceptedCommands: Int { replica?.commands.acceptedCount ?? 0 }
+
+    func receive(_ event: ReplicaEvent) { coordination.receive(event, in: self) }
+}

@@ -134,7 +134,7 @@ struct FleetServiceTests {
         await asker.service.shutdown()
     }
 
-    @Test("a command whose letter is lost is sent again")
+    @Test("a remote command that is lost is sent again")
     func lostLetter() async throws {
         let scene = try FleetScene()
         let (owner, asker, id) = try await remoteCommands(scene)
@@ -178,18 +178,18 @@ struct FleetServiceTests {
         await asker.service.shutdown()
     }
 
-    @Test("a letter that was sent before to another run is not carried out")
-    func letterForAnother() async throws {
+    @Test("a remote command that was sent before to another instance is not carried out")
+    func repetitionForAnother() async throws {
         let scene = try FleetScene()
         let (owner, asker, id) = try await remoteCommands(scene)
         let (mine, theirs) = (try #require(await owner.service.fleet).run, try #require(await asker.service.fleet).run)
         for (number, run) in [(1 << 40, mine + 1), ((1 << 40) + 1, mine)] as [(UInt64, Int64)] {
-            let ask = FleetLetter.Ask(number: number, id: id, request: .pause, revision: nil)
-            await owner.service.receive(.letter(FleetLetter(asks: [ask], repeatedFor: run), from: theirs))
+            let command = RemoteMessage.Command(number: number, id: id, request: .pause, revision: nil)
+            await owner.service.receive(.message(RemoteMessage(commands: [command], repeatedFor: run), from: theirs))
             if run != mine { #expect(owner.service.index.download(id)?.state == .downloading) }
         }
         _ = try await owner.follow(id) { $0.state == .paused }
-        #expect(await owner.service.served.count == 1)
+        #expect(await owner.service.acceptedCommands == 1)
         await owner.service.shutdown()
         await asker.service.shutdown()
     }

@@ -179,7 +179,9 @@ struct ObjectFleetTests {
         let replica = try await scene.replica()
         let id = try await replica.service.add(try scene.fleet.new("size=50000&seed=4")).download.id
         let done = try await replica.follow(id) { $0.state == .completed }
-        await replica.service.removeUnrecorded(try #require(done.published), of: id)
+        let fleet = try #require(await replica.service.fleet)
+        await FleetCoordination.removeUnrecorded(
+            try #require(done.published), of: id, fleet, replica.service.depot, log: { _ in })
         #expect(try await scene.get(id, from: replica).body.count == 50_000)
         #expect(try scene.garbage() == 0)
         await replica.service.shutdown()

@@ -1,11 +1,11 @@
 /// The remote commands that this replica has accepted, by their numbers. A repeated one is not carried out again.
-struct ServedCommands {
+struct AcceptedCommands {
     /// The decision about a remote command.
     enum Verdict {
         case new
         /// It is in progress, or was forgotten long ago; it is ignored.
-        case taken
-        case answered(FleetLetter.Answer)
+        case known
+        case replied(RemoteMessage.Reply)
     }
 
     private struct Key: Hashable {
@@ -14,7 +14,7 @@ struct ServedCommands {
     }
 
     private let capacity: Int
-    private var answers: [Key: FleetLetter.Answer?] = [:]
+    private var replies: [Key: RemoteMessage.Reply?] = [:]
     /// The keys in order of arrival. Those before `first` are forgotten.
     private var order: [Key] = []
     private var first = 0
@@ -31,29 +31,29 @@ struct ServedCommands {
     }
 
     /// The number of remote commands that are kept.
-    var count: Int { answers.count }
+    var count: Int { replies.count }
 
     /// Accepts a remote command unless it was accepted before.
-    mutating func take(_ number: UInt64, from sender: Int64) -> Verdict {
+    mutating func accept(_ number: UInt64, from sender: Int64) -> Verdict {
         let key = Key(sender: sender, number: number)
-        if let known = answers[key] { return known.map(Verdict.answered) ?? .taken }
-        if let last = forgotten[sender], number <= last { return .taken }
-        answers.updateValue(nil, forKey: key)
+        if let known = replies[key] { return known.map(Verdict.replied) ?? .known }
+        if let last = forgotten[sender], number <= last { return .known }
+        replies.updateValue(nil, forKey: key)
         order.append(key)
-        if answers.count > capacity { forgetFirst() }
+        if replies.count > capacity { forgetFirst() }
         return .new
     }
 
     /// Keeps the reply to an accepted remote command.
-    mutating func keep(_ answer: FleetLetter.Answer, to sender: Int64) {
-        let key = Key(sender: sender, number: answer.number)
-        if answers[key] != nil { answers.updateValue(answer, forKey: key) }
+    mutating func keep(_ reply: RemoteMessage.Reply, to sender: Int64) {
+        let key = Key(sender: sender, number: reply.number)
+        if replies[key] != nil { replies.updateValue(reply, forKey: key) }
     }
 
     private mutating func forgetFirst() {
         let key = order[first]
         first += 1
-        answers.removeValue(forKey: key)
+        replies.removeValue(forKey: key)
         if forgotten.count >= Self.senderLimit, forgotten[key.sender] == nil { forgotten = [:] }
         forgotten[key.sender] = max(forgotten[key.sender] ?? 0, key.number)
         guard first > capacity else { return }

@@ -3,9 +3,9 @@ internal import JSON
 internal import System
 
 /// A message between replicas, with several remote commands, or with the replies to them.
-struct FleetLetter: Sendable {
+struct RemoteMessage: Sendable {
     /// A remote command to the owner of a download.
-    struct Ask: Sendable {
+    struct Command: Sendable {
         /// The number of the remote command, unique for its sender.
         let number: UInt64
         let id: DownloadID
@@ -15,30 +15,30 @@ struct FleetLetter: Sendable {
     }
 
     /// The reply to a remote command.
-    struct Answer: Sendable {
+    struct Reply: Sendable {
         let number: UInt64
         /// The result; `nil` if the recipient does not own the download.
         let result: Result<Download, DownloadError>?
     }
 
-    var asks: [Ask] = []
-    var answers: [Answer] = []
+    var commands: [Command] = []
+    var replies: [Reply] = []
     /// The instance that has received the same remote commands before; `nil` if they are new. Any other instance
     /// ignores a repetition, even the next one on the same data directory. It cannot know whether they were carried
     /// out.
     var repeatedFor: Int64?
 
-    var isEmpty: Bool { asks.isEmpty && answers.isEmpty }
+    var isEmpty: Bool { commands.isEmpty && replies.isEmpty }
 }
 
 // MARK: - JSON coding
 
-extension FleetLetter {
+extension RemoteMessage {
     /// The message as a JSON object with arrays, which ``init(_:)`` decodes.
     var text: String {
         let value = JSONValue.object([
-            JSONMember(name: "asks", value: .array(asks.map(Self.encode))),
-            JSONMember(name: "answers", value: .array(answers.map(Self.encode))),
+            JSONMember(name: "commands", value: .array(commands.map(Self.encode))),
+            JSONMember(name: "replies", value: .array(replies.map(Self.encode))),
             JSONMember(name: "repeatedFor", value: repeatedFor.map(JSONValue.integer) ?? .null),
         ])
         return String(decoding: value.serialized(), as: UTF8.self)
@@ -48,14 +48,14 @@ extension FleetLetter {
     /// repeats its remote command.
     init(_ text: String) {
         guard let value = try? JSONValue(parsing: text.utf8) else { return }
-        asks = (value["asks"]?.array ?? []).compactMap(Self.ask)
-        answers = (value["answers"]?.array ?? []).compactMap(Self.answer)
+        commands = (value["commands"]?.array ?? []).compactMap(Self.command)
+        replies = (value["replies"]?.array ?? []).compactMap(Self.reply)
         repeatedFor = value["repeatedFor"]?.integer
     }
 
-    private static func encode(_ ask: Ask) -> JSONValue {
+    private static func encode(_ command: Command) -> JSONValue {
         var request: [JSONValue]
-        switch ask.request {
+        switch command.request {
         case .pause: request = [.string("pause")]
         case .resume: request = [.string("resume")]
         case .cancel: request = [.string("cancel")]
@@ -64,12 +64,12 @@ extension FleetLetter {
         case .remove(let deletesFile): request = [.string("remove"), .bool(deletesFile)]
         case .noteFile(let identity): request = [.string("file"), identity.map { .string($0.description) } ?? .null]
         }
-        request.insert(contentsOf: [.integer(Int64(bitPattern: ask.number)), .string(ask.id.description)], at: 0)
-        request.insert(ask.revision.map { .integer(Int64(bitPattern: $0)) } ?? .null, at: 2)
+        request.insert(contentsOf: [.integer(Int64(bitPattern: command.number)), .string(command.id.description)], at: 0)
+        request.insert(command.revision.map { .integer(Int64(bitPattern: $0)) } ?? .null, at: 2)
         return .array(request)
     }
 
-    private static func ask(_ value: JSONValue) -> Ask? {
+    private static func command(_ value: JSONValue) -> Command? {
         guard let parts = value.array, parts.count >= 4, let number = parts[0].integer,
             let id = parts[1].string.flatMap(DownloadID.init), let name = parts[3].string
         else { return nil }
@@ -85,7 +85,7 @@ extension FleetLetter {
         case "file": request = .noteFile(last.string.flatMap { FileIdentity($0) })
         default: return nil
         }
-        return Ask(
+        return Command(
             number: UInt64(bitPattern: number), id: id, request: request,
             revision: parts[2].integer.map { UInt64(bitPattern: $0) })
     }
@@ -138,66 +138,25 @@ extension FleetLetter {
         return change
     }
 
-    private static func encode(_ answer: Answer) -> JSONValue {
-        var parts: [JSONValue] = [.integer(Int64(bitPattern: answer.number))]
-        switch answer.result {
+    private static func encode(_ reply: Reply) -> JSONValue {
+        var parts: [JSONValue] = [.integer(Int64(bitPattern: reply.number))]
+        switch reply.result {
         case nil: parts.append(.string("not-mine"))
         case .success(let download)?: parts += [.string("done"), .string(FleetChange.encode(download))]
-        case .failure(let error)?: parts += encode(error).map(JSONValue.string)
+        case .failure(let error)?: parts += CommandRefusal(error).texts.map(JSONValue.string)
         }
         return .array(parts)
     }
 
-    private static func answer(_ value: JSONValue) -> Answer? {
+    private static func reply(_ value: JSONValue) -> Reply? {
         guard let parts = value.array, let number = parts.first?.integer.map({ UInt64(bitPattern: $0) }) else { return nil }
         let texts = parts.dropFirst().compactMap(\.string)
         switch texts.first {
-        case "not-mine": return Answer(number: number, result: nil)
+        case "not-mine": return Reply(number: number, result: nil)
         case "done":
             guard texts.count == 2, let download = try? FleetChange.decode(texts[1]) else { return nil }
-            return Answer(number: number, result: .success(download))
-        default: return error(texts).map { Answer(number: number, result: .failure($0)) }
-        }
-    }
-
-    private static func encode(_ error: DownloadError) -> [String] {
-        switch error {
-        case .notFound: ["not-found"]
-        case .illegalTransition(let state, let command): ["illegal-transition", state.rawValue, command]
-        case .duplicate(let id): ["duplicate", id.description]
-        case .gidInUse(let gid): ["gid-in-use", gid.description]
-        case .destinationForbidden(let reason): ["destination-forbidden", reason]
-        case .invalid(let reason): ["invalid", reason]
-        case .insufficientStorage(let reason): ["insufficient-storage", reason]
-        case .notComplete(let state): ["not-complete", state.rawValue]
-        case .preconditionFailed: ["precondition-failed"]
-        case .keyMismatch: ["key-mismatch"]
-        case .overloaded, .shuttingDown: ["overloaded"]
-        case .directoryAway: ["directory-away"]
-        case .unconfirmed: ["unconfirmed"]
-        case .storeFailed(let reason): ["store-failed", reason]
-        }
-    }
-
-    private static func error(_ texts: [String]) -> DownloadError? {
-        let detail = texts.count > 1 ? texts[1] : ""
-        switch texts.first {
-        case "not-found": return .notFound
-        case "illegal-transition":
-            return DownloadState(rawValue: detail).map { .illegalTransition(from: $0, command: texts.last ?? "") }
-        case "duplicate": return DownloadID(detail).map { .duplicate($0) }
-        case "gid-in-use": return DownloadGID(detail).map { .gidInUse($0) }
-        case "destination-forbidden": return .destinationForbidden(detail)
-        case "invalid": return .invalid(detail)
-        case "insufficient-storage": return .insufficientStorage(detail)
-        case "not-complete": return DownloadState(rawValue: detail).map { .notComplete($0) }
-        case "precondition-failed": return .preconditionFailed
-        case "key-mismatch": return .keyMismatch
-        case "overloaded": return .overloaded
-        case "directory-away": return .directoryAway
-        case "unconfirmed": return .unconfirmed
-        case "store-failed": return .storeFailed(detail)
-        default: return nil
+            return Reply(number: number, result: .success(download))
+        default: return CommandRefusal(texts).map { Reply(number: number, result: .failure($0.error)) }
         }
     }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Downloads
 
-@Suite("Letters between replicas", .timeLimit(.minutes(3)))
-struct FleetLetterTests {
+@Suite("Messages between replicas", .timeLimit(.minutes(3)))
+struct RemoteMessageTests {
     private static let id = DownloadID(value: 7)
 
     private static func changed(_ body: (inout DownloadChange) -> Void) -> DownloadMachine.Command.Request {
@@ -41,15 +41,15 @@ struct FleetLetterTests {
     ]
 
     @Test("a command arrives as it was sent", arguments: requests.indices)
-    func command(_ place: Int) throws {
-        let request = Self.requests[place]
+    func command(_ offset: Int) throws {
+        let request = Self.requests[offset]
         for revision in [nil, UInt64(0), .max] {
-            let sent = FleetLetter.Ask(number: .max, id: Self.id, request: request, revision: revision)
-            let letter = FleetLetter(FleetLetter(asks: [sent]).text)
-            let ask = try #require(letter.asks.first)
-            #expect(letter.asks.count == 1 && letter.answers.isEmpty)
-            #expect(ask.number == .max && ask.id == Self.id && ask.revision == revision)
-            #expect("\(ask.request)" == "\(request)")
+            let sent = RemoteMessage.Command(number: .max, id: Self.id, request: request, revision: revision)
+            let message = RemoteMessage(RemoteMessage(commands: [sent]).text)
+            let command = try #require(message.commands.first)
+            #expect(message.commands.count == 1 && message.replies.isEmpty)
+            #expect(command.number == .max && command.id == Self.id && command.revision == revision)
+            #expect("\(command.request)" == "\(request)")
         }
     }
 
@@ -61,47 +61,48 @@ struct FleetLetterTests {
 
     @Test("an error arrives as it was sent", arguments: errors)
     func error(_ error: DownloadError) throws {
-        let letter = FleetLetter(FleetLetter(answers: [FleetLetter.Answer(number: 3, result: .failure(error))]).text)
-        guard case .failure(let received)? = try #require(letter.answers.first).result else {
-            Issue.record("\(letter.answers)")
+        let message = RemoteMessage(RemoteMessage(replies: [RemoteMessage.Reply(number: 3, result: .failure(error))]).text)
+        guard case .failure(let received)? = try #require(message.replies.first).result else {
+            Issue.record("\(message.replies)")
             return
         }
         #expect(received == error)
-        #expect(letter.answers.first?.number == 3)
+        #expect(message.replies.first?.number == 3)
     }
 
-    @Test("a service that stops is one that another can be asked instead of")
+    @Test("the refusal of a stopping replica arrives as that of an overloaded one")
     func stopping() throws {
-        let letter = FleetLetter(FleetLetter(answers: [FleetLetter.Answer(number: 3, result: .failure(.shuttingDown))]).text)
-        guard case .failure(.overloaded)? = letter.answers.first?.result else {
-            Issue.record("\(letter.answers)")
+        let message = RemoteMessage(
+            RemoteMessage(replies: [RemoteMessage.Reply(number: 3, result: .failure(.shuttingDown))]).text)
+        guard case .failure(.overloaded)? = message.replies.first?.result else {
+            Issue.record("\(message.replies)")
             return
         }
     }
 
-    @Test("a download arrives as it was sent, and so does that somebody has none")
+    @Test("a download arrives as it was sent, and so does a missing one")
     func downloads() throws {
-        let letter = FleetLetter(answers: [
-            FleetLetter.Answer(number: 1, result: .success(fullRecord().download)), FleetLetter.Answer(number: 2, result: nil),
+        let message = RemoteMessage(replies: [
+            RemoteMessage.Reply(number: 1, result: .success(fullRecord().download)), RemoteMessage.Reply(number: 2, result: nil),
         ])
-        let answers = FleetLetter(letter.text).answers
-        #expect(answers.count == 2)
-        guard case .success(let download)? = answers.first?.result else {
-            Issue.record("\(answers)")
+        let replies = RemoteMessage(message.text).replies
+        #expect(replies.count == 2)
+        guard case .success(let download)? = replies.first?.result else {
+            Issue.record("\(replies)")
             return
         }
         #expect(portrait(DownloadRecord(download)) == portrait(DownloadRecord(fullRecord().download)))
-        #expect(answers.last?.number == 2 && answers.last?.result == nil)
+        #expect(replies.last?.number == 2 && replies.last?.result == nil)
     }
 
     @Test(
-        "what cannot be read is left out",
+        "commands and replies that cannot be decoded are left out",
         arguments: [
-            "", "x", "[]", "{}", #"{"asks":1}"#, #"{"asks":[[]]}"#, #"{"asks":[[1,"x",null,"pause"]]}"#,
-            #"{"asks":[[1,"00000000000000000000000007",null,"explode"]]}"#, #"{"answers":[[1,"done","{}"]]}"#,
-            #"{"answers":[[1]]}"#, #"{"answers":[["x","not-mine"]]}"#,
+            "", "x", "[]", "{}", #"{"commands":1}"#, #"{"commands":[[]]}"#, #"{"commands":[[1,"x",null,"pause"]]}"#,
+            #"{"commands":[[1,"00000000000000000000000007",null,"explode"]]}"#, #"{"replies":[[1,"done","{}"]]}"#,
+            #"{"replies":[[1]]}"#, #"{"replies":[["x","not-mine"]]}"#,
         ])
     func unreadable(_ text: String) {
-        #expect(FleetLetter(text).isEmpty)
+        #expect(RemoteMessage(text).isEmpty)
     }
 }

@@ -1,0 +1,554 @@
+internal import HTTPCore
+internal import System
+
+/// The coordination of a replica. It has machines only for the downloads that it owns, and gets slots from the
+/// database. The store publishes changes in the order of their commits in the database.
+final class FleetCoordination: Coordination {
+    private let fleet: FleetStore
+    private let depot: any FileDepot
+    private let log: @Sendable (DownloadLogEvent) -> Void
+    private var slots = SlotRequests()
+    private(set) var commands = RemoteCommands()
+    private(set) var isFenced = false
+    private(set) var isIdling = false
+    /// The last known settings of the database, and the number of times they were read.
+    private var keptSettings: [String: String] = [:]
+    private var settingsReads = 0
+    private var ticks = 0
+
+    let publishesCommits = true
+
+    init(_ fleet: FleetStore, depot: any FileDepot, log: @escaping @Sendable (DownloadLogEvent) -> Void) {
+        self.fleet = fleet
+        self.depot = depot
+        self.log = log
+    }
+
+    func receive(_ event: ReplicaEvent, in service: isolated DownloadService) {
+        switch event {
+        case .changed: noteFreeSlots(in: service)
+        // The release of a queued download is not announced, and a request for slots may have failed.
+        case .tick:
+            noteFreeSlots(in: service)
+            idle(in: service)
+            service.submit(commands.repetitions { service.isAwaited($0) })
+            // The announcement of changed settings may be lost, so they are also read every ten seconds.
+            ticks += 1
+            if ticks.isMultiple(of: 10) { Task { await readSettings(in: service) } }
+        case .settingsChanged: Task { await readSettings(in: service) }
+        case .fenced: wasFenced(in: service)
+        case .slots(let result, let requested): received(result, requested, in: service)
+        case .unpublished(let ids): Task { await publishAgain(ids, in: service) }
+        case .leftOver(let ids): release(ids, in: service)
+        case .message(let message, let sender):
+            for reply in message.replies { received(reply, in: service) }
+            if let instance = message.repeatedFor, instance != fleet.run { return }
+            if !message.commands.isEmpty { Task { await serve(message.commands, for: sender, in: service) } }
+        }
+    }
+
+    /// Limits transfers to 1 byte/s while the database is away for long: another replica may fetch the same bytes.
+    private func idle(in service: isolated DownloadService) {
+        guard isIdling != (fleet.timeSinceResponse > service.configuration.restsAfter) else { return }
+        isIdling.toggle()
+        service.limitSpeed()
+        if isIdling { log(.warning("the database is away, so transfers are limited to 1 byte/s until it is back")) }
+    }
+}
+
+/// An event from the store of a fleet.
+enum ReplicaEvent: Sendable {
+    /// Downloads have changed, possibly on other replicas.
+    case changed
+    /// A second has passed.
+    case tick
+    case settingsChanged
+    /// The lease is lost, and other replicas may own this replica's downloads.
+    case fenced
+    case message(RemoteMessage, from: Int64)
+    /// The result of a request for slots.
+    case slots(Result<[DownloadRecord], StoreError>, requested: Int)
+    /// Downloads whose changes could not be committed and have to be published again.
+    case unpublished(Set<DownloadID>)
+    /// Downloads that were acquired for a request that no longer waits.
+    case leftOver([DownloadID])
+}
+
+// MARK: - Restoring
+
+extension FleetCoordination {
+    /// Restores the records, continues the downloads of an earlier instance on this data directory, and publishes all.
+    func restore(_ contents: StoredContents, in service: isolated DownloadService) throws(DownloadsStartError) {
+        guard let found = contents.fleet else { return }
+        var kept: [DownloadID: UInt64?] = [:]
+        var versions: [Download] = []
+        versions.reserveCapacity(contents.records.count)
+        var changes: [StoreChange] = []
+        // A download may have been published in a later version than its saved record.
+        let published = Dictionary(
+            found.recent.compactMap { change in change.download.map { (change.id, $0) } }, uniquingKeysWith: { $1 })
+        // The slots beyond this replica's limit are released to other replicas.
+        let slots = Set(
+            contents.records.lazy.filter { found.turns.contains($0.id) }.map(\.download).sorted { $0.rank < $1.rank }
+                .prefix(service.configuration.settings.maxConcurrent).map(\.id))
+        for id in found.turns.subtracting(slots) { changes.append(.leaveQueue(id)) }
+        for var record in contents.records {
+            let id = record.id
+            record.download.expiresAt = service.configuration.retention.expiry(of: record.download)
+            versions.append(published[id] ?? record.download)
+            guard found.owned.contains(id), record.download.state != .completed, let url = HTTPURL(record.download.url) else {
+                continue
+            }
+            let part = record.mayHavePart ? service.recover(record) : .missing
+            let (written, _) = record.restore(finding: part, now: service.context.now)
+            _ = service.suspect(&record)
+            let isPaused = record.download.state == .paused
+            if isPaused, slots.contains(id) { changes.append(.leaveQueue(id)) }
+            if !written.ranges.isEmpty { kept[id] = .some(record.partGeneration) }
+            record.download.revision = max(record.download.revision, published[id]?.revision ?? 0) + 1
+            changes += [.save(record), .show(record.download)]
+            let download = LiveDownload(DownloadMachine(record, url: url, written: written))
+            if slots.contains(id), !isPaused { download.membership.slot = .held }
+            service.entries[id] = download
+        }
+        service.publisher.restore(versions, found, fleet.transfers)
+        if !service.volume.isAway { service.tidyParts { kept[$0] == .some($1) } }
+        do throws(StoreError) {
+            try fleet.start(callbacks(of: service))
+        } catch {
+            throw DownloadsStartError(error.description)
+        }
+        _ = service.store.submit(changes)
+    }
+
+    private func callbacks(of service: isolated DownloadService) -> FleetStore.Callbacks {
+        let (publisher, transfers, retention) = (service.publisher, fleet.transfers, service.configuration.retention)
+        let (inbox, webhooks) = (service.inbox, service.webhooks)
+        return FleetStore.Callbacks(
+            changed: { changes in
+                publisher.follow(changes, transfers, retention)
+                // A download that has begun releases no slot.
+                if changes.contains(where: { $0.download?.state != .downloading }) { inbox.yield(.replica(.changed)) }
+            },
+            ticked: { inbox.yield(.replica(.tick)) },
+            received: { message, sender in inbox.yield(.replica(.message(message, from: sender))) },
+            adopted: { first in
+                Task { await webhooks?.read(from: first) }
+            },
+            fenced: { inbox.yield(.replica(.fenced)) },
+            leftOver: { inbox.yield(.replica(.leftOver($0))) },
+            settingsChanged: { inbox.yield(.replica(.settingsChanged)) })
+    }
+}
+
+// MARK: - Queue
+
+extension FleetCoordination {
+    func enqueue(_ download: LiveDownload, in service: isolated DownloadService) {
+        // The local queue has only the downloads with slots of the database.
+        if download.membership.slot == .held { return service.enterQueue(download) }
+        download.membership.slot = .awaited
+        service.submit([.enqueue(download.id)])
+        slots.noteFreeSlots()
+    }
+
+    func leaveQueue(_ download: LiveDownload, in service: isolated DownloadService) {
+        guard download.membership.slot != .none else { return }
+        download.membership.slot = .none
+        service.submit([.leaveQueue(download.id)])
+        noteFreeSlots(in: service)
+    }
+
+    /// Gives downloads other arrivals. Downloads of other replicas keep theirs.
+    func reposition(_ others: [QueuePlacement.Other], in service: isolated DownloadService) {
+        for other in others { service.send(.reassigned(other.arrival), to: other.id) }
+        let missing = others.filter { service.entries[$0.id] == nil }
+        if missing.isEmpty { return }
+        Task {
+            guard let pins = try? await service.pin(missing.map(\.id)) else { return }
+            for other in missing { service.send(.reassigned(other.arrival), to: other.id) }
+            service.unpin(pins)
+        }
+    }
+
+    /// Returns the limit over all hosts. The database applies the limit per host when it gives a slot.
+    func limits(_ settings: ServiceSettings) -> DownloadQueue.Limits {
+        DownloadQueue.Limits(maxConcurrent: settings.maxConcurrent, maxPerHost: .max)
+    }
+
+    func noteFreeSlots() { slots.noteFreeSlots() }
+
+    private func noteFreeSlots(in service: isolated DownloadService) {
+        if service.index.count(of: .queued) > 0 { slots.noteFreeSlots() }
+    }
+
+    func requestSlots(in service: isolated DownloadService) {
+        guard service.mayStart, depot.objects?.place.isRefused != true else { return }
+        let free = service.queue.limits.maxConcurrent - service.queue.runningCount - service.queue.waitingCount
+        guard slots.begin(free: free) else { return }
+        // Submitted at once, so that later releases come after the claim.
+        fleet.claim(free: free, hostLimit: service.configuration.maxPerHost) { [inbox = service.inbox] in
+            inbox.yield(.replica(.slots($0, requested: free)))
+        }
+    }
+
+    private func received(
+        _ result: Result<[DownloadRecord], StoreError>, _ requested: Int, in service: isolated DownloadService
+    ) {
+        switch result {
+        case .success(let records):
+            let released = slots.end(granted: records.count, of: requested)
+            for record in records where !released.contains(record.id) { start(record, in: service) }
+        case .failure(let error):
+            _ = slots.end(granted: nil, of: requested)
+            // The store is closing, the database is away, or the lease is lost.
+            if error == .closed || error == .fenced || error.isInterruption { return }
+            log(.warning("cannot request slots: \(error)"))
+        }
+    }
+
+    /// Starts a download that has acquired a slot for this replica.
+    private func start(_ record: DownloadRecord, in service: isolated DownloadService) {
+        let id = record.id
+        if let download = service.entries[id] {
+            guard download.membership.slot != .held else { return }
+            // The download was paused or has ended meanwhile.
+            guard download.membership.slot == .awaited, !service.isShuttingDown else { return service.submit([.leaveQueue(id)]) }
+            download.membership.slot = .held
+            return service.enterQueue(download)
+        }
+        guard !service.isShuttingDown, let url = HTTPURL(record.download.url) else { return service.submit([.letGo(id)]) }
+        let download = LiveDownload(DownloadMachine(record, url: url, written: Coverage(record.segments)))
+        download.membership.slot = .held
+        service.entries[id] = download
+        service.send(.admitted, to: download)
+    }
+}
+
+// MARK: - Publication
+
+extension FleetCoordination {
+    /// Publishes a download on all replicas once it is durable.
+    func publish(_ version: Download, of download: LiveDownload, in service: isolated DownloadService) {
+        // A completion has already been published with its record.
+        if download.membership.publishedRevision == version.revision { return }
+        download.membership.publishedRevision = version.revision
+        fleet.transfers.set(download.counters, of: version.id)
+        service.submit([.show(version)])
+    }
+
+    func publishCompletion(_ version: Download, of download: LiveDownload, in service: isolated DownloadService) {
+        publish(version, of: download, in: service)
+    }
+
+    /// Does nothing: the store publishes the removal with its commit.
+    func publishRemoval(of download: LiveDownload, in service: isolated DownloadService) {}
+
+    func submit(
+        _ changes: [StoreChange], holdingURLsOf firsts: @autoclosure () -> [DownloadID], in service: isolated DownloadService
+    ) -> StoreCommit {
+        let commit = service.store.submit(changes + firsts().map(StoreChange.holdURL))
+        let addsQueued = changes.contains { if case .add(let record) = $0 { record.download.state == .queued } else { false } }
+        // Submitted at once, so that the downloads may acquire slots in the same transaction.
+        if addsQueued {
+            noteFreeSlots()
+            service.schedule()
+        }
+        return commit
+    }
+
+    /// Publishes downloads again. It waits until their machines have saved the records.
+    func commitFailed(_ changes: [StoreChange], _ error: StoreError, in service: isolated DownloadService) {
+        guard error != .closed, error != .fenced else { return }
+        var ids: Set<DownloadID> = []
+        for change in changes {
+            switch change {
+            case .show(let version):
+                ids.insert(version.id)
+                let download = service.entries[version.id]
+                if download?.membership.publishedRevision == version.revision { download?.membership.publishedRevision = nil }
+            case .enqueue(let id), .leaveQueue(let id), .letGo(let id): ids.insert(id)
+            default: break
+            }
+        }
+        publishLater(ids, in: service)
+    }
+
+    private func publishLater(_ ids: Set<DownloadID>, in service: isolated DownloadService) {
+        if ids.isEmpty { return }
+        Task { [inbox = service.inbox] in
+            try? await Task.sleep(for: DownloadMachine.firstSaveDelay)
+            inbox.yield(.replica(.unpublished(ids)))
+        }
+    }
+
+    private func publishAgain(_ ids: Set<DownloadID>, in service: isolated DownloadService) async {
+        guard !service.isShuttingDown, !isFenced else { return }
+        let unsaved = ids.filter { service.isUnsaved($0) }
+        publishLater(unsaved, in: service)
+        // A download that was released meanwhile may be queued without being in the database's queue.
+        let pins: DownloadService.Pins
+        do throws(DownloadError) { pins = try await service.pin(Array(ids.subtracting(unsaved))) } catch {
+            return publishLater(ids.subtracting(unsaved), in: service)
+        }
+        service.group = DownloadService.WriteBatch()
+        for download in pins.entries where download.machine.phase != .removed {
+            publish(download.machine.record.download, of: download, in: service)
+            // A slot is the result of a committed claim, so it needs no correction.
+            switch download.membership.slot {
+            case .awaited: service.submit([.enqueue(download.id)])
+            case .none: service.submit([.leaveQueue(download.id)])
+            case .held: break
+            }
+        }
+        service.submitGroup()
+        service.unpin(pins)
+    }
+}
+
+// MARK: - Ownership
+
+extension FleetCoordination {
+    /// Whether no other replica can have changed the downloads.
+    var ownsDownloads: Bool { !isFenced && fleet.holdsLease }
+
+    func acquire(
+        _ ids: [DownloadID], by deadline: ContinuousClock.Instant, in service: isolated DownloadService
+    ) async throws(StoreError) -> FleetTaking {
+        try await fleet.take(ids, within: deadline - .now)
+    }
+
+    func release(_ download: LiveDownload, in service: isolated DownloadService) -> Bool {
+        guard download.machine.isDone || canRelease(download, in: service) else { return false }
+        if download.membership.mayHavePart, mayHaveEmptyPart(download) {
+            service.discardPart(of: download)
+            return false
+        }
+        guard service.entries[download.id] === download else { return false }
+        let record = download.machine.record
+        fleet.transfers.set(nil, of: record.id)
+        if download.machine.phase != .removed, record.segments.isEmpty, !service.isShuttingDown {
+            submitRelease(of: record.id, in: service)
+        }
+        return true
+    }
+
+    /// Whether another replica could continue the download as well as this one. No work is under way, no bytes are
+    /// here, and no failed attempts are counted here.
+    private func canRelease(_ download: LiveDownload, in service: isolated DownloadService) -> Bool {
+        // At the end of the service, ``leave(_:)`` releases all downloads together.
+        guard !service.isShuttingDown, download.machine.rests, download.membership.slot != .held else { return false }
+        return !download.machine.countsFailures && hasNoBytes(download)
+    }
+
+    /// Whether an attempt may have left a part file without bytes, which would stay when another replica continues.
+    private func mayHaveEmptyPart(_ download: LiveDownload) -> Bool {
+        guard download.machine.phase != .removed, hasNoBytes(download) else { return false }
+        let state = download.machine.record.download.state
+        return state != .completed && state != .cancelled
+    }
+
+    private func hasNoBytes(_ download: LiveDownload) -> Bool {
+        download.machine.record.segments.isEmpty && download.machine.written.ranges.isEmpty
+    }
+
+    /// Releases downloads that this replica owns without a machine.
+    private func release(_ ids: [DownloadID], in service: isolated DownloadService) {
+        for id in ids where service.entries[id] == nil && !service.isBeingRead(id) { submitRelease(of: id, in: service) }
+    }
+
+    private func submitRelease(of id: DownloadID, in service: isolated DownloadService) {
+        slots.noteRelease(of: id)
+        service.submit([.letGo(id)])
+    }
+
+    /// Stops all transfers after the loss of the lease: other replicas may own the downloads.
+    private func wasFenced(in service: isolated DownloadService) {
+        guard !isFenced else { return }
+        isFenced = true
+        for download in service.entries.values { download.work?.attempt?.cancel() }
+        log(.fenced)
+        // Other replicas deliver the webhook messages of these downloads.
+        Task { [webhooks = service.webhooks] in await webhooks?.stop() }
+    }
+
+    func discard(
+        _ file: PublishedFile, of id: DownloadID, in service: isolated DownloadService
+    ) -> DownloadService.Course {
+        Task { [inbox = service.inbox, fleet, depot, log] in
+            await FleetCoordination.removeUnrecorded(file, of: id, fleet, depot, log: log)
+            inbox.yield(.removed(id, purpose: "discard the file of", .success(RemovedFiles())))
+        }
+        return .interrupts
+    }
+
+    /// Removes the object of a file unless a record names it: a commit may have succeeded before the lease was lost.
+    static func removeUnrecorded(
+        _ file: PublishedFile, of id: DownloadID, _ fleet: FleetStore, _ depot: any FileDepot,
+        log: @Sendable (DownloadLogEvent) -> Void
+    ) async {
+        guard let objects = depot.objects, let key = file.identity.flatMap({ ObjectKey(id, $0) }) else { return }
+        do throws(StoreError) {
+            if try await fleet.unnamed([key.description]).isEmpty { return }
+            await objects.discard(key)
+            log(.discarded(id))
+        } catch {
+            log(.warning("the file of \(id) stays in the storage until it is swept: \(error)"))
+        }
+    }
+
+    func leave(_ service: isolated DownloadService) async {
+        do throws(StoreError) {
+            try await fleet.retire(leaving: service.configuration.leavesFleet)
+        } catch {
+            if error != .fenced { log(.warning("others wait for this replica's lease to end: \(error)")) }
+        }
+    }
+
+    /// Does nothing: the database does not order suspects.
+    func noteProven(_ download: LiveDownload, in service: isolated DownloadService) {}
+}
+
+// MARK: - Remote commands
+
+extension FleetCoordination {
+    /// The pause before a command is sent again that another replica could not carry out.
+    private static let missPause: Duration = .milliseconds(200)
+
+    func forward(_ commands: [ForwardedCommand], in service: isolated DownloadService) {
+        for command in commands {
+            guard let owner = command.owner else {
+                command.asker.receive(.failure(.notFound))
+                continue
+            }
+            let order = RemoteCommands.Order(
+                waiter: service.wait(with: command.asker, by: command.deadline), id: command.id, request: command.request,
+                isExpected: command.isExpected, deadline: command.deadline)
+            send(order, to: owner, in: service)
+        }
+        service.submit(self.commands.takeMessages())
+    }
+
+    private func send(_ order: RemoteCommands.Order, to owner: Int64, in service: isolated DownloadService) {
+        guard let download = service.index.download(order.id) else { return service.answer(order.waiter, .failure(.notFound)) }
+        guard order.isExpected?(download) ?? true else { return service.answer(order.waiter, .failure(.preconditionFailed)) }
+        commands.send(order, to: owner, revision: order.isExpected.map { _ in download.revision })
+    }
+
+    private func received(_ reply: RemoteMessage.Reply, in service: isolated DownloadService) {
+        switch commands.receive(reply) {
+        case nil: break
+        case .ended(let waiter, let result): service.answer(waiter, result)
+        case .missed(let order, let pauses): Task { await sendAgain(order, pauses: pauses, in: service) }
+        }
+    }
+
+    /// Finds the owner of the download again, and sends the command there or carries it out here.
+    private func sendAgain(_ order: RemoteCommands.Order, pauses: Bool, in service: isolated DownloadService) async {
+        if pauses { try? await Task.sleep(for: Self.missPause) }
+        guard service.isAwaited(order.waiter) else { return }
+        let pins: DownloadService.Pins
+        do throws(DownloadError) {
+            pins = try await service.pin([order.id], by: order.deadline)
+        } catch {
+            return service.answer(order.waiter, .failure(error))
+        }
+        defer { service.unpin(pins) }
+        guard service.isAwaited(order.waiter) else { return }
+        if let download = service.entries[order.id] {
+            let command = service.command(order.request, of: order.id, order.waiter, if: order.isExpected)
+            service.send(.command(command), to: download)
+            service.schedule()
+        } else if let owner = pins.owners[order.id] {
+            send(order, to: owner, in: service)
+            service.submit(commands.takeMessages())
+        } else {
+            service.answer(order.waiter, .failure(.notFound))
+        }
+    }
+
+    /// Carries out the remote commands of another replica, and sends the replies.
+    private func serve(
+        _ received: [RemoteMessage.Command], for sender: Int64, in service: isolated DownloadService
+    ) async {
+        let received = commands.accept(received, from: sender)
+        var pins = DownloadService.Pins()
+        var refusal: DownloadError?
+        do throws(DownloadError) { pins = try await service.pin(received.map(\.id)) } catch { refusal = error }
+        defer { service.unpin(pins) }
+        service.group = DownloadService.WriteBatch()
+        for command in received {
+            if let download = service.entries[command.id] {
+                let store = service.store
+                let waiter = service.wait(
+                    with: .receiver { [self] result in
+                        commands.reply(result, to: command.number, from: sender)
+                        _ = store.submit(commands.takeMessages())
+                    })
+                let isExpected = command.revision.map { revision in
+                    { @Sendable (download: Download) in download.revision == revision }
+                }
+                service.send(.command(service.command(command.request, of: command.id, waiter, if: isExpected)), to: download)
+            } else if let refusal {
+                commands.reply(.failure(refusal), to: command.number, from: sender)
+            } else {
+                let isUnknown = pins.owners[command.id] == nil
+                commands.reply(isUnknown ? .failure(.notFound) : nil, to: command.number, from: sender)
+            }
+        }
+        service.submit(commands.takeMessages())
+        service.submitGroup()
+        service.schedule()
+    }
+}
+
+// MARK: - Keys and settings
+
+extension FleetCoordination {
+    func outcomes(
+        of key: RequestKey, in service: isolated DownloadService
+    ) async throws(DownloadError) -> [Addition.Outcome]? {
+        do throws(StoreError) {
+            guard let record = try await fleet.idempotencyRecord(key.name) else { return nil }
+            guard record.digest == key.digest else { throw StoreError.conflict }
+            try await fleet.catchUp()
+            return record.outcomes
+        } catch {
+            throw error == .conflict ? .keyMismatch : DownloadError(error)
+        }
+    }
+
+    private func readSettings(in service: isolated DownloadService) async {
+        settingsReads += 1
+        let read = settingsReads
+        // The settings may have been changed here or read again meanwhile.
+        guard let kept = try? await fleet.settings(), read == settingsReads else { return }
+        apply(kept, in: service)
+    }
+
+    /// Changes the fleet's settings, also if other replicas change them at the same time.
+    /// - Throws: `preconditionFailed`, `overloaded` (the settings keep changing), `storeFailed`.
+    func change(
+        _ settings: [String: String], if isExpected: @Sendable (ServiceSettings) -> Bool, in service: isolated DownloadService
+    ) async throws(DownloadError) -> ServiceSettings? {
+        if settings.isEmpty { return service.configuration.settings }
+        for _ in 0..<DownloadService.maximumPasses {
+            let (isDone, kept): (Bool, [String: String])
+            do throws(StoreError) { (isDone, kept) = try await fleet.change(settings, from: keptSettings) } catch {
+                throw DownloadError(error)
+            }
+            settingsReads += 1
+            apply(kept, in: service)
+            // The result of an earlier attempt may have been lost.
+            if isDone || settings.allSatisfy({ kept[$0.key] == $0.value }) { return service.configuration.settings }
+            guard isExpected(service.configuration.settings) else { throw .preconditionFailed }
+        }
+        throw .overloaded
+    }
+
+    private func apply(_ kept: [String: String], in service: isolated DownloadService) {
+        keptSettings = kept
+        service.configuration.settings = service.configuration.settings.merged(withKept: kept, explicit: []).settings
+        service.applySettings()
+    }
+}
