@@ -23,13 +23,13 @@ struct RetryBudget: Sendable, Equatable {
         policy: RetryPolicy,
         using random: inout some RandomNumberGenerator
     ) -> RetryPolicy.Verdict {
-        guard failure.retryable else { return .giveUp }
+        guard failure.retryable else { return .fail }
         if bytesReceived > furthest {
             furthest = bytesReceived
             attemptsWithoutProgress = 0
         }
         attemptsWithoutProgress += 1
-        guard attemptsWithoutProgress < policy.maximumAttempts else { return .giveUp }
+        guard attemptsWithoutProgress < policy.maximumAttempts else { return .fail }
         return .retry(
             after: policy.delay(afterAttemptsWithoutProgress: attemptsWithoutProgress, retryAfter: retryAfter, using: &random))
     }

@@ -32,7 +32,7 @@ struct RetryPolicy: Sendable, Equatable {
         /// Another attempt follows after the delay.
         case retry(after: Duration)
         /// The download has failed.
-        case giveUp
+        case fail
     }
 
     /// Returns the delay after `count` consecutive attempts without progress, including the one that just failed.

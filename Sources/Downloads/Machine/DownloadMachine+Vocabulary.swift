@@ -12,8 +12,9 @@ extension DownloadMachine {
         /// The download waits for its next attempt.
         case delayed(Operation)
         /// The download's bytes are discarded. The part files are removed once the store no longer counts on the bytes.
-        /// `enqueues`: whether the download enters the queue then.
-        case clearing(Operation, enqueues: Bool)
+        /// `enqueues`: whether the download enters the queue then. `hasMadeRoom`: the part files are removed already,
+        /// because a full disk refuses the commit otherwise.
+        case clearing(Operation, enqueues: Bool, hasMadeRoom: Bool)
         /// The download has a slot; its part file is being opened.
         case opening(Operation)
         /// The download has a slot and a transfer.

@@ -40,9 +40,9 @@ struct ExtendedQueue<Base: QueueOrder>: QueueOrder {
             if keptCount(below: added[middle].rank) + middle < offset { low = middle + 1 } else { high = middle }
         }
         if low < added.count, keptCount(below: added[low].rank) + low == offset { return added[low] }
-        var place = offset - low
-        for (_, offset) in hidden where offset <= place { place += 1 }
-        return base.member(at: place)
+        var baseOffset = offset - low
+        for (_, offset) in hidden where offset <= baseOffset { baseOffset += 1 }
+        return base.member(at: baseOffset)
     }
 
     func count(below rank: QueueRank) -> Int { keptCount(below: rank) + added.count(below: rank) }

@@ -47,9 +47,9 @@ struct QueuePlacement: Sendable, Equatable {
         let others = Others(order, without: id, own)
         let wanted =
             switch move {
-            case .start(let places): places
-            case .current(let places): others.offset.saturatingAdd(places)
-            case .end(let places): others.count.saturatingAdd(places)
+            case .start(let distance): distance
+            case .current(let distance): others.offset.saturatingAdd(distance)
+            case .end(let distance): others.count.saturatingAdd(distance)
             }
         let position = min(max(wanted, 0), others.count)
         self.init(position: position, rank: own)

@@ -17,28 +17,19 @@ extension DownloadService {
                 publisher.restore(download)
                 continue
             }
-            var record = saved
-            let id = record.id
-            record.download.expiresAt = configuration.retention.expiry(of: record.download)
-            let found = record.mayHavePart ? recover(record) : .missing
-            let known = (record.entity, record.partGeneration)
-            let hadBytes = !record.segments.isEmpty
-            let (written, name) = record.restore(finding: found, now: context.now)
-            if hadBytes, found == .missing { lost += 1 }
-            let wasInTransfer = suspect(&record)
+            let recovery = recovery(of: saved)
+            let (record, id) = (recovery.record, saved.id)
+            if recovery.hasLostBytes { lost += 1 }
             if record.download.state != .cancelled {
                 names.restore(record.download.filename, in: record.download.folder, for: id)
             }
-            if !written.ranges.isEmpty { kept[id] = .some(record.partGeneration) }
+            if !recovery.written.ranges.isEmpty { kept[id] = .some(record.partGeneration) }
             publisher.restore(record.download)
             // The URLs of unfinished downloads were validated when the records were read.
             guard record.download.state.isLive, let url = HTTPURL(record.download.url) else { continue }
             if let arrival = record.download.arrival { context.identifiers.pass(arrival) }
-            let entry = LiveDownload(
-                DownloadMachine(
-                    record, url: url, written: written, publishedName: name,
-                    isEntitySaved: known == (record.entity, record.partGeneration)))
-            entry.wasInTransfer = wasInTransfer
+            let entry = LiveDownload(DownloadMachine(recovery, url: url))
+            entry.wasInTransfer = recovery.countsCrash
             entries[id] = entry
         }
         if lost > 0, !isVolumeRolledBack { log(.warning(bytesLost(of: lost))) }
@@ -53,19 +44,17 @@ extension DownloadService {
         return "\(text); an earlier run kept files in \(known.path) (--downloads-dir)"
     }
 
-    /// Counts the previous instance's crash against a download that was in transfer, and pauses it after too many.
-    /// - Returns: Whether the number of crashes in the record has changed.
-    func suspect(_ record: inout DownloadRecord) -> Bool {
-        guard let journal, let stage = journal.found[record.id], record.download.state.isLive else { return false }
-        let before = record.transferCrashes
-        record.transferCrashes = CrashSuspicion.crashes(before: before, stage: stage, isMarked: journal.isMarked)
-        if record.transferCrashes == CrashSuspicion.limit, record.download.state != .paused {
-            record.download.state = .paused
-            record.download.error = DownloadFailure(.transferBroken, CrashSuspicion.message, retryable: false)
-            record.download.noteChange(at: context.now)
-            log(.warning("\(record.id) is paused: \(CrashSuspicion.message)"))
+    /// Decides what an unfinished download of the previous instance becomes.
+    func recovery(of saved: DownloadRecord) -> DownloadMachine.Recovery {
+        var record = saved
+        record.download.expiresAt = configuration.retention.expiry(of: record.download)
+        let interruption = journal.flatMap { journal in
+            journal.found[saved.id].map { DownloadMachine.Recovery.Interruption(stage: $0, isMarked: journal.isMarked) }
         }
-        return record.transferCrashes != before
+        let recovery = DownloadMachine.Recovery(
+            record, finding: record.mayHavePart ? recover(record) : .missing, after: interruption, at: context.now)
+        if recovery.isPausedAsSuspect { log(.warning("\(saved.id) is paused: \(CrashSuspicion.message)")) }
+        return recovery
     }
 
     /// Removes part files that no record counts on, and names that interrupted publications have reserved.
@@ -78,7 +67,7 @@ extension DownloadService {
         }
     }
 
-    func recover(_ record: DownloadRecord) -> RecoveredPart {
+    private func recover(_ record: DownloadRecord) -> RecoveredPart {
         // The directory is searched once it is back.
         if volume.isAway { return .part(size: .max) }
         return recover(record, isRolledBack: isVolumeRolledBack)
@@ -101,51 +90,4 @@ extension DownloadService {
 extension DownloadRecord {
     /// Whether an earlier instance may have left a part file of the download.
     var mayHavePart: Bool { download.state != .cancelled }
-
-    /// Prepares the record for a start of the service: interrupted downloads are queued, and only durable bytes are
-    /// trusted. Bytes behind those are cut when the transfer continues.
-    /// - Parameter found: The bytes that the previous instance has left.
-    /// - Returns: The trusted bytes, and the path that the file already has; `nil`: none.
-    mutating func restore(finding found: RecoveredPart, now: Timestamp) -> (Coverage, DownloadMachine.PublishedName?) {
-        switch download.state {
-        case .retrying where (retryHold?.remaining(at: now) ?? .zero) > .zero: break
-        case .queued, .downloading, .retrying: download.state = .queued
-        case .paused, .completed, .failed, .cancelled: break
-        }
-        download.bytesPerSecond = 0
-        download.stalled = false
-        var written = Coverage()
-        var published: DownloadMachine.PublishedName?
-        switch found {
-        case .missing: break
-        case .part(let size): written = Coverage(segments).clipped(to: size)
-        case .whole(let size, let sha256, let generation):
-            written = Coverage(prefix: size)
-            partGeneration = generation
-            noteWhole(size, sha256)
-        case .published(let path, let identity, let sha256, let generation):
-            // The file was published before a crash, so it is complete, flushed and verified.
-            written = Coverage(prefix: identity.size)
-            published = DownloadMachine.PublishedName(path: path, identity: identity, sha256: sha256)
-            // The record may be of an earlier generation and describe another version of the file.
-            if partGeneration != generation { entity = nil }
-            partGeneration = generation
-            noteWhole(identity.size, sha256)
-            download.filename = path.name
-            download.folder = path.folder
-        }
-        segments = written.segments(total: download.bytesTotal)
-        download.bytesReceived = written.byteCount
-        download.receivedRanges = written.outline(atMost: Download.rangeLimit)
-        return (written, published)
-    }
-
-    /// Notes that all bytes are present and verified. The record of a small file may not contain any bytes yet.
-    private mutating func noteWhole(_ size: Int64, _ sha256: [UInt8]) {
-        var entity = entity ?? SavedEntity()
-        entity.total = size
-        if entity.digest == nil { entity.digest = Checksum(.sha256, bytes: sha256) }
-        self.entity = entity
-        download.bytesTotal = size
-    }
 }

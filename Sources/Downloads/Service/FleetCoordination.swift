@@ -99,15 +99,14 @@ extension FleetCoordination {
             guard found.owned.contains(id), record.download.state != .completed, let url = HTTPURL(record.download.url) else {
                 continue
             }
-            let part = record.mayHavePart ? service.recover(record) : .missing
-            let (written, _) = record.restore(finding: part, now: service.context.now)
-            _ = service.suspect(&record)
+            var recovery = service.recovery(of: record)
+            recovery.prepareSave(beyond: published[id]?.revision)
+            record = recovery.record
             let isPaused = record.download.state == .paused
             if isPaused, slots.contains(id) { changes.append(.leaveQueue(id)) }
-            if !written.ranges.isEmpty { kept[id] = .some(record.partGeneration) }
-            record.download.revision = max(record.download.revision, published[id]?.revision ?? 0) + 1
+            if !recovery.written.ranges.isEmpty { kept[id] = .some(record.partGeneration) }
             changes += [.save(record), .show(record.download)]
-            let download = LiveDownload(DownloadMachine(record, url: url, written: written))
+            let download = LiveDownload(DownloadMachine(recovery, url: url))
             if slots.contains(id), !isPaused { download.membership.slot = .held }
             service.entries[id] = download
         }
@@ -337,7 +336,7 @@ extension FleetCoordination {
     /// here, and no failed attempts are counted here.
     private func canRelease(_ download: LiveDownload, in service: isolated DownloadService) -> Bool {
         // At the end of the service, ``leave(_:)`` releases all downloads together.
-        guard !service.isShuttingDown, download.machine.rests, download.membership.slot != .held else { return false }
+        guard !service.isShuttingDown, download.machine.isIdle, download.membership.slot != .held else { return false }
         return !download.machine.countsFailures && hasNoBytes(download)
     }
 

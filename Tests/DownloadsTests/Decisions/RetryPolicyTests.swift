@@ -74,7 +74,7 @@ struct RetryPolicyTests {
             #expect(
                 budget.verdict(on: broken, bytesReceived: 0, policy: RetryPolicy(), using: &random) == .retry(after: .zero))
         }
-        #expect(budget.verdict(on: broken, bytesReceived: 0, policy: RetryPolicy(), using: &random) == .giveUp)
+        #expect(budget.verdict(on: broken, bytesReceived: 0, policy: RetryPolicy(), using: &random) == .fail)
     }
 
     @Test("new bytes make the count begin again, and repeated ones do not")
@@ -95,6 +95,6 @@ struct RetryPolicyTests {
         let verdict = budget.verdict(
             on: DownloadFailure(.tlsFailure, "no"), bytesReceived: 5, retryAfter: .seconds(1), policy: RetryPolicy(),
             using: &random)
-        #expect(verdict == .giveUp)
+        #expect(verdict == .fail)
     }
 }

@@ -36,6 +36,7 @@ struct MachineTests {
             }
             lines += ["nothing on: \(idle.joined(separator: ", "))", ""]
         }
+        lines += RecoveryRows.all + [""]
         let text = lines.joined(separator: "\n")
         if ProcessInfo.processInfo.environment["PAWL_WRITE_TABLE"] != nil { try Data(text.utf8).write(to: Self.table) }
         let expected = String(decoding: try Data(contentsOf: Self.table), as: UTF8.self).split(
@@ -204,8 +205,10 @@ struct MachineWalk {
 
     func number(_ kind: String) -> DownloadMachine.Operation { operations[kind] ?? 0 }
 
-    static func command(_ request: DownloadMachine.Command.Request) -> DownloadMachine.Event {
-        .command(DownloadMachine.Command(waiter: 1, request: request))
+    static func command(_ request: DownloadMachine.Command.Request, isExpected: Bool? = nil) -> DownloadMachine.Event {
+        var command = DownloadMachine.Command(waiter: 1, request: request)
+        if let isExpected { command.isExpected = { _ in isExpected } }
+        return .command(command)
     }
 
     static func acceptance(_ written: Coverage = Coverage(), replacing: Bool = false) -> TransferReport.Acceptance {
@@ -326,6 +329,16 @@ struct MachineWalk {
         },
         Place("removed") {
             halfway(.paused).going({ _ in command(.remove(deletingFile: true)) }, { .committed($0.number("commit"), nil) })
+        },
+        Place("flushing, a pause, a move and a cancellation of another version wait") {
+            var move = DownloadChange()
+            move.position = 0
+            return placing().going(
+                { _ in command(.pause) }, { _ in command(.change(move)) }, { _ in command(.cancel, isExpected: false) },
+                { .ended($0.number("transfer"), ending(.cancelled)) })
+        },
+        Place("resting, failed, with a requested name") {
+            MachineWalk(.failed, { $0.requestedFilename = "requested" })
         },
     ]
 

@@ -141,7 +141,7 @@ extension DownloadMachine.Phase {
         case .resting: "resting"
         case .waiting: "waiting"
         case .delayed: "delayed"
-        case .clearing(_, let enqueues): enqueues ? "clearing to begin again" : "clearing"
+        case .clearing(_, let enqueues, _): enqueues ? "clearing to begin again" : "clearing"
         case .opening: "opening"
         case .transferring(let transfer): "transferring" + transfer.words
         case .stopping(let transfer, let reason):
