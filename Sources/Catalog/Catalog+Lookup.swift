@@ -4,7 +4,7 @@ internal import System
 extension Catalog {
     /// The accepted forms of an item's id.
     public static let acceptedIDs: String = {
-        let ids = SourceTable.descriptions.flatMap(\.ids)
+        let ids = SearchSourceTable.descriptions.flatMap(\.ids)
         return ids.dropLast().joined(separator: ", ") + " or " + (ids.last ?? "")
     }()
 
@@ -62,7 +62,7 @@ extension Catalog {
     public static func id(_ id: String, inCountry country: String?) throws(CatalogError) -> String {
         guard let country else { return id }
         let value = try countryParameter.check(country, media: nil)
-        let source = SourceTable.all.first { id.hasPrefix($0.description.id + ":") }
+        let source = SearchSourceTable.all.first { id.hasPrefix($0.description.id + ":") }
         guard let found = source?.id(rest(of: id), inCountry: value) else {
             throw .notFound(
                 "the id \(SearchParameter.quoted(id)) has nothing in the store of \(value): country is for ids of iTunes, and an id that"

@@ -12,9 +12,9 @@ extension Catalog {
             }
         }
         let sourceID = try given["source"].map { value throws(CatalogError) in
-            try SourceTable.parameter.check(value, media: nil)
+            try SearchSourceTable.parameter.check(value, media: nil)
         }
-        let source = SourceTable.descriptions.first { $0.id == sourceID } ?? ITunesSource.description
+        let source = SearchSourceTable.descriptions.first { $0.id == sourceID } ?? ITunesSource.description
         // In the given order, so that the first mistake is reported.
         for item in items where item.name != "source" && !source.parameters.contains(where: { $0.name == item.name }) {
             throw unknown(item.name, source: source)
@@ -43,7 +43,7 @@ extension Catalog {
 
     private static func unknown(_ name: String, source: SourceDescription) -> CatalogError {
         let accepted = (["source"] + source.parameters.map(\.name)).joined(separator: ", ")
-        let isOthers = SourceTable.descriptions.contains { $0.parameters.contains { $0.name == name } }
+        let isOthers = SearchSourceTable.descriptions.contains { $0.parameters.contains { $0.name == name } }
         let quoted = SearchParameter.quoted(name)
         let what =
             isOthers
@@ -58,11 +58,11 @@ extension Catalog {
         writer.beginObject()
         writer.name("sources")
         writer.beginArray()
-        for source in SourceTable.descriptions {
+        for source in SearchSourceTable.descriptions {
             writer.beginObject()
             writer.member("id", source.id)
             writer.member("name", source.name)
-            writer.member("isDefault", source.id == SourceTable.parameter.standard)
+            writer.member("isDefault", source.id == SearchSourceTable.parameter.standard)
             writer.member("attribution", source.attribution)
             writer.member("hasParts", source.hasParts)
             writer.member("hasFormats", source.hasFormats)

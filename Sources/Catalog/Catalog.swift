@@ -28,7 +28,7 @@ public final class Catalog: Sendable {
     public convenience init(
         configuration: CatalogConfiguration, client: any UpstreamClient, clock: any CatalogClock = SystemClock()
     ) {
-        self.init(configuration: configuration, client: client, clock: clock, sources: SourceTable.all)
+        self.init(configuration: configuration, client: client, clock: clock, sources: SearchSourceTable.all)
     }
 
     /// Creates a catalogue of these sources.

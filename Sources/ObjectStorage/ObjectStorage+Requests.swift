@@ -16,7 +16,7 @@ extension ObjectStorage {
     func send(
         _ request: StorageRequest, tries: Int? = nil, timeout: Duration? = nil
     ) async throws(ObjectStorageError) -> ClientResponse {
-        let policy = RetryPolicy(tries: tries ?? limits.tries, firstPause: limits.firstPause)
+        let policy = StorageRetryPolicy(tries: tries ?? limits.tries, firstPause: limits.firstPause)
         var number = 1
         while true {
             switch await attempt(request, timeout: timeout) {

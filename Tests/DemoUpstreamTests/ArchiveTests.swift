@@ -42,7 +42,7 @@ import Testing
             ("pilot's handbook", ["harbour-pilots-handbook-1881"]), ("(gannet)", []), ("(\\)", []), ("(((", []), (")x(\\", []),
         ] as [(String, [String])])
     func search(text: String, identifiers: [String]) {
-        let query = ArchiveQuery(items: [QueryItem(name: "q", value: text)])
+        let query = ArchiveSearch(items: [QueryItem(name: "q", value: text)])
         // A query without a word finds everything, in the archive, too; here that is what is left of a broken one.
         guard !query.words.isEmpty else { return #expect(identifiers == []) }
         #expect(archive.items.filter(query.finds).map(\.identifier) == identifiers)

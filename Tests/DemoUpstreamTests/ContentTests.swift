@@ -7,7 +7,7 @@ import Testing
     @Test("a body's pieces follow one another, however it is taken", arguments: [1, 2, 7, 100, 100_000])
     func pieces(portion: Int) {
         let content = NoiseContent(length: 10_000, seed: 1)
-        var source = BodySource(
+        var source = EntityBody(
             content: content, pieces: [.bytes([1, 2, 3]), .range(5..<5000), .bytes([]), .bytes([4]), .range(9999..<10_000)])
         #expect(source.length == 3 + 4995 + 1 + 1)
         var taken: [UInt8] = []

@@ -103,7 +103,7 @@ import Testing
 
     private func stream(ending: BodyCut.Ending, isComplete: @escaping @Sendable () -> Bool) -> EntityStream {
         EntityStream(
-            source: BodySource(content: NoiseContent(length: 1000, seed: 1), pieces: [.range(0..<1000)]), hasLength: true,
+            source: EntityBody(content: NoiseContent(length: 1000, seed: 1), pieces: [.range(0..<1000)]), hasLength: true,
             pace: Pace(bytesPerSecond: 0), cut: BodyCut(after: 500, ending: ending), delivery: Delivery(isComplete: isComplete),
             onSend: { _ in }, onEnd: {})
     }

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Trusting origins")
 struct OriginTrustTests {
-    private static func ends(_ port: Int32) -> ConnectionTable.Endpoints {
-        ConnectionTable.Endpoints(local: .v4(1), localPort: port, remote: .v4(2), remotePort: 80)
+    private static func ends(_ port: Int32) -> ConnectionSockets.Endpoints {
+        ConnectionSockets.Endpoints(local: .v4(1), localPort: port, remote: .v4(2), remotePort: 80)
     }
 
     @Test("connections are used again once one has been silent, and not after one that was not", arguments: [true, false])

@@ -27,12 +27,12 @@ struct DecisionTests {
 
     @Test("Pauses double up to a limit, chance takes off a half, and tries end")
     func pausesDouble() {
-        let policy = RetryPolicy(tries: 4, firstPause: .seconds(1))
+        let policy = StorageRetryPolicy(tries: 4, firstPause: .seconds(1))
         #expect((1...5).map { policy.pause(afterTry: $0, chance: 0) } == [.seconds(1), .seconds(2), .seconds(4), nil, nil])
         #expect(policy.pause(afterTry: 2, chance: 1) == .seconds(1))
-        let patient = RetryPolicy(tries: 1000, firstPause: .seconds(1))
+        let patient = StorageRetryPolicy(tries: 1000, firstPause: .seconds(1))
         #expect(patient.pause(afterTry: 999, chance: 0) == .seconds(5))
-        #expect(RetryPolicy(tries: 1, firstPause: .seconds(1)).pause(afterTry: 1, chance: 0) == nil)
+        #expect(StorageRetryPolicy(tries: 1, firstPause: .seconds(1)).pause(afterTry: 1, chance: 0) == nil)
     }
 
     @Test(

@@ -31,7 +31,7 @@ struct SourceDescription: Sendable {
 }
 
 /// The table of all sources.
-enum SourceTable {
+enum SearchSourceTable {
     /// The sources; the first is the default.
     static let all: [any SearchSource.Type] = [
         ITunesSource.self,

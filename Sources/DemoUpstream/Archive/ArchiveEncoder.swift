@@ -5,11 +5,11 @@ enum ArchiveEncoder {
     static let mediaType = "application/json"
 
     /// The response to `/advancedsearch.php`. A refusal has status 200 as well.
-    static func search(_ query: ArchiveQuery, in archive: Archive) -> [UInt8] {
+    static func search(_ query: ArchiveSearch, in archive: Archive) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
-        if query.page * query.rows > ArchiveQuery.last {
-            json.member("error", "[RANGE_OUT_OF_BOUNDS] page and rows lead beyond \(ArchiveQuery.last) results")
+        if query.page * query.rows > ArchiveSearch.last {
+            json.member("error", "[RANGE_OUT_OF_BOUNDS] page and rows lead beyond \(ArchiveSearch.last) results")
             json.endObject()
             return json.bytes
         }

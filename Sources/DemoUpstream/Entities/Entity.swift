@@ -41,7 +41,7 @@ struct Entity: Sendable {
         case ("artwork", 3): return .artwork(album: segments[1], file: segments[2])
         case ("entity", 1): return try .synthetic(target, version: version, now: now)
         case ("episodes", 3): return .episode(segments[1], file: segments[2])
-        case ("advancedsearch.php", 1): return .archive(ArchiveEncoder.search(ArchiveQuery(items: target.items), in: .shared))
+        case ("advancedsearch.php", 1): return .archive(ArchiveEncoder.search(ArchiveSearch(items: target.items), in: .shared))
         case ("metadata", 2): return .archive(ArchiveEncoder.metadata(Archive.shared.item(segments[1])))
         case ("services", 3) where segments[1] == "img": return .tile(segments[2])
         case ("download", 3...): return .archived(segments[1], path: segments[2...], isOnNode: true)

@@ -18,7 +18,7 @@ struct HeldContent: EntityContent {
 }
 
 /// The body of one response, produced piece by piece.
-struct BodySource: Sendable {
+struct EntityBody: Sendable {
     enum Piece: Sendable {
         /// The bytes between the parts of a multipart body.
         case bytes([UInt8])

@@ -6,7 +6,7 @@ struct EntityResponse: Sendable {
     private(set) var status: HTTPStatus
     private(set) var fields = Fields()
     /// The body; `nil` if there is none.
-    private(set) var source: BodySource?
+    private(set) var source: EntityBody?
     let hidesLength: Bool
 
     private let faults: ActiveFaults
@@ -58,7 +58,7 @@ struct EntityResponse: Sendable {
         if !entity.mediaType.isEmpty { fields.append(.contentType, entity.mediaType) }
         if let disposition = entity.disposition { fields.append(.contentDisposition, disposition) }
         if faults.has(.gzip) { fields.append(.contentEncoding, "gzip") }
-        source = BodySource(content: entity.content, pieces: [.range(0..<entity.content.length)])
+        source = EntityBody(content: entity.content, pieces: [.range(0..<entity.content.length)])
     }
 
     private mutating func sendParts(_ ranges: [ByteRange]) {
@@ -67,18 +67,18 @@ struct EntityResponse: Sendable {
         if ranges.count == 1, let range = ranges.first, !faults.has(.multipart) {
             if !entity.mediaType.isEmpty { fields.append(.contentType, entity.mediaType) }
             fields.append(.contentRange, contentRange(range))
-            source = BodySource(content: entity.content, pieces: [.range(range.start..<range.end)])
+            source = EntityBody(content: entity.content, pieces: [.range(range.start..<range.end)])
             return
         }
         fields.append(.contentType, "multipart/byteranges; boundary=" + Self.boundary)
-        var pieces: [BodySource.Piece] = []
+        var pieces: [EntityBody.Piece] = []
         for range in ranges {
             let type = entity.mediaType.isEmpty ? "" : "Content-Type: \(entity.mediaType)\r\n"
             let head = "\r\n--\(Self.boundary)\r\n\(type)Content-Range: \(contentRange(range))\r\n\r\n"
             pieces += [.bytes(Array(head.utf8)), .range(range.start..<range.end)]
         }
         pieces.append(.bytes(Array("\r\n--\(Self.boundary)--\r\n".utf8)))
-        source = BodySource(content: entity.content, pieces: pieces)
+        source = EntityBody(content: entity.content, pieces: pieces)
     }
 
     private func contentRange(_ range: ByteRange) -> String {

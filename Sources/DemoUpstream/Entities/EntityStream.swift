@@ -4,7 +4,7 @@ internal import System
 /// The stream of a body: produced as the connection takes it, at its pace, and aborted as faults require.
 final class EntityStream: BodyStream {
     private struct State {
-        var source: BodySource
+        var source: EntityBody
         var pace: Pace
         var left: Int64
         var sent: Int64 = 0
@@ -38,7 +38,7 @@ final class EntityStream: BodyStream {
 
     /// - Parameter hasLength: Whether the response has a Content-Length.
     init(
-        source: BodySource, hasLength: Bool, pace: Pace, cut: BodyCut?, delivery: Delivery,
+        source: EntityBody, hasLength: Bool, pace: Pace, cut: BodyCut?, delivery: Delivery,
         onSend: @escaping @Sendable (Int) -> Void, onEnd: @escaping @Sendable () -> Void
     ) {
         state = Locked(State(source: source, pace: pace, left: source.length))

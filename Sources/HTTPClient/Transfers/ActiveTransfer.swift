@@ -34,7 +34,7 @@ final class ActiveTransfer {
     /// The sockets that were opened for this hop.
     private var openedSockets: [Int32] = []
     /// The connection of this hop, once it is ready.
-    private(set) var connection: ConnectionTable.Endpoints?
+    private(set) var connection: ConnectionSockets.Endpoints?
     /// The connection of this hop if it is reused, until the first line of the response has arrived.
     private var reused: ReusedConnection?
     /// Whether this hop must use a new connection.
@@ -140,7 +140,7 @@ final class ActiveTransfer {
     }
 
     /// Checks the connection that is ready: libcurl may have opened it for another request with another guard.
-    func connected(to address: IPAddress?, _ endpoints: ConnectionTable.Endpoints?) -> Bool {
+    func connected(to address: IPAddress?, _ endpoints: ConnectionSockets.Endpoints?) -> Bool {
         guard !transfer.isCancelled else { return false }
         // libcurl repeats a request on a new connection if the reused one ended without a response.
         reused = nil
@@ -319,7 +319,7 @@ final class ActiveTransfer {
     func exceeded(now: ContinuousClock.Instant) -> ClientError? {
         if let error = timer.exceeded(bytes: bodyBytes, sent: content?.sent ?? 0, now: now) { return error }
         guard let due = framing?.due, now >= due else { return nil }
-        let received = driver.connections.socket(connection).flatMap { ConnectionTable.bytesRead(from: $0) }
+        let received = driver.connections.socket(connection).flatMap { ConnectionSockets.bytesRead(from: $0) }
         guard let received, framing?.isExceeded(received: received, body: bodyBytes, now: now) == true else { return nil }
         return .transferBroken("the body is little but chunk extensions")
     }

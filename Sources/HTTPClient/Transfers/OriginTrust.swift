@@ -20,7 +20,7 @@ struct OriginTrust {
     static let capacity = 4_096
 
     private enum Standing {
-        case watched(ConnectionTable.Endpoints, since: ContinuousClock.Instant)
+        case watched(ConnectionSockets.Endpoints, since: ContinuousClock.Instant)
         case trusted
     }
 
@@ -29,7 +29,7 @@ struct OriginTrust {
     /// Chooses the connection of a request.
     /// - Parameter isSilent: Whether a connection is open and has received nothing.
     mutating func connection(
-        to origin: String, now: ContinuousClock.Instant, isSilent: (ConnectionTable.Endpoints) -> Bool
+        to origin: String, now: ContinuousClock.Instant, isSilent: (ConnectionSockets.Endpoints) -> Bool
     ) -> Connection {
         switch standings[origin] {
         case .trusted: return .any
@@ -43,7 +43,7 @@ struct OriginTrust {
     }
 
     /// Records that a response has ended on a connection that is kept.
-    mutating func ended(_ origin: String, on connection: ConnectionTable.Endpoints, now: ContinuousClock.Instant) {
+    mutating func ended(_ origin: String, on connection: ConnectionSockets.Endpoints, now: ContinuousClock.Instant) {
         guard standings[origin] == nil else { return }
         if standings.count >= Self.capacity { standings.removeAll() }
         standings[origin] = .watched(connection, since: now)

@@ -61,7 +61,7 @@ enum TransferCallbacks {
         }
         let remote = IPAddress(parsing: unsafe String(cString: primaryAddress))
         let local = unsafe localAddress.flatMap { IPAddress(parsing: unsafe String(cString: $0)) }
-        var endpoints: ConnectionTable.Endpoints?
+        var endpoints: ConnectionSockets.Endpoints?
         if let remote, let local {
             endpoints = .init(local: local, localPort: localPort, remote: remote, remotePort: primaryPort)
         }

@@ -14,7 +14,7 @@ final class TransferDriver {
     private var heldBack: [ObjectIdentifier: ActiveTransfer] = [:]
     private var nextTurn: ContinuousClock.Instant?
     /// The sockets of all connections, including idle ones.
-    var connections = ConnectionTable()
+    var connections = ConnectionSockets()
     /// The origins whose connections may be reused.
     var trust = OriginTrust()
     /// The transfers whose redirect arrived in this loop pass. They continue without waiting for the end of its body.

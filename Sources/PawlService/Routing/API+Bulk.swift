@@ -11,7 +11,7 @@ extension API {
 
     /// `POST /downloads/batch`.
     func addBatch(_ request: borrowing Request) throws(Problem) -> RouteResult {
-        var reader = try ObjectReader(try RequestBody.json(of: request))
+        var reader = try ObjectReader(try BodyReader.json(of: request))
         if reader.holds("partsOf") { return try addParts(try WorkRequest(&reader), request) }
         guard let value = reader.value("downloads") else {
             throw reader.refusal("downloads", "is missing; a batch takes either 'downloads' or 'partsOf'")
@@ -106,7 +106,7 @@ extension API {
         let (states, label, folder) = try QueryReader.read(request.head.target) { reader throws(Problem) in
             (Set(try reader.choices("state", DownloadState.self)), try reader.value("label"), try reader.value("folder"))
         }
-        try RequestBody.checkEmpty(request)
+        try BodyReader.checkEmpty(request)
         return count("changed") { downloads throws(DownloadError) in
             try await downloads.performOnAll(command, states: states, label: label, folder: folder)
         }
@@ -120,7 +120,7 @@ extension API {
                 folder: try reader.value("folder"), endedBefore: try reader.time("before"))
             return (selection, try reader.bool("deleteFiles") ?? false)
         }
-        try RequestBody.checkEmpty(request)
+        try BodyReader.checkEmpty(request)
         let isLimited =
             !selection.states.isEmpty || selection.label != nil || selection.folder != nil || selection.endedBefore != nil
         guard isLimited else {

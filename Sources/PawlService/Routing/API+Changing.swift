@@ -7,7 +7,7 @@ internal import JSON
 extension API {
     /// `PATCH /downloads/{id}`.
     func change(_ id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
-        let change = try DownloadChange(reading: try RequestBody.json(of: request))
+        let change = try DownloadChange(reading: try BodyReader.json(of: request))
         let fields = request.head.fields
         let (downloads, prefix) = (downloads, request.linkPrefix)
         return .later { () throws(Problem) in

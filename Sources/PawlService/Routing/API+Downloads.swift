@@ -80,7 +80,7 @@ extension API {
 
     /// `POST /downloads`.
     func add(_ request: borrowing Request) throws(Problem) -> RouteResult {
-        let asked = try DownloadRequest(try RequestBody.json(of: request))
+        let asked = try DownloadRequest(try BodyReader.json(of: request))
         let prefix = request.linkPrefix
         return try once(request) { [self] key throws(Problem) in
             let new = try await resolve(asked)
@@ -136,7 +136,7 @@ extension API {
 
     /// `POST /downloads/{id}/pause`, `/resume`, `/cancel` and `/retry`.
     func perform(_ command: DownloadCommand, on id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
-        try RequestBody.checkEmpty(request)
+        try BodyReader.checkEmpty(request)
         let (downloads, prefix) = (downloads, request.linkPrefix)
         return .later { () throws(Problem) in
             let download = try await Problem.rethrowing(downloads: await downloads.perform(command, on: id))
@@ -152,7 +152,7 @@ extension API {
         let deletesFile = try QueryReader.read(request.head.target) { reader throws(Problem) in
             try reader.bool("deleteFile") ?? false
         }
-        try RequestBody.checkEmpty(request)
+        try BodyReader.checkEmpty(request)
         let fields = request.head.fields
         let (downloads, prefix) = (downloads, request.linkPrefix)
         return .later { () throws(Problem) in

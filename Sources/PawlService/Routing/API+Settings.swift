@@ -18,7 +18,7 @@ extension API {
 
     /// `PATCH /settings`. A member that is `null` changes nothing, like an absent member.
     func changeSettings(_ request: borrowing Request) throws(Problem) -> RouteResult {
-        var reader = try ObjectReader(try RequestBody.json(of: request))
+        var reader = try ObjectReader(try BodyReader.json(of: request))
         var values: [ServiceSettings.Name: Int64] = [:]
         for name in ServiceSettings.Name.allCases {
             if let value = try reader.integer(name.rawValue, in: name.range) { values[name] = value }

@@ -8,7 +8,7 @@ extension API {
     func issueTicket(
         _ request: borrowing Request, _ caller: Caller, _ response: inout Response
     ) throws(Problem) -> RouteResult {
-        try RequestBody.checkEmpty(request)
+        try BodyReader.checkEmpty(request)
         let ticket = access.issueTicket(to: caller)
         response.forbidStoring()
         response.fill(.created) { writer in

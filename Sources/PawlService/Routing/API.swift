@@ -117,7 +117,7 @@ final class API: Application {
             // A chunked body may be empty; a body with a length is not. One over the limit is refused as too large
             // instead.
             if case .length(let length) = request.head.framing, length <= Int64(ServerLimits().body) {
-                try RequestBody.checkMediaType(request.head.fields)
+                try BodyReader.checkMediaType(request.head.fields)
             }
             response.permit = caller?.permit
             return .read

@@ -1,22 +1,22 @@
 internal import HTTPCore
 
-/// A token bucket for each client, in bounded memory.
+/// The allowance of each client, in bounded memory.
 struct ClientAllowances: Sendable {
     /// The maximum number of clients, at about 250 bytes each. Beyond it, some clients are dropped and start with a
-    /// full bucket again.
+    /// full allowance again.
     static let capacity = 10_000
 
-    let size: TokenBucket.Size
-    private var clients: [String: Allowance] = [:]
+    let size: Allowance.Size
+    private var clients: [String: Client] = [:]
 
-    /// The allowance of one client.
-    private struct Allowance {
-        var bucket: TokenBucket
+    /// One client's allowance and recent charges.
+    private struct Client {
+        var allowance: Allowance
         /// The marks for which it was charged last, at most as many as the burst.
         var marks: [Int] = []
     }
 
-    init(_ size: TokenBucket.Size) {
+    init(_ size: Allowance.Size) {
         self.size = size
     }
 
@@ -27,7 +27,7 @@ struct ClientAllowances: Sendable {
     mutating func take(_ host: String, now: ContinuousClock.Instant) -> Duration? {
         let client = IPAddress.client(ofHost: host)
         if clients[client] == nil, clients.count >= Self.capacity { makeRoom(now: now) }
-        return clients[client, default: Allowance(bucket: TokenBucket(size, now: now))].bucket.take(size, now: now)
+        return clients[client, default: Client(allowance: Allowance(size, now: now))].allowance.take(size, now: now)
     }
 
     /// Takes one from the client's allowance unless this mark was charged lately. Returns the delay until one is
@@ -44,7 +44,7 @@ struct ClientAllowances: Sendable {
     /// Drops the clients with a full allowance. If that does not free enough, drops clients until half of the capacity
     /// is left.
     private mutating func makeRoom(now: ContinuousClock.Instant) {
-        clients = clients.filter { !$0.value.bucket.isFull(size, now: now) }
+        clients = clients.filter { !$0.value.allowance.isFull(size, now: now) }
         while clients.count > Self.capacity / 2, let client = clients.keys.first { clients[client] = nil }
     }
 }

@@ -5,7 +5,7 @@ internal import System
 final class RateLimits: Sendable {
     /// The allowance of different wrong tokens from one client: ten at once, then one every six seconds. Typing errors
     /// stay below it.
-    static let guesses = TokenBucket.Size(burst: 10, perSecond: 1.0 / 6)
+    static let guesses = Allowance.Size(burst: 10, perSecond: 1.0 / 6)
 
     private let failures = Locked(ClientAllowances(guesses))
     private let requests: Locked<ClientAllowances>?
@@ -17,7 +17,7 @@ final class RateLimits: Sendable {
             requestsPerSecond > 0
             ? Locked(
                 ClientAllowances(
-                    TokenBucket.Size(burst: Double(requestsPerSecond) * 2, perSecond: Double(requestsPerSecond)))) : nil
+                    Allowance.Size(burst: Double(requestsPerSecond) * 2, perSecond: Double(requestsPerSecond)))) : nil
     }
 
     /// Counts a request, and refuses it if the client is over the limit.

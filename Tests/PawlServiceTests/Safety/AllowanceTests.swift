@@ -5,32 +5,32 @@ import Testing
 
 @Suite("Allowances")
 struct AllowanceTests {
-    private let size = TokenBucket.Size(burst: 3, perSecond: 0.5)
+    private let size = Allowance.Size(burst: 3, perSecond: 0.5)
     private let start = ContinuousClock.now
 
-    @Test("so many at once, then one at a time, and never more than the burst")
-    func bucket() {
-        var bucket = TokenBucket(size, now: start)
-        for _ in 0..<3 { #expect(bucket.take(size, now: start) == nil) }
-        #expect(bucket.take(size, now: start) == .seconds(2))
-        #expect(bucket.take(size, now: start + .seconds(1)) == .seconds(1))
-        #expect(bucket.take(size, now: start + .seconds(2)) == nil)
-        #expect(bucket.wait(size, now: start + .seconds(2)) == .seconds(2))
-        #expect(!bucket.isFull(size, now: start + .seconds(7)))
-        #expect(bucket.isFull(size, now: start + .seconds(8)))
+    @Test("an allowance grants the burst at once, then its rate, and never saves more than the burst")
+    func allowance() {
+        var allowance = Allowance(size, now: start)
+        for _ in 0..<3 { #expect(allowance.take(size, now: start) == nil) }
+        #expect(allowance.take(size, now: start) == .seconds(2))
+        #expect(allowance.take(size, now: start + .seconds(1)) == .seconds(1))
+        #expect(allowance.take(size, now: start + .seconds(2)) == nil)
+        #expect(allowance.wait(size, now: start + .seconds(2)) == .seconds(2))
+        #expect(!allowance.isFull(size, now: start + .seconds(7)))
+        #expect(allowance.isFull(size, now: start + .seconds(8)))
         let later = start + .seconds(3600)
-        for _ in 0..<3 { #expect(bucket.take(size, now: later) == nil) }
-        #expect(bucket.take(size, now: later) != nil)
+        for _ in 0..<3 { #expect(allowance.take(size, now: later) == nil) }
+        #expect(allowance.take(size, now: later) != nil)
     }
 
-    @Test("a clock that stands still or goes back gives nothing away")
+    @Test("a clock that stops or goes back refills nothing")
     func clock() {
-        var bucket = TokenBucket(size, now: start)
-        for _ in 0..<3 { _ = bucket.take(size, now: start) }
-        #expect(bucket.take(size, now: start - .seconds(100)) == .seconds(2))
+        var allowance = Allowance(size, now: start)
+        for _ in 0..<3 { _ = allowance.take(size, now: start) }
+        #expect(allowance.take(size, now: start - .seconds(100)) == .seconds(2))
     }
 
-    @Test("each client has its own")
+    @Test("each client has its own allowance")
     func clients() {
         var allowances = ClientAllowances(size)
         for _ in 0..<3 { #expect(allowances.take("10.0.0.1", now: start) == nil) }
@@ -38,14 +38,14 @@ struct AllowanceTests {
         #expect(allowances.take("10.0.0.2", now: start) == nil)
     }
 
-    @Test("what is taken for the same thing again is not taken twice, and what is refused counts for nothing")
+    @Test("a mark is charged once, and a refused mark is not charged")
     func marks() {
         var allowances = ClientAllowances(size)
         for mark in [1, 1, 2, 1, 2, 3, 3] { #expect(allowances.take("10.0.0.1", once: mark, now: start) == nil) }
         for mark in [4, 4, 5] { #expect(allowances.take("10.0.0.1", once: mark, now: start) == .seconds(2)) }
         for mark in [1, 2, 3] { #expect(allowances.take("10.0.0.1", once: mark, now: start) == nil) }
         #expect(allowances.take("10.0.0.2", once: 4, now: start) == nil)
-        // The fourth has a turn, and takes the place of the first.
+        // The fourth mark is charged now, and replaces the first.
         let later = start + .seconds(2)
         #expect(allowances.take("10.0.0.1", once: 4, now: later) == nil)
         #expect(allowances.take("10.0.0.1", once: 4, now: later) == nil)
@@ -53,7 +53,7 @@ struct AllowanceTests {
     }
 
     @Test(
-        "whoever has a network of IPv6 is one client",
+        "all addresses of an IPv6 network are one client",
         arguments: [
             ("2001:db8::1", "2001:db8::ffff:1", true), ("2001:db8::1", "2001:db8:0:1::1", false),
             ("::ffff:10.0.0.1", "::ffff:10.0.0.2", false), ("10.0.0.1", "10.0.0.2", false), ("10.0.0.1", "10.0.0.1", true),
@@ -62,7 +62,7 @@ struct AllowanceTests {
         #expect((IPAddress.client(ofHost: left) == IPAddress.client(ofHost: right)) == areOne)
     }
 
-    @Test("however many there are, memory is bounded, and those who have everything back go first")
+    @Test("memory is bounded, and clients with a full allowance are dropped first")
     func capacity() {
         var allowances = ClientAllowances(size)
         let later = start + .seconds(2)

@@ -1,5 +1,6 @@
-/// An allowance that refills steadily: a burst at once, and a rate in the long run.
-struct TokenBucket: Sendable, Equatable {
+/// A number of requests or wrong tokens that one client may send: a burst at once, and a rate in the long run. It
+/// refills steadily.
+struct Allowance: Sendable, Equatable {
     /// The size of an allowance.
     struct Size: Sendable, Equatable {
         /// The maximum at once, 1 or more.
@@ -11,7 +12,7 @@ struct TokenBucket: Sendable, Equatable {
     private var level: Double
     private var at: ContinuousClock.Instant
 
-    /// Creates a full bucket.
+    /// Creates a full allowance.
     init(_ size: Size, now: ContinuousClock.Instant) {
         level = size.burst
         at = now
@@ -31,7 +32,7 @@ struct TokenBucket: Sendable, Equatable {
         return level >= 1 ? nil : .seconds((1 - level) / size.perSecond)
     }
 
-    /// Whether the bucket is full.
+    /// Whether the allowance is full.
     func isFull(_ size: Size, now: ContinuousClock.Instant) -> Bool {
         level(size, now: now) >= size.burst
     }

@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import JSON
 
 /// Reads the bodies of requests.
-enum RequestBody {
+enum BodyReader {
     /// The JSON value of a request that must have a body.
     static func json(of request: borrowing Request) throws(Problem) -> JSONValue {
         try checkMediaType(request.head.fields)

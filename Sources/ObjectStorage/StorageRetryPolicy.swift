@@ -1,5 +1,5 @@
 /// Decides whether and after which pause a request is repeated. A pure value: the caller passes the random number.
-struct RetryPolicy: Sendable {
+struct StorageRetryPolicy: Sendable {
     let tries: Int
     let firstPause: Duration
 

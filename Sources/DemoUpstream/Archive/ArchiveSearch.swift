@@ -2,7 +2,7 @@ internal import HTTPCore
 
 /// A search of the archive, parsed from the parameters of its advanced search. Supports only queries such as `(words)
 /// AND mediatype:(audio OR etree) AND -access-restricted-item:(true)` in the language of the index (Lucene).
-struct ArchiveQuery: Sendable {
+struct ArchiveSearch: Sendable {
     /// The words, all of which must match.
     private(set) var words: [String] = []
     /// Fields, such as `mediatype`, each with values of which one must match. With a hyphen before the name, none may

@@ -7,7 +7,7 @@ import HTTPCore
 /// Bytes that arrive on a connection before its next request are not a response to that request (RFC 9112 §9.2). Some
 /// versions of libcurl do not check for them, and none reports the socket. So sockets are recorded when they are
 /// opened.
-struct ConnectionTable {
+struct ConnectionSockets {
     /// The two ends of a connection.
     struct Endpoints: Hashable {
         var local: IPAddress
