@@ -17,8 +17,7 @@ extension DownloadService {
         let deadline = ContinuousClock.now + Self.answerLimit
         while true {
             _ = try await prepare([new], label: nil, by: deadline)
-            var drafts = Drafts()
-            let addition = try plan(new, &drafts)
+            let (addition, drafts) = try plan(new)
             if try await keep(drafts, [.success(addition)], key, by: deadline) { return addition }
             // Another replica has added the URL or used the key first.
             guard let key, let kept = try await coordination.outcomes(of: key, in: self)?.first else { continue }
@@ -44,11 +43,8 @@ extension DownloadService {
     ) async throws(DownloadError) -> [Addition.Outcome] {
         let deadline = ContinuousClock.now + Self.answerLimit
         while true {
-            let takenIn = try await prepare(items.compactMap { try? $0.get() }, label: label, by: deadline)
-            var drafts = Drafts()
-            drafts.takenIn = takenIn
-            drafts.parts = parts(ofWork: label)
-            let outcomes = plan(items, label: label, &drafts)
+            let prepared = try await prepare(items.compactMap { try? $0.get() }, label: label, by: deadline)
+            let (outcomes, drafts) = plan(items, label: label, prepared)
             if try await keep(drafts, outcomes, key, by: deadline) { return outcomes }
             if let key, let kept = try await coordination.outcomes(of: key, in: self) { return kept }
         }
@@ -69,30 +65,35 @@ extension DownloadService {
             await recogniseFiles(of: Set(known.lazy.map(\.url.string)), by: deadline)
         }
         // Done last, because another request for the same URL may arrive during any other wait.
-        var takenIn: Set<DownloadID> = []
+        var preparation = label.map { WorkPreparation(label: $0) }
         while true {
-            while let request = requests.first(where: { $0.onDuplicate != .new && pendingURLs[$0.url.string] != nil }) {
-                try await follow(by: deadline) { pendingURLs[request.url.string]?.append($0) }
+            while let request = requests.first(where: { $0.onDuplicate != .new && ledger.isPending(url: $0.url.string) }) {
+                try await follow(by: deadline) { ledger.join(url: request.url.string, $0) }
             }
-            guard let label, try await takeIn(requests, label: label, &takenIn, by: deadline) else { break }
+            guard let steps = preparation?.steps(for: requests, in: index, isCurrent: isCurrent), !steps.isEmpty else { break }
+            for start in stride(from: 0, to: steps.count, by: Self.bulkPiece) {
+                _ = try await ask(steps[start...].prefix(Self.bulkPiece), by: deadline)
+            }
         }
         guard !isShuttingDown else { throw .shuttingDown }
-        return takenIn
+        return preparation?.prepared ?? []
     }
 
     /// Finds a finished file for each URL, newest first, and records which files are missing or have returned.
     ///
-    /// At most ``candidateLimit`` files are examined for each URL. A download with a missing file is no candidate any more.
+    /// At most ``WorkParts/candidateLimit`` files are examined for each URL. A download with a missing file is no candidate any more.
     private func recogniseFiles(of urls: Set<String>, by deadline: ContinuousClock.Instant) async {
         var changes: [(DownloadMachine.Command.Request, Download)] = []
         for url in urls {
-            for download in index.downloads(ofURL: url, atMost: Self.candidateLimit) {
+            for download in index.downloads(ofURL: url, atMost: WorkParts.candidateLimit) {
                 if download.state.isLive { break }
                 guard let file = download.published else { continue }
                 if hasFile(download) { break }
                 do throws(FinishedFileError) {
                     let found = try await recognise(file, of: download.id)
-                    if let change = noted(found, of: download) { changes.append((change, download)) }
+                    if let change = FinishedFileLookup.correction(of: download, found: found) {
+                        changes.append((change, download))
+                    }
                     if found != nil { break }
                 } catch {
                     // A disk that cannot be read proves nothing.
@@ -105,236 +106,43 @@ extension DownloadService {
         }
     }
 
-    /// The maximum number of candidates for a request: of one URL, and of one part of a work.
-    private static let candidateLimit = 8
-
-    /// Adds the work's label to existing downloads and removes it from superseded ones. Failed and cancelled downloads
-    /// of the work continue, with the checksum and URL of the request.
-    /// - Parameter known: The prepared downloads. Further ones are added.
-    /// - Returns: Whether downloads were changed, so that time has passed.
-    private func takeIn(
-        _ requests: [NewDownload], label: String, _ known: inout Set<DownloadID>, by deadline: ContinuousClock.Instant
-    ) async throws(DownloadError) -> Bool {
-        var steps: [(DownloadMachine.Command.Request, Download)] = []
-        var change = DownloadChange()
-        change.addedLabel = label
-        var removal = DownloadChange()
-        removal.removedLabel = label
-        let parts = parts(ofWork: label)
-        for request in requests where request.onDuplicate == .returnExisting {
-            let downloads = candidates(for: request, parts)
-            if let current = downloads.first(where: { isCurrent($0) || known.contains($0.id) }) {
-                if !current.labels.containsExactly(label), known.insert(current.id).inserted {
-                    steps.append((.change(change), current))
-                }
-            } else if let ended = downloads.first(where: { $0.labels.containsExactly(label) }) {
-                if ended.state == .completed {
-                    steps.append((.change(removal), ended))
-                    continue
-                }
-                known.insert(ended.id)
-                var correction = DownloadChange()
-                if let checksum = request.checksum, checksum != ended.checksum { correction.checksum = checksum }
-                if request.url.string != ended.url { correction.url = request.url }
-                if correction.checksum != nil || correction.url != nil { steps.append((.change(correction), ended)) }
-                steps.append((ended.state == .failed ? .resume : .retry, ended))
-            }
-        }
-        // Each machine carries out its commands in order.
-        for start in stride(from: 0, to: steps.count, by: Self.bulkPiece) {
-            _ = try await ask(steps[start...].prefix(Self.bulkPiece), by: deadline)
-        }
-        return !steps.isEmpty
-    }
-
-    /// Returns a work's downloads by their items' ids, newest first. A podcast's URLs change now and then, its ids do not.
-    private func parts(ofWork label: String?) -> [[UInt8]: [Download]] {
-        guard let label else { return [:] }
-        var parts: [[UInt8]: [Download]] = [:]
-        var query = ListQuery(label: label)
-        query.limit = Self.bulkPiece
-        while true {
-            let page = index.page(query)
-            for download in page.items {
-                guard let id = Self.itemID(download.track) else { continue }
-                if download.state.isLive || parts[id, default: []].count < Self.candidateLimit {
-                    parts[id, default: []].append(download)
-                }
-            }
-            guard let next = page.next else { return parts }
-            query.after = next
-        }
-    }
-
-    /// Returns the existing downloads for a request: those of its URL, then those of the same part of a work.
-    private func candidates(for request: NewDownload, _ parts: [[UInt8]: [Download]]) -> [Download] {
-        let same = index.downloads(ofURL: request.url.string, atMost: Self.candidateLimit)
-        guard !parts.isEmpty, let id = Self.itemID(request.track), let others = parts[id] else { return same }
-        return same + others
-    }
-
-    private static func itemID(_ track: [UInt8]?) -> [UInt8]? {
-        track.flatMap { (try? JSONValue(parsing: $0))?["id"]?.string }.map { Array($0.utf8) }
-    }
-
     /// Whether a client that requests the URL can be given this download. A completed download needs its file.
     private func isCurrent(_ download: Download) -> Bool {
         download.state.isLive || (download.state == .completed && hasFile(download))
     }
 
-    /// A download that is about to be made.
-    private struct Draft: Sendable {
-        var record: DownloadRecord
-        let url: HTTPURL
+    /// Decides the outcome of a request.
+    private func plan(_ new: NewDownload) throws(DownloadError) -> (Addition, AdditionPlan.Drafts) {
+        var plan = AdditionPlan(parts.rules, index, arriving: ledger.arriving, pendingGIDs: ledger.gids)
+        let addition = try add(new, to: &plan)
+        return (plan.positioned(addition), plan.drafts)
     }
 
-    /// The new downloads of one request before they are durable. `first` has the first one of each URL.
-    private struct Drafts: Sendable {
-        var records: [Draft] = []
-        var first: [String: Download] = [:]
-        /// The last draft of each requested position.
-        var lastPlaced: [Int: DownloadID] = [:]
-        /// Downloads that get another arrival, to make room in the queue.
-        var reassigned: [DownloadID: QueuePlacement.Other] = [:]
-        var gids: Set<DownloadGID> = []
-        /// Drafts that are wanted in addition to other downloads of their URLs.
-        var others: Set<DownloadID> = []
-        /// The drafts that later requests for their URLs receive.
-        var holders: [DownloadID] {
-            records.lazy.map(\.record).filter { first[$0.download.url]?.id == $0.id && !others.contains($0.id) }.map(\.id)
-        }
-        /// Existing downloads that are returned for their URLs, whatever state they have.
-        var takenIn: Set<DownloadID> = []
-        /// The existing downloads of the request's work, by their items' ids.
-        var parts: [[UInt8]: [Download]] = [:]
-
-        /// Returns the offset of a draft in `records`, which are in the order of their ids; `nil`: the download is no draft.
-        func offset(of id: DownloadID) -> Int? {
-            var (low, high) = (0, records.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if records[middle].record.id < id { low = middle + 1 } else { high = middle }
-            }
-            return low < records.count && records[low].record.id == id ? low : nil
-        }
-
-        /// Gives another arrival to a download in the queue.
-        mutating func reassign(_ other: QueuePlacement.Other) {
-            if let offset = offset(of: other.id) {
-                records[offset].record.download.arrival = other.arrival
-            } else {
-                reassigned[other.id] = QueuePlacement.Other(
-                    id: other.id, arrival: other.arrival, former: reassigned[other.id]?.former ?? other.former)
-            }
-        }
-
-        /// Returns the rank of a download once the drafts are in the queue.
-        func rank(of download: Download) -> QueueRank {
-            offset(of: download.id).map { records[$0].record.download.rank } ?? reassigned[download.id]?.rank ?? download.rank
-        }
-    }
-
-    /// The queue, extended by the downloads that are being made durable and by the drafts of one request.
-    private typealias DraftQueue = ExtendedQueue<ExtendedQueue<SnapshotIndex.Waiting>>
-
-    /// The queue that drafts enter. It must be released before `arriving` changes, or that change copies the shared storage.
-    private var draftQueue: DraftQueue { ExtendedQueue(ExtendedQueue(index.waiting, adding: arriving)) }
-
-    /// Decides the outcome of a request, and drafts a new download if there is none to return.
-    /// - Returns: The download with its position in the queue.
-    private func plan(_ new: NewDownload, _ drafts: inout Drafts) throws(DownloadError) -> Addition {
-        var queue = draftQueue
-        return positioned(try plan(new, &drafts, &queue), drafts, queue)
-    }
-
-    /// Decides the outcomes of several items, and drafts the new downloads.
-    /// - Returns: The downloads with their positions in the queue once all drafts are in it.
+    /// Decides the outcomes of several items.
     private func plan(
-        _ items: [Result<NewDownload, Addition.Refusal>], label: String?, _ drafts: inout Drafts
-    ) -> [Addition.Outcome] {
-        var queue = draftQueue
+        _ items: [Result<NewDownload, Addition.Refusal>], label: String?, _ prepared: Set<DownloadID>
+    ) -> ([Addition.Outcome], AdditionPlan.Drafts) {
+        var plan = AdditionPlan(
+            parts.rules, index, arriving: ledger.arriving, pendingGIDs: ledger.gids, label: label, prepared: prepared)
         let outcomes = items.map { item -> Addition.Outcome in
             switch item {
             case .failure(let refusal): return .failure(refusal)
             case .success(var new):
                 if let label, !new.labels.containsExactly(label) { new.labels.append(label) }
                 do throws(DownloadError) {
-                    return .success(try plan(new, &drafts, &queue))
+                    return .success(try add(new, to: &plan))
                 } catch {
                     return .failure(Addition.Refusal(error))
                 }
             }
         }
-        return outcomes.map { $0.map { positioned($0, drafts, queue) } }
+        return (outcomes.map { $0.map { plan.positioned($0) } }, plan.drafts)
     }
 
-    private func plan(_ new: NewDownload, _ drafts: inout Drafts, _ queue: inout DraftQueue) throws(DownloadError) -> Addition {
-        try check(new.url)
-        for url in new.mirrors { try check(url, role: "the mirror") }
-        if let webhook = new.webhook { try check(webhook, role: "the webhook") }
-        try check(filename: new.filename, folder: new.folder, of: nil)
-        let url = new.url.string
-        if new.onDuplicate != .new {
-            var found = drafts.first[url]
-            if found == nil {
-                found = candidates(for: new, drafts.parts).first { isCurrent($0) || drafts.takenIn.contains($0.id) }
-            }
-            if let found {
-                if new.onDuplicate == .reject { throw .duplicate(found.id) }
-                return .existing(found)
-            }
-        }
-        if let gid = new.gid, pendingGIDs.contains(gid) || drafts.gids.contains(gid) || index.find(gid: gid) != nil {
-            throw .gidInUse(gid)
-        }
-        var id = newIdentity()
-        while new.gid == nil, pendingGIDs.contains(id.gid) || index.isKnownGID(id.gid) { id = newIdentity() }
-        var new = new
-        new.filename = new.filename.map(FileNaming.normalised)
-        new.folder = FileNaming.normalised(new.folder)
-        var record = DownloadRecord(new, id: id, at: clock.now)
-        if let path = record.download.path {
-            record.download.filename = names.reserve(path, for: id).name
-        } else if !record.download.folder.isEmpty {
-            names.reserve(folder: record.download.folder, for: id)
-        }
-        record.download.stamp = publisher.reserve()
-        if let position = new.position {
-            // Items of one request with the same position keep their order.
-            let previous = drafts.lastPlaced[position].flatMap(drafts.offset(of:)).map { drafts.records[$0].record.download.rank }
-            let place = previous.map { queue.count(below: $0) + 1 } ?? position
-            let placement = QueuePlacement(of: id, record.download.rank, .start(place), in: queue, newest: newIdentity())
-            record.download.priority = placement.rank.priority
-            if placement.rank.arrival != id { record.download.arrival = placement.rank.arrival }
-            for other in placement.others {
-                queue.reassign(other)
-                drafts.reassign(other)
-            }
-            drafts.lastPlaced[position] = id
-        }
-        queue.insert(id, record.download.rank)
-        if let gid = new.gid { drafts.gids.insert(gid) }
-        drafts.records.append(Draft(record: record, url: new.url))
-        if new.onDuplicate == .new { drafts.others.insert(id) }
-        var shown = record.download
-        shown.waitingFor = index.waitingReason(of: shown)
-        if drafts.first[url] == nil { drafts.first[url] = shown }
-        return .created(shown)
-    }
-
-    private func newIdentity() -> DownloadID {
-        context.newIdentity(at: clock.now)
-    }
-
-    /// Returns the addition with its position in the queue once all drafts are in it.
-    private func positioned(_ addition: Addition, _ drafts: Drafts, _ queue: DraftQueue) -> Addition {
-        var download = addition.download
-        guard download.isInQueue else { return addition }
-        download.position = queue.count(below: drafts.rank(of: download))
-        return switch addition {
-        case .created: .created(download)
-        case .existing: .existing(download)
-        }
+    private func add(_ new: NewDownload, to plan: inout AdditionPlan) throws(DownloadError) -> Addition {
+        try plan.add(
+            new, at: clock.now, &context, &names,
+            hasFile: { [files] in files.has($0, $1) }, reserveEventID: { [publisher] in publisher.reserve() })
     }
 
     /// Makes the drafts durable together with the outcomes of the request's key, and lets them begin.
@@ -342,30 +150,23 @@ extension DownloadService {
     /// A commit that takes too long goes on. The downloads appear once they are durable, and the key stays claimed until then.
     /// - Returns: False if another replica has added one of the URLs or used the key first.
     private func keep(
-        _ drafts: Drafts, _ outcomes: [Addition.Outcome], _ key: RequestKey?, by deadline: ContinuousClock.Instant
+        _ drafts: AdditionPlan.Drafts, _ outcomes: [Addition.Outcome], _ key: RequestKey?, by deadline: ContinuousClock.Instant
     ) async throws(DownloadError) -> Bool {
         var changes = drafts.records.map { StoreChange.add($0.record) }
         changes += remember(outcomes, as: key)
         if changes.isEmpty { return true }
-        let urls = drafts.first.keys.filter { pendingURLs[$0] == nil }
-        for url in urls { pendingURLs[url] = [] }
-        pendingGIDs.formUnion(drafts.gids)
-        if !drafts.reassigned.isEmpty {
-            let reassigned = Array(drafts.reassigned.values)
+        let urls = ledger.begin(urls: drafts.first.keys, gids: drafts.gids)
+        if !drafts.rearranged.isEmpty {
+            let others = Array(drafts.rearranged.values)
             group = WriteBatch()
-            let queued = reassigned.filter { other in
-                guard entries[other.id] == nil, arriving.remove(other.id, other.former) else { return true }
-                arriving.insert(other.id, other.rank)
-                lateArrivals[other.id] = other.arrival
-                return false
-            }
+            let queued = others.filter { entries[$0.id] != nil || !ledger.rearrange($0) }
             coordination.reposition(queued, in: self)
             submitGroup()
         }
         if !coordination.publishesCommits {
             // Looked at in place, since a copy of a record retains each of its texts.
             for offset in drafts.records.indices {
-                arriving.insert(drafts.records[offset].record.id, drafts.records[offset].record.download.rank)
+                ledger.arrive(drafts.records[offset].record.id, drafts.records[offset].record.download.rank)
             }
         }
         trustedTime()
@@ -381,12 +182,10 @@ extension DownloadService {
             if let error { throw DownloadError(error) }
             return true
         }
-        if let key { claims[ExactText(key.name)]?.isUnsettled = true }
+        if let key { ledger.keepClaim(of: key) }
         Task {
             let error = self.conclude(drafts, urls, key, await commit.failure())
-            guard let key else { return }
-            self.claims[ExactText(key.name)]?.isUnsettled = false
-            self.release(key, after: error.map { DownloadError($0) })
+            if let key { self.ledger.settle(key, after: error.map { DownloadError($0) }) }
         }
         throw .unconfirmed
     }
@@ -396,19 +195,20 @@ extension DownloadService {
     ///   - urls: The URLs for which other requests wait.
     ///   - error: The reason why the commit has failed; `nil`: the drafts are durable.
     /// - Returns: The same error.
-    private func conclude(_ drafts: Drafts, _ urls: [String], _ key: RequestKey?, _ error: StoreError?) -> StoreError? {
+    private func conclude(_ drafts: AdditionPlan.Drafts, _ urls: [String], _ key: RequestKey?, _ error: StoreError?)
+        -> StoreError?
+    {
         defer {
-            pendingGIDs.subtract(drafts.gids)
             let failure = error.flatMap { $0 == .conflict ? nil : DownloadError($0) }
-            for url in urls { pendingURLs.removeValue(forKey: url)?.forEach { $0(Self.passedOn(failure)) } }
+            ledger.end(urls: urls, gids: drafts.gids, after: failure)
         }
         if error != nil {
             for record in drafts.records.lazy.map(\.record) {
-                _ = leaveArriving(record.download)
+                _ = ledger.leave(record.id, record.download.rank)
                 names.release(record.id)
                 publisher.abandon(record.download.stamp)
             }
-            forget(key)
+            if let key { ledger.forget(key) }
             return error
         }
         if coordination.publishesCommits {
@@ -420,7 +220,7 @@ extension DownloadService {
             let entry = LiveDownload(DownloadMachine(record, url: draft.url))
             entry.eventID = record.download.stamp
             entries[record.id] = entry
-            let lateArrival = leaveArriving(record.download)
+            let lateArrival = ledger.leave(record.id, record.download.rank)
             publisher.publish(record.download, counters: nil)
             log(.transition(record.download))
             if let lateArrival { send(.reassigned(lateArrival), to: entry) }
@@ -428,63 +228,5 @@ extension DownloadService {
         }
         schedule()
         return nil
-    }
-
-    /// Waits for a result until a deadline.
-    /// - Parameter begin: Begins the work. Its argument receives the result.
-    /// - Returns: The result; `nil` if there is none in time.
-    func result<Value: Sendable>(
-        by deadline: ContinuousClock.Instant, _ begin: (@escaping @Sendable (Value) -> Void) -> Void
-    ) async -> Value? {
-        var number = 0
-        let value: Value? = await withCheckedContinuation { continuation in
-            let waiter = Locked<CheckedContinuation<Value?, Never>?>(continuation)
-            let wait = waitLimits.add(by: deadline) { waiter.withLock { $0.take() }?.resume(returning: nil) }
-            number = wait.number
-            if wait.isFirst { setTimer(.waitLimit, at: deadline) }
-            begin { value in waiter.withLock { $0.take() }?.resume(returning: value) }
-        }
-        waitLimits.remove(number)
-        return value
-    }
-
-    func endWaits(now: ContinuousClock.Instant) {
-        for end in waitLimits.takeExpired(now: now) { end() }
-        if let next = waitLimits.next { setTimer(.waitLimit, at: next) }
-    }
-
-    /// Waits for another request.
-    /// - Parameter join: Adds this request to those that wait for the other one.
-    /// - Throws: `overloaded` if that takes too long, or if the other request has waited for the store in vain.
-    func follow(by deadline: ContinuousClock.Instant, _ join: (@escaping Follower) -> Void) async throws(DownloadError) {
-        guard let failure: DownloadError? = await self.result(by: deadline, join) else { throw .overloaded }
-        if let failure { throw failure }
-    }
-
-    /// Removes a draft from the downloads that are being made durable.
-    /// - Returns: The arrival that it has got meanwhile, to make room for another download; `nil`: none.
-    private func leaveArriving(_ download: Download) -> DownloadID? {
-        let lateArrival = lateArrivals.isEmpty ? nil : lateArrivals.removeValue(forKey: download.id)
-        var rank = download.rank
-        if let lateArrival { rank.arrival = lateArrival }
-        arriving.remove(download.id, rank)
-        return lateArrival
-    }
-
-    /// Refuses names and folders that a file cannot have.
-    /// - Parameter id: The download of the file; `nil`: a new one.
-    func check(filename: String?, folder: String?, of id: DownloadID?) throws(DownloadError) {
-        if let filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
-        guard let folder, !folder.isEmpty else { return }
-        if let objection = FileNaming.objection(toFolder: folder) { throw .invalid(objection) }
-        if let objection = names.objection(toFolder: FileNaming.normalised(folder), for: id) { throw .invalid(objection) }
-    }
-
-    /// Refuses a destination that is forbidden, as far as that is known without a name server.
-    /// - Parameter role: The role of the URL for messages; `nil`: it is the download's own URL.
-    func check(_ url: HTTPURL, role: String? = nil) throws(DownloadError) {
-        if case .forbidden(let reason) = configuration.destinationGuard.evaluate(host: url.host, port: url.port) {
-            throw .destinationForbidden(role.map { "\($0) \(reason)" } ?? reason)
-        }
     }
 }

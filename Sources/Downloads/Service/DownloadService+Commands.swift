@@ -158,9 +158,7 @@ extension DownloadService {
     public func change(
         _ id: DownloadID, _ change: DownloadChange, if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) -> Download {
-        if let url = change.url { try check(url) }
-        for url in change.mirrors ?? [] { try check(url, role: "the mirror") }
-        try check(filename: change.filename, folder: change.folder, of: id)
+        try parts.rules.check(change, of: id, names)
         return try await ask(.change(change), of: id, if: isExpected)
     }
 
@@ -301,8 +299,8 @@ extension DownloadService {
         var hasWaited = false
         var isBehind = ids.contains { index.version(of: $0) == nil }
         while true {
-            if let id = ids.first(where: { reading[$0] != nil }) {
-                try await follow(by: deadline) { reading[id]?.append($0) }
+            if let id = ids.first(where: ledger.reads.isUnderWay) {
+                try await follow(by: deadline) { ledger.reads.join(id, $0) }
                 hasWaited = true
             } else if isBehind {
                 // Another replica may have just added the download.
@@ -314,10 +312,10 @@ extension DownloadService {
         }
         let missing = ids.filter { entries[$0] == nil && index.version(of: $0) != nil }
         if missing.isEmpty { return hasWaited ? Pins() : nil }
-        for id in missing { reading[id] = [] }
+        for id in missing { ledger.reads.begin(id) }
         var failure: DownloadError?
         defer {
-            for id in missing { reading.removeValue(forKey: id)?.forEach { $0(Self.passedOn(failure)) } }
+            for id in missing { ledger.reads.end(id, after: failure) }
         }
         do throws(StoreError) {
             let taking = try await coordination.acquire(missing, by: deadline, in: self)
@@ -342,7 +340,7 @@ extension DownloadService {
     }
 
     /// Whether a request waits for a download's record.
-    func isBeingRead(_ id: DownloadID) -> Bool { reading[id] != nil }
+    func isBeingRead(_ id: DownloadID) -> Bool { ledger.reads.isUnderWay(id) }
 
     /// Makes and pins a machine for a record that was read; `nil` if the download already has one or was removed.
     private func hold(_ record: DownloadRecord) -> LiveDownload? {
@@ -350,7 +348,7 @@ extension DownloadService {
             return nil
         }
         var record = record
-        record.download.expiresAt = configuration.retention.expiry(of: record.download)
+        record.download.expiresAt = parts.configuration.retention.expiry(of: record.download)
         let entry = LiveDownload(DownloadMachine(record, url: url, written: Coverage(record.segments)))
         entry.pins = 1
         entries[record.id] = entry

@@ -25,7 +25,7 @@ extension DownloadService {
     /// - Returns: The file and its identity; without a file if it is in object storage.
     /// - Throws: `gone`, `unavailable`.
     public func openFile(of id: DownloadID) async throws(FinishedFileError) -> (FileDescriptor?, FileIdentity) {
-        if depot.objects == nil, volume.isAway { throw .unavailable("the downloads directory is away") }
+        if files.isAway { throw .unavailable("the downloads directory is away") }
         guard let identity = try await currentFile(of: id), let path = index.download(id)?.path else { throw .gone }
         if depot.objects != nil { return (nil, identity) }
         do throws(FileError) {
@@ -39,17 +39,11 @@ extension DownloadService {
     }
 
     /// Whether the finished file of a download is present, judging by its name.
-    func hasFile(_ download: Download) -> Bool {
-        guard let file = download.published, !download.fileMissing, !names.isClaimed(file.path, byOtherThan: download.id)
-        else { return false }
-        // A file that cannot be examined does not count as missing.
-        return volume.isAway || depot.has(file)
-    }
+    func hasFile(_ download: Download) -> Bool { files.has(download, names) }
 
     /// Refuses to delete finished files while their directory is away: the records would be removed, but not the files.
     func checkFilesAreThere(_ downloads: [Download]) throws(DownloadError) {
-        guard depot.objects == nil, volume.isAway else { return }
-        if downloads.contains(where: { $0.published != nil }) { throw .directoryAway }
+        if files.isAway, downloads.contains(where: { $0.published != nil }) { throw .directoryAway }
     }
 
     /// Records the present identity of a finished file before it is removed with its record. A copy that was restored
@@ -74,31 +68,15 @@ extension DownloadService {
         guard let download = index.download(id), let file = download.published else { return nil }
         if hasFile(download) { return download.file }
         let found = try await recognise(file, of: id)
-        if let change = noted(found, of: download) { _ = try? await ask(change, of: id) }
+        if let change = FinishedFileLookup.correction(of: download, found: found) { _ = try? await ask(change, of: id) }
         return found
     }
 
     /// Finds on the disk the present identity of a download's finished file; `nil` if it is gone.
-    func recognise(
-        _ file: PublishedFile, of id: DownloadID
-    ) async throws(FinishedFileError) -> FileIdentity? {
+    func recognise(_ file: PublishedFile, of id: DownloadID) async throws(FinishedFileError) -> FileIdentity? {
         if names.isClaimed(file.path, byOtherThan: id) { return nil }
-        var found: FileIdentity?
-        do throws(FileError) {
-            switch try await depot.recognise(file, of: id) {
-            case .identical: found = file.identity
-            case .adopted(let identity): found = identity
-            case .different, .missing: break
-            }
-        } catch {
-            throw .unavailable(error.message)
-        }
+        let found = try await files.find(file, of: id)
         // Another download may have got the name meanwhile.
         return names.isClaimed(file.path, byOtherThan: id) ? nil : found
-    }
-
-    /// Returns the command that records the found file; `nil`: the record has it already.
-    func noted(_ found: FileIdentity?, of download: Download) -> DownloadMachine.Command.Request? {
-        download.fileMissing != (found == nil) || (found != nil && found != download.file) ? .noteFile(found) : nil
     }
 }

@@ -9,9 +9,9 @@ extension DownloadService {
     /// Starts the tasks that watch the disk space and remove expired records, as far as they are configured.
     func startHousekeeping() -> [Task<Void, Never>] {
         var tasks: [Task<Void, Never>] = []
-        if configuration.minFree > 0 {
+        if parts.configuration.minFree > 0 {
             tasks.append(
-                Task { [weak self, depot, minFree = configuration.minFree] in
+                Task { [weak self, depot, minFree = parts.configuration.minFree] in
                     while !Task.isCancelled {
                         let isLow = await BlockingExecutor.disk.run { Self.isDiskLow(depot, minFree) }
                         await self?.room(isLow: isLow)
@@ -19,7 +19,7 @@ extension DownloadService {
                     }
                 })
         }
-        if configuration.quota > 0 {
+        if parts.configuration.quota > 0 {
             tasks.append(
                 Task { [weak self, depot] in
                     var pause = Self.roomInterval
@@ -34,7 +34,7 @@ extension DownloadService {
                 })
         }
         if volume.isApart { tasks.append(watchVolume()) }
-        if let interval = configuration.retention.interval {
+        if let interval = parts.configuration.retention.interval {
             tasks.append(
                 Task { [weak self] in
                     while !Task.isCancelled {
@@ -45,7 +45,7 @@ extension DownloadService {
         }
         if let fleet, let objects = depot.objects {
             let collector = ObjectCollector(
-                fleet: fleet, storage: objects.storage, isOwn: { objects.place.isOwn }, now: { [clock] in clock.trusted.time },
+                fleet: fleet, storage: objects.storage, isOwn: { objects.place.isOwn }, now: { [clock] in clock.reading.trusted },
                 log: log)
             tasks += [Task { await collector.collect() }, Task { await collector.sweep() }, Task { await objects.watch() }]
         }
@@ -76,33 +76,24 @@ extension DownloadService {
     }
 
     /// Returns the time by which records, files and keys are deleted for their age.
-    ///
-    /// While the wall clock is ahead of it, the store keeps this time. Otherwise a service that restarts with the wrong
-    /// clock would trust that clock, because records have been saved with its times.
     @discardableResult
     func trustedTime() -> Timestamp {
-        let (time, isOnProbation) = clock.trusted
-        guard fleet == nil, !isShuttingDown else { return time }
-        if isOnProbation { timeAhead = max(timeAhead, clock.now) }
-        if isOnProbation != isKeepingTrustedTime {
-            isKeepingTrustedTime = isOnProbation
-            if isOnProbation { log(.warning("the clock is ahead of the time known so far: nothing expires by it for now")) }
-            // Removed only if the clock has reached the times of all records. A clock that was set back has not.
-            let isReached = !isOnProbation && time >= timeAhead
-            _ = store.submit([isReached ? .set(name: StoredContents.trustedTimeName, value: nil) : Self.keep(trustedTime: time)])
+        let reading = clock.reading
+        guard fleet == nil, !isShuttingDown else { return reading.trusted }
+        if let change = trustedTimeKeeper.note(reading) {
+            if reading.isOnProbation {
+                log(.warning("the clock is ahead of the time known so far: nothing expires by it for now"))
+            }
+            _ = store.submit([change])
         }
-        return time
-    }
-
-    static func keep(trustedTime time: Timestamp) -> StoreChange {
-        .set(name: StoredContents.trustedTimeName, value: String(time.millisecondsSinceEpoch))
+        return reading.trusted
     }
 
     /// Removes records whose retention time is over.
     func removeExpired() async {
-        for query in configuration.retention.expired(now: trustedTime()) {
+        for query in parts.configuration.retention.expired(now: trustedTime()) {
             do throws(DownloadError) {
-                let withFiles = configuration.retention.deletesFiles
+                let withFiles = parts.configuration.retention.deletesFiles
                 if withFiles, volume.isAway { return }
                 let count = try await removeAll(query, deletingFiles: withFiles)
                 if count > 0 { log(.expired(count: count, withFiles: withFiles)) }

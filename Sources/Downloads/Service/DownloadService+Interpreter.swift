@@ -490,12 +490,12 @@ extension DownloadService {
                 mediaType: record.download.mediaType, track: record.download.track,
                 filename: written.byteCount > 0 ? record.download.filename : nil),
             checksum: record.download.checksum,
-            reservations: reservations, quota: quota, connections: record.requestedSegments ?? configuration.segments,
+            reservations: parts.reservations, quota: quota, connections: record.requestedSegments ?? settings.segments,
             sources: requests(for: entry, work), url: entry.machine.url.string,
             part: written.byteCount > 0 ? work.part : nil,
             isLastAttempt: entry.machine.isLastAttempt(context.retryPolicy))
         let inbox = inbox
-        let attempt = TransferAttempt(order, client: client, resume: resume, written: written, hasher: hasher) {
+        let attempt = TransferAttempt(order, client: parts.client, resume: resume, written: written, hasher: hasher) {
             inbox.yield(.report($0))
         }
         work.attempt = attempt
@@ -523,11 +523,11 @@ extension DownloadService {
             var request = ClientRequest(url: url)
             // The caller's fields may be secrets, so they are sent only to the origin that they were given for.
             if url.origin == machine.url.origin { request.fields = machine.record.headers.map { ($0.name, $0.value) } }
-            request.guarding = configuration.destinationGuard
-            request.connectTimeout = configuration.connectTimeout
-            request.headTimeout = configuration.headTimeout
+            request.guarding = parts.configuration.destinationGuard
+            request.connectTimeout = parts.configuration.connectTimeout
+            request.headTimeout = parts.configuration.headTimeout
             request.speedLimiters = [work.speedLimiter, speedLimiter]
-            request.lowSpeedLimit = (bytesPerSecond: 1, over: configuration.stallTimeout)
+            request.lowSpeedLimit = (bytesPerSecond: 1, over: parts.configuration.stallTimeout)
             return request
         }
     }
@@ -741,7 +741,7 @@ extension DownloadService {
     /// Observes running transfers at the interval of the configuration, as long as there are any.
     private func keepPulse() {
         guard pulse == nil, !running.isEmpty else { return }
-        pulse = Task { [weak self, interval = configuration.pulse] in
+        pulse = Task { [weak self, interval = parts.configuration.pulse] in
             while !Task.isCancelled {
                 do { try await Task.sleep(for: interval) } catch { return }
                 guard await self?.beat() == true else { return }
@@ -765,7 +765,7 @@ extension DownloadService {
     /// - Returns: Whether transfers are still running.
     private func beat() -> Bool {
         let now = ContinuousClock.now
-        let checkpoints = CheckpointPolicy(interval: configuration.checkpointInterval)
+        let checkpoints = CheckpointPolicy(interval: parts.configuration.checkpointInterval)
         for id in running {
             guard let entry = entries[id], let work = entry.work, let attempt = work.attempt else { continue }
             let counters = attempt.counters

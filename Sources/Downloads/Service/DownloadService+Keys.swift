@@ -11,18 +11,15 @@ extension DownloadService {
     /// - Throws: `keyMismatch`, `shuttingDown`, `overloaded` (the earlier request takes too long), `storeFailed`.
     public func claim(_ key: RequestKey) async throws(DownloadError) -> [Addition.Outcome]? {
         let deadline = ContinuousClock.now + Self.answerLimit
-        while true {
+        claiming: while true {
             guard !isShuttingDown else { throw .shuttingDown }
-            guard let claim = claims[ExactText(key.name)] else { break }
-            guard claim.digest == key.digest else { throw .keyMismatch }
-            try await follow(by: deadline) { claims[ExactText(key.name)]?.waiters.append($0) }
+            switch ledger.claim(key, now: trustedTime()) {
+            case .claimed: break claiming
+            case .known(let outcomes): return outcomes
+            case .mismatch: throw .keyMismatch
+            case .isUnderWay: try await follow(by: deadline) { ledger.join(key, $0) }
+            }
         }
-        switch idempotency.lookUp(key, now: trustedTime()) {
-        case .found(let outcomes): return outcomes
-        case .mismatch: throw .keyMismatch
-        case .unknown: break
-        }
-        claims[ExactText(key.name)] = Claim(digest: key.digest)
         do throws(DownloadError) {
             guard let kept = try await coordination.outcomes(of: key, in: self) else { return nil }
             release(key)
@@ -36,27 +33,13 @@ extension DownloadService {
     /// Releases a key and resumes the requests that wait for it. If the request has failed, the next one is carried
     /// out, unless it has waited for the store in vain.
     public func release(_ key: RequestKey, after failure: DownloadError? = nil) {
-        if claims[ExactText(key.name)]?.isUnsettled ?? false { return }
-        for waiter in claims.removeValue(forKey: ExactText(key.name))?.waiters ?? [] { waiter(Self.passedOn(failure)) }
-    }
-
-    /// A request with a key that is being carried out.
-    struct Claim {
-        let digest: [UInt8]
-        var waiters: [Follower] = []
-        /// Whether the request was answered before its commit has ended. The end of the commit releases the claim then.
-        var isUnsettled = false
+        ledger.release(key, after: failure)
     }
 
     /// Returns the changes that make the outcomes of a request durable under its key.
     func remember(_ outcomes: [Addition.Outcome], as key: RequestKey?) -> [StoreChange] {
         guard let key else { return [] }
         let record = IdempotencyRecord(key: key.name, digest: key.digest, outcomes: outcomes, createdAt: clock.now)
-        return [.remember(record)] + idempotency.remember(record, now: trustedTime()).map(StoreChange.forget)
-    }
-
-    /// Forgets the outcomes of a key whose commit has failed.
-    func forget(_ key: RequestKey?) {
-        if let key { idempotency.forget(key.name) }
+        return [.remember(record)] + ledger.remember(record, now: trustedTime()).map(StoreChange.forget)
     }
 }

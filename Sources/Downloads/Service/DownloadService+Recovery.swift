@@ -13,7 +13,7 @@ extension DownloadService {
             // Most records are of completed downloads. They are published without a copy of the record.
             if saved.download.state == .completed {
                 var download = saved.download
-                download.expiresAt = configuration.retention.expiry(of: download)
+                download.expiresAt = parts.configuration.retention.expiry(of: download)
                 publisher.restore(download)
                 continue
             }
@@ -32,13 +32,13 @@ extension DownloadService {
             entry.wasInTransfer = recovery.countsCrash
             entries[id] = entry
         }
-        if lost > 0, !isVolumeRolledBack { log(.warning(bytesLost(of: lost))) }
+        if lost > 0, !parts.isVolumeRolledBack { log(.warning(bytesLost(of: lost))) }
         if !volume.isAway { tidyParts { kept[$0] == .some($1) } }
     }
 
     /// Returns a warning about this number of downloads whose bytes are missing.
     private func bytesLost(of count: Int) -> String {
-        let path = configuration.downloadsDirectory ?? configuration.dataDirectory
+        let path = parts.configuration.downloadsDirectory ?? parts.configuration.dataDirectory
         let text = "\(path)/incomplete lacks the bytes of unfinished downloads (\(count)): they start over"
         guard let known = volume.known.volumes.first(where: { $0.path != path }) else { return text }
         return "\(text); an earlier run kept files in \(known.path) (--downloads-dir)"
@@ -47,7 +47,7 @@ extension DownloadService {
     /// Decides what an unfinished download of the previous instance becomes.
     func recovery(of saved: DownloadRecord) -> DownloadMachine.Recovery {
         var record = saved
-        record.download.expiresAt = configuration.retention.expiry(of: record.download)
+        record.download.expiresAt = parts.configuration.retention.expiry(of: record.download)
         let interruption = journal.flatMap { journal in
             journal.found[saved.id].map { DownloadMachine.Recovery.Interruption(stage: $0, isMarked: journal.isMarked) }
         }
@@ -61,7 +61,7 @@ extension DownloadService {
     /// - Parameter isKept: Whether a download's part file of this generation is kept.
     nonisolated func tidyParts(keeping isKept: (DownloadID, UInt64?) -> Bool) {
         do throws(FileError) {
-            try depot.removeOrphans { refused.contains($0) || isKept($0, $1) }
+            try depot.removeOrphans { parts.refused.contains($0) || isKept($0, $1) }
         } catch {
             log(.warning("cannot tidy the part files: \(error.message)"))
         }
@@ -70,7 +70,7 @@ extension DownloadService {
     private func recover(_ record: DownloadRecord) -> RecoveredPart {
         // The directory is searched once it is back.
         if volume.isAway { return .part(size: .max) }
-        return recover(record, isRolledBack: isVolumeRolledBack)
+        return recover(record, isRolledBack: parts.isVolumeRolledBack)
     }
 
     /// Finds the bytes of a download.

@@ -18,52 +18,42 @@ extension DownloadService {
         if isExpected: @Sendable (ServiceSettings) -> Bool = { _ in true }
     ) async throws(DownloadError) -> ServiceSettings {
         let deadline = ContinuousClock.now + Self.answerLimit
-        // Changes are made one after another, so that the expected settings still hold when one is made.
-        while isChangingSettings { try await follow(by: deadline) { settingsWaiters.append($0) } }
+        while settingsKeeper.isChanging { try await follow(by: deadline) { settingsKeeper.join($0) } }
         guard !isShuttingDown else { throw .shuttingDown }
-        guard isExpected(configuration.settings) else { throw .preconditionFailed }
-        isChangingSettings = true
-        var changes = Dictionary(uniqueKeysWithValues: values.map { ($0.key.rawValue, String($0.value)) })
-        if let speedSchedule { changes[ServiceSettings.scheduleName] = speedSchedule.keptText }
+        try settingsKeeper.begin(if: isExpected)
+        let change = SettingsChange(values: values, speedSchedule: speedSchedule)
         do throws(DownloadError) {
-            if let settings = try await coordination.change(changes, if: isExpected, in: self) {
-                endSettingsChange(nil)
+            if let settings = try await coordination.change(change.kept, if: isExpected, in: self) {
+                settingsKeeper.end(after: nil)
                 return settings
             }
         } catch {
-            endSettingsChange(error)
+            settingsKeeper.end(after: error)
             throw error
         }
-        let commit = store.submit(changes.map { .set(name: $0.key, value: $0.value) })
+        let commit = store.submit(change.kept.map { .set(name: $0.key, value: $0.value) })
         let outcome: StoreError?? = await self.result(by: deadline) { finish in commit.whenDone(finish) }
         guard let outcome else {
             // The change may still become durable, and takes effect then.
-            Task { self.conclude(values, speedSchedule, await commit.failure()) }
+            Task { self.conclude(change, await commit.failure()) }
             throw .unconfirmed
         }
-        conclude(values, speedSchedule, outcome)
+        conclude(change, outcome)
         if let outcome { throw DownloadError(outcome) }
-        return configuration.settings
+        return settings
     }
 
     /// Applies changed settings unless their commit has failed, and lets other changes go on.
-    private func conclude(_ values: [ServiceSettings.Name: Int64], _ speedSchedule: SpeedSchedule?, _ error: StoreError?) {
+    private func conclude(_ change: SettingsChange, _ error: StoreError?) {
         if error == nil {
-            for (name, value) in values { configuration.settings[name] = value }
-            if let speedSchedule { configuration.settings.speedSchedule = speedSchedule }
+            settingsKeeper.apply(change)
             applySettings()
         }
-        endSettingsChange(error.map { DownloadError($0) })
-    }
-
-    private func endSettingsChange(_ failure: DownloadError?) {
-        isChangingSettings = false
-        for waiter in settingsWaiters { waiter(Self.passedOn(failure)) }
-        settingsWaiters = []
+        settingsKeeper.end(after: error.map { DownloadError($0) })
     }
 
     func applySettings() {
-        let settings = configuration.settings
+        let settings = settings
         queue.limits = coordination.limits(settings)
         limitSpeed()
         coordination.noteFreeSlots()
@@ -73,7 +63,7 @@ extension DownloadService {
     /// Applies the present speed limit. With a schedule, it is applied again at the beginning of the next minute:
     /// entries begin and end with minutes, and a changed clock is noticed within one.
     func limitSpeed() {
-        let settings = configuration.settings
+        let settings = settings
         // With the lowest limit, connections stay and no attempt fails.
         speedLimiter.setLimit(bytesPerSecond: coordination.isIdling ? 1 : settings.speedLimit(now: clock.now))
         guard !settings.speedSchedule.entries.isEmpty, !isShuttingDown else { return }

@@ -49,7 +49,7 @@ final class FleetCoordination: Coordination {
 
     /// Limits transfers to 1 byte/s while the database is away for long: another replica may fetch the same bytes.
     private func idle(in service: isolated DownloadService) {
-        guard isIdling != (fleet.timeSinceResponse > service.configuration.restsAfter) else { return }
+        guard isIdling != (fleet.timeSinceResponse > service.parts.configuration.restsAfter) else { return }
         isIdling.toggle()
         service.limitSpeed()
         if isIdling { log(.warning("the database is away, so transfers are limited to 1 byte/s until it is back")) }
@@ -90,11 +90,11 @@ extension FleetCoordination {
         // The slots beyond this replica's limit are released to other replicas.
         let slots = Set(
             contents.records.lazy.filter { found.turns.contains($0.id) }.map(\.download).sorted { $0.rank < $1.rank }
-                .prefix(service.configuration.settings.maxConcurrent).map(\.id))
+                .prefix(service.settings.maxConcurrent).map(\.id))
         for id in found.turns.subtracting(slots) { changes.append(.leaveQueue(id)) }
         for var record in contents.records {
             let id = record.id
-            record.download.expiresAt = service.configuration.retention.expiry(of: record.download)
+            record.download.expiresAt = service.parts.configuration.retention.expiry(of: record.download)
             versions.append(published[id] ?? record.download)
             guard found.owned.contains(id), record.download.state != .completed, let url = HTTPURL(record.download.url) else {
                 continue
@@ -121,7 +121,7 @@ extension FleetCoordination {
     }
 
     private func callbacks(of service: isolated DownloadService) -> FleetStore.Callbacks {
-        let (publisher, transfers, retention) = (service.publisher, fleet.transfers, service.configuration.retention)
+        let (publisher, transfers, retention) = (service.publisher, fleet.transfers, service.parts.configuration.retention)
         let (inbox, webhooks) = (service.inbox, service.webhooks)
         return FleetStore.Callbacks(
             changed: { changes in
@@ -186,7 +186,7 @@ extension FleetCoordination {
         let free = service.queue.limits.maxConcurrent - service.queue.runningCount - service.queue.waitingCount
         guard slots.begin(free: free) else { return }
         // Submitted at once, so that later releases come after the claim.
-        fleet.claim(free: free, hostLimit: service.configuration.maxPerHost) { [inbox = service.inbox] in
+        fleet.claim(free: free, hostLimit: service.settings.maxPerHost) { [inbox = service.inbox] in
             inbox.yield(.replica(.slots($0, requested: free)))
         }
     }
@@ -398,7 +398,7 @@ extension FleetCoordination {
 
     func leave(_ service: isolated DownloadService) async {
         do throws(StoreError) {
-            try await fleet.retire(leaving: service.configuration.leavesFleet)
+            try await fleet.retire(leaving: service.parts.configuration.leavesFleet)
         } catch {
             if error != .fenced { log(.warning("others wait for this replica's lease to end: \(error)")) }
         }
@@ -530,7 +530,7 @@ extension FleetCoordination {
     func change(
         _ settings: [String: String], if isExpected: @Sendable (ServiceSettings) -> Bool, in service: isolated DownloadService
     ) async throws(DownloadError) -> ServiceSettings? {
-        if settings.isEmpty { return service.configuration.settings }
+        if settings.isEmpty { return service.settings }
         for _ in 0..<DownloadService.maximumPasses {
             let (isDone, kept): (Bool, [String: String])
             do throws(StoreError) { (isDone, kept) = try await fleet.change(settings, from: keptSettings) } catch {
@@ -539,15 +539,15 @@ extension FleetCoordination {
             settingsReads += 1
             apply(kept, in: service)
             // The result of an earlier attempt may have been lost.
-            if isDone || settings.allSatisfy({ kept[$0.key] == $0.value }) { return service.configuration.settings }
-            guard isExpected(service.configuration.settings) else { throw .preconditionFailed }
+            if isDone || settings.allSatisfy({ kept[$0.key] == $0.value }) { return service.settings }
+            guard isExpected(service.settings) else { throw .preconditionFailed }
         }
         throw .overloaded
     }
 
     private func apply(_ kept: [String: String], in service: isolated DownloadService) {
         keptSettings = kept
-        service.configuration.settings = service.configuration.settings.merged(withKept: kept, explicit: []).settings
+        service.settingsKeeper.adopt(kept)
         service.applySettings()
     }
 }

@@ -18,10 +18,21 @@ final class ServiceClock: Sendable {
 
     var now: Timestamp { wall() }
 
-    /// The time by which records and files may be deleted, and whether it is behind the wall clock.
-    var trusted: (time: Timestamp, isOnProbation: Bool) {
+    /// The times at one moment.
+    struct Reading: Sendable {
+        /// The time by which records and files may be deleted.
+        let trusted: Timestamp
+        /// The time of the wall clock.
+        let wall: Timestamp
+        /// Whether the wall clock is ahead of the trusted time.
+        let isOnProbation: Bool
+    }
+
+    var reading: Reading {
         let (wall, uptime) = (wall(), Self.uptime)
-        return trust.withLock { ($0.time(wall: wall, uptime: uptime), $0.isOnProbation) }
+        return trust.withLock {
+            Reading(trusted: $0.time(wall: wall, uptime: uptime), wall: wall, isOnProbation: $0.isOnProbation)
+        }
     }
 
     private static var uptime: Duration { .nanoseconds(SystemTime.sinceStart) }

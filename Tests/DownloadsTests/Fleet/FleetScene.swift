@@ -81,7 +81,7 @@ final class FleetScene: Sendable {
     /// The runs that own downloads.
     func owners(of ids: [DownloadID], _ replica: Replica) async throws -> [DownloadID: Int64] {
         let taking = try await replica.service.fleet?.take(ids)
-        let own = await replica.service.fleet?.run ?? 0
+        let own = replica.service.fleet?.run ?? 0
         return Dictionary(uniqueKeysWithValues: (taking?.records ?? []).map { ($0.id, own) }).merging(taking?.owners ?? [:]) {
             $1
         }
@@ -143,7 +143,7 @@ struct Replica: Sendable {
 
     /// Lets nothing reach the database any more, nor come from there, until the returned function is called.
     func freeze() async throws -> @Sendable () -> Void {
-        guard let fleet = await service.fleet else { throw ServiceFixture.Missing(what: "a fleet") }
+        guard let fleet = service.fleet else { throw ServiceFixture.Missing(what: "a fleet") }
         let isFrozen = Monitor(true)
         fleet.store.begin { _ in isFrozen.wait { $0 ? .wait(nil) : .done(()) } }
         return { isFrozen.withLock { ($0 = false, wake: true) } }

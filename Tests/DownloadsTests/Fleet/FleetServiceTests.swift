@@ -106,7 +106,7 @@ struct FleetServiceTests {
         let (owner, asker, id) = try await remoteCommands(scene, through: relay)
         relay.set(.refuse)
         relay.cut()
-        let fleet = try #require(await asker.service.fleet)
+        let fleet = try #require(asker.service.fleet)
         let isDone = Locked(false)
         let task = Task {
             defer { isDone.withLock { $0 = true } }
@@ -153,7 +153,7 @@ struct FleetServiceTests {
     func lostAnswer() async throws {
         let scene = try FleetScene()
         let (owner, asker, id) = try await remoteCommands(scene)
-        let run = try #require(await asker.service.fleet).run
+        let run = try #require(asker.service.fleet).run
         let database = try PostgresScene(scene.database)
         try database.execute(
             """
@@ -182,7 +182,7 @@ struct FleetServiceTests {
     func repetitionForAnother() async throws {
         let scene = try FleetScene()
         let (owner, asker, id) = try await remoteCommands(scene)
-        let (mine, theirs) = (try #require(await owner.service.fleet).run, try #require(await asker.service.fleet).run)
+        let (mine, theirs) = (try #require(owner.service.fleet).run, try #require(asker.service.fleet).run)
         for (number, run) in [(1 << 40, mine + 1), ((1 << 40) + 1, mine)] as [(UInt64, Int64)] {
             let command = RemoteMessage.Command(number: number, id: id, request: .pause, revision: nil)
             await owner.service.receive(.message(RemoteMessage(commands: [command], repeatedFor: run), from: theirs))

@@ -179,7 +179,7 @@ struct ObjectFleetTests {
         let replica = try await scene.replica()
         let id = try await replica.service.add(try scene.fleet.new("size=50000&seed=4")).download.id
         let done = try await replica.follow(id) { $0.state == .completed }
-        let fleet = try #require(await replica.service.fleet)
+        let fleet = try #require(replica.service.fleet)
         await FleetCoordination.removeUnrecorded(
             try #require(done.published), of: id, fleet, replica.service.depot, log: { _ in })
         #expect(try await scene.get(id, from: replica).body.count == 50_000)
@@ -347,8 +347,8 @@ struct ObjectFleetTests {
         // Left by somebody; nobody's in this database.
         let stray = ObjectKey(id: id, upload: 7).description
         try await scene.storage.mark(for: "them", noting: "1")
-        let store = try #require(await replica.service.fleet)
-        let place = try #require(await replica.service.depot.objects?.place)
+        let store = try #require(replica.service.fleet)
+        let place = try #require(replica.service.depot.objects?.place)
         try await store.noteGarbage(stray)
         let collector = ObjectCollector(fleet: store, storage: scene.storage, isOwn: { place.isOwn }, log: { _ in })
         #expect(await collector.collectOnce() == 0)
@@ -385,7 +385,7 @@ struct ObjectFleetTests {
         let replica = try await scene.replica()
         let id = try await replica.service.add(try scene.fleet.new("size=1000&seed=8")).download.id
         let done = try await replica.follow(id) { !$0.state.isLive }
-        let depot = try #require(await replica.service.depot.objects)
+        let depot = try #require(replica.service.depot.objects)
         let file = try #require(done.published)
         #expect(try await depot.recognise(file, of: id) == .identical)
         let longer = PublishedFile(path: file.path, length: 1001, sha256: file.sha256, identity: file.identity)

@@ -208,7 +208,7 @@ struct ForeignRecordTests {
         let (service, warnings) = try await start(scene.path, quota: quota)
         #expect(!warnings.contains { $0.contains("refused") })
         #expect(service.index.keptBytes == 8202 << 50)
-        let ledger = await service.quota
+        let ledger = service.quota
         #expect(ledger.isFull == (quota > 0))
         await service.shutdown()
     }

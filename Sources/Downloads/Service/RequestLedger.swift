@@ -1,0 +1,170 @@
+internal import HTTPCore
+internal import System
+
+/// Requests that wait for another one of their kind. If that one has waited for the store in vain, they fail with it:
+/// one after another, they would wait without end.
+struct Followers: Sendable {
+    /// Resumes a request. It fails with the error; `nil`: it goes on.
+    typealias Resume = @Sendable (DownloadError?) -> Void
+
+    private var waiting: [Resume] = []
+
+    mutating func add(_ resume: @escaping Resume) { waiting.append(resume) }
+
+    /// Resumes the requests. Nothing has been done for them.
+    /// - Parameter failure: The error of the request that they have waited for; `nil`: it has succeeded.
+    func resume(after failure: DownloadError?) {
+        let isInVain = failure == .unconfirmed || failure == .overloaded
+        for resume in waiting { resume(isInVain ? .overloaded : nil) }
+    }
+}
+
+/// Pieces of work that one request does, with the requests that wait for the end of a piece.
+struct SharedWork<Piece: Hashable & Sendable>: Sendable {
+    private var followers: [Piece: Followers] = [:]
+
+    func isUnderWay(_ piece: Piece) -> Bool { followers[piece] != nil }
+
+    mutating func begin(_ piece: Piece) { followers[piece] = Followers() }
+
+    /// Adds a request that waits for the end of a piece. The piece must be under way.
+    mutating func join(_ piece: Piece, _ resume: @escaping Followers.Resume) { followers[piece]?.add(resume) }
+
+    /// Ends a piece, and resumes the requests that wait for it.
+    mutating func end(_ piece: Piece, after failure: DownloadError?) {
+        followers.removeValue(forKey: piece)?.resume(after: failure)
+    }
+}
+
+/// The requests that are being carried out, as far as other requests depend on them: their keys, and the URLs, gids and
+/// ranks of the downloads that they are making durable. Keeps the outcomes of requests with a key.
+struct RequestLedger: Sendable {
+    /// The deadlines of requests that wait.
+    var waits = WaitLimits()
+    /// The ended downloads whose records are being read.
+    var reads = SharedWork<DownloadID>()
+
+    // MARK: - Keys
+
+    /// The answer to a request that claims its key.
+    enum Claiming {
+        /// The key is claimed: the request has to be carried out.
+        case claimed
+        /// The request has been carried out before, with these outcomes.
+        case known([Addition.Outcome])
+        /// A request with the key is being carried out.
+        case isUnderWay
+        /// The key belongs to another request.
+        case mismatch
+    }
+
+    private struct Claim: Sendable {
+        let digest: [UInt8]
+        var followers = Followers()
+        /// Whether the request was answered before its commit has ended. The end of the commit releases the claim then.
+        var isUnsettled = false
+    }
+
+    private var claims: [ExactText: Claim] = [:]
+    private var outcomes = IdempotencyStore()
+
+    mutating func claim(_ key: RequestKey, now: Timestamp) -> Claiming {
+        let name = ExactText(key.name)
+        if let claim = claims[name] { return claim.digest == key.digest ? .isUnderWay : .mismatch }
+        switch outcomes.lookUp(key, now: now) {
+        case .found(let outcomes): return .known(outcomes)
+        case .mismatch: return .mismatch
+        case .unknown:
+            claims[name] = Claim(digest: key.digest)
+            return .claimed
+        }
+    }
+
+    /// Adds a request that waits for the release of its key. The key must be claimed.
+    mutating func join(_ key: RequestKey, _ resume: @escaping Followers.Resume) {
+        claims[ExactText(key.name)]?.followers.add(resume)
+    }
+
+    /// Keeps a claim beyond its request, until ``settle(_:after:)``: the outcome of the commit is unknown.
+    mutating func keepClaim(of key: RequestKey) {
+        claims[ExactText(key.name)]?.isUnsettled = true
+    }
+
+    /// Releases a claim after its commit has ended.
+    mutating func settle(_ key: RequestKey, after failure: DownloadError?) {
+        claims.removeValue(forKey: ExactText(key.name))?.followers.resume(after: failure)
+    }
+
+    /// Releases a claim, unless its commit has not ended.
+    mutating func release(_ key: RequestKey, after failure: DownloadError?) {
+        guard let claim = claims[ExactText(key.name)], !claim.isUnsettled else { return }
+        settle(key, after: failure)
+    }
+
+    /// Keeps the outcomes of a request.
+    /// - Returns: The keys of other requests whose outcomes were removed for it.
+    mutating func remember(_ record: IdempotencyRecord, now: Timestamp) -> [String] {
+        outcomes.remember(record, now: now)
+    }
+
+    /// Removes the outcomes of a request whose commit has failed.
+    mutating func forget(_ key: RequestKey) { outcomes.forget(key.name) }
+
+    // MARK: - New downloads
+
+    /// URLs whose first download is being made durable.
+    private var urls = SharedWork<String>()
+    /// Gids that clients have chosen for downloads that are being made durable.
+    private(set) var gids: Set<DownloadGID> = []
+    /// Downloads that are being made durable and will be in the queue then.
+    private(set) var arriving = RankedDownloads()
+    /// Arrivals that some of these downloads get once they are durable, to make room for others.
+    private var lateArrivals: [DownloadID: DownloadID] = [:]
+
+    /// Whether the first download of a URL is being made durable. Another one may be a duplicate.
+    func isPending(url: String) -> Bool { urls.isUnderWay(url) }
+
+    /// Adds a request that waits until the first download of a URL is durable. The URL must be pending.
+    mutating func join(url: String, _ resume: @escaping Followers.Resume) { urls.join(url, resume) }
+
+    /// Notes new downloads that are being made durable.
+    /// - Returns: The URLs whose first download is one of these.
+    mutating func begin(urls added: some Sequence<String>, gids: Set<DownloadGID>) -> [String] {
+        let first = added.filter { !urls.isUnderWay($0) }
+        for url in first { urls.begin(url) }
+        self.gids.formUnion(gids)
+        return first
+    }
+
+    /// Ends the work on new downloads, and resumes the requests that wait for their URLs.
+    /// - Parameters:
+    ///   - urls: The result of ``begin(urls:gids:)``.
+    ///   - failure: The error of the commit; `nil`: the downloads are durable.
+    mutating func end(urls: [String], gids: Set<DownloadGID>, after failure: DownloadError?) {
+        self.gids.subtract(gids)
+        for url in urls { self.urls.end(url, after: failure) }
+    }
+
+    /// Notes the rank of a download that enters the queue once it is durable.
+    mutating func arrive(_ id: DownloadID, _ rank: QueueRank) { arriving.insert(id, rank) }
+
+    /// Gives another arrival to a download that is being made durable.
+    /// - Returns: Whether the download is one of these.
+    mutating func rearrange(_ other: QueuePlacement.Other) -> Bool {
+        guard arriving.remove(other.id, other.former) else { return false }
+        arriving.insert(other.id, other.rank)
+        lateArrivals[other.id] = other.arrival
+        return true
+    }
+
+    /// Removes a download whose commit has ended.
+    /// - Parameter rank: The rank of its record.
+    /// - Returns: The arrival that it has got meanwhile; `nil`: none.
+    mutating func leave(_ id: DownloadID, _ rank: QueueRank) -> DownloadID? {
+        let lateArrival = lateArrivals.isEmpty ? nil : lateArrivals.removeValue(forKey: id)
+        var rank = rank
+        if let lateArrival { rank.arrival = lateArrival }
+        arriving.remove(id, rank)
+        return lateArrival
+    }
+}

@@ -1,0 +1,58 @@
+internal import HTTPClient
+internal import System
+
+/// The parts of a service that do not change while it runs. Any thread may use them.
+struct ServiceParts: Sendable {
+    let configuration: DownloadsConfiguration
+    let log: @Sendable (DownloadLogEvent) -> Void
+    let clock: ServiceClock
+    /// Secret random bytes. All replicas of a fleet have the same.
+    let secret: [UInt8]
+
+    // Records and their readers.
+    let store: any RecordStore
+    /// The records of the fleet and the messages between replicas; `nil`: the service is not a replica.
+    let fleet: FleetStore?
+    let publisher: DownloadPublisher
+    let probe: StoreProbe
+    /// Names the downloads in transfer, for the instance after a crash; `nil`: the file cannot be used.
+    let journal: TransferJournal?
+
+    // Files.
+    let depot: any FileDepot
+    let files: FinishedFileLookup
+    let trial: PublishingTrial
+    /// The downloads directory, which may be away.
+    let volume: DownloadsVolume
+    /// Whether the start has found the directory in an earlier state than the records count on.
+    let isVolumeRolledBack: Bool
+    /// Downloads whose records cannot be read. All their part files are kept.
+    let refused: Set<DownloadID>
+    let reservations = DiskReservations()
+    let quota: QuotaReservations
+
+    // Requests and transfers.
+    let rules: RequestRules
+    let client: HTTPClient
+    /// Enforces the speed limit over all downloads. Each download also has its own limit.
+    let speedLimiter: SpeedLimiter
+    /// Calls webhooks; `nil`: no webhooks are called.
+    let webhooks: WebhookDispatcher?
+}
+
+extension DownloadService {
+    nonisolated var log: @Sendable (DownloadLogEvent) -> Void { parts.log }
+    nonisolated var clock: ServiceClock { parts.clock }
+    nonisolated var store: any RecordStore { parts.store }
+    nonisolated var fleet: FleetStore? { parts.fleet }
+    nonisolated var publisher: DownloadPublisher { parts.publisher }
+    nonisolated var probe: StoreProbe { parts.probe }
+    nonisolated var journal: TransferJournal? { parts.journal }
+    nonisolated var depot: any FileDepot { parts.depot }
+    nonisolated var files: FinishedFileLookup { parts.files }
+    nonisolated var trial: PublishingTrial { parts.trial }
+    nonisolated var volume: DownloadsVolume { parts.volume }
+    nonisolated var quota: QuotaReservations { parts.quota }
+    nonisolated var speedLimiter: SpeedLimiter { parts.speedLimiter }
+    nonisolated var webhooks: WebhookDispatcher? { parts.webhooks }
+}
