@@ -115,14 +115,14 @@ extension DownloadService {
             guard coordination.ownsDownloads else { return answer(command.waiter, .failure(.overloaded)) }
             noteProgress(entry)
         }
-        handleCompleted(event, entry)
+        deliver(event, to: entry)
         var effects = LiveDownload.Effects(actions: [])
         swap(&effects.actions, &context.actions)
         carryOut(effects, entry)
     }
 
-    /// Has the machine handle an event with the name or the obstacle that only the service knows.
-    private func handleCompleted(_ event: DownloadMachine.Event, _ entry: LiveDownload) {
+    /// Delivers an event to the machine, with the name or the obstacle that only the service knows.
+    private func deliver(_ event: DownloadMachine.Event, to entry: LiveDownload) {
         switch event {
         case .slotAcquired:
             let obstacle = names.objection(toFolder: entry.machine.record.download.folder, for: entry.machine.id)
