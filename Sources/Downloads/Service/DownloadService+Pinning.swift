@@ -1,0 +1,117 @@
+internal import HTTPCore
+internal import System
+
+/// The machines that receive commands. Those of ended downloads are made for the command, from their records.
+extension DownloadService {
+    /// Downloads to which commands are about to be sent.
+    struct Pins {
+        /// Downloads with machines here, which stay until they are unpinned.
+        var entries: [LiveDownload] = []
+        /// The instances that own other downloads.
+        var owners: [DownloadID: Int64] = [:]
+    }
+
+    /// Finds or makes the machines of downloads, and keeps them until they are unpinned. The records of ended downloads
+    /// are read from the store.
+    /// - Returns: The machines, and the owners of downloads without a machine here.
+    /// - Throws: `overloaded` if the store does not respond by the deadline.
+    func pin(_ ids: [DownloadID], by deadline: ContinuousClock.Instant? = nil) async throws(DownloadError) -> Pins {
+        let deadline = deadline ?? .now + Self.answerLimit
+        var pins = Pins()
+        var missing = ids
+        do throws(DownloadError) {
+            for attempt in 0...Self.maximumReads {
+                for entry in missing.compactMap({ entries[$0] }) {
+                    entry.pins += 1
+                    pins.entries.append(entry)
+                }
+                missing.removeAll { entries[$0] != nil }
+                if missing.isEmpty || attempt == Self.maximumReads { break }
+                guard let held = try await read(missing, by: deadline) else { break }
+                pins.entries += held.entries
+                pins.owners.merge(held.owners) { $1 }
+                let known = Set(held.entries.map(\.machine.id)).union(held.owners.keys)
+                missing.removeAll(where: known.contains)
+            }
+        } catch {
+            unpin(pins)
+            throw error
+        }
+        return pins
+    }
+
+    /// The maximum number of attempts to read downloads without a machine. Concurrent requests may have released them again.
+    private static let maximumReads = 4
+
+    /// Unpins machines once their commands have been sent, and removes those that are no longer needed.
+    func unpin(_ pins: Pins) {
+        for entry in pins.entries {
+            entry.pins -= 1
+            if entry.pins == 0 { tidy(entry) }
+        }
+    }
+
+    /// Reads downloads without a machine, and pins them.
+    /// - Returns: The pinned downloads; `nil` if there was none to read. Further downloads may have machines by now if
+    ///   other requests have read them at the same time.
+    private func read(_ ids: [DownloadID], by deadline: ContinuousClock.Instant) async throws(DownloadError) -> Pins? {
+        var hasWaited = false
+        var isBehind = ids.contains { index.version(of: $0) == nil }
+        while true {
+            if let id = ids.first(where: ledger.reads.isUnderWay) {
+                try await follow(by: deadline) { ledger.reads.join(id, $0) }
+                hasWaited = true
+            } else if isBehind {
+                // Another replica may have just added the download.
+                try await catchUp(within: deadline - .now)
+                isBehind = false
+            } else {
+                break
+            }
+        }
+        let missing = ids.filter { entries[$0] == nil && index.version(of: $0) != nil }
+        if missing.isEmpty { return hasWaited ? Pins() : nil }
+        for id in missing { ledger.reads.begin(id) }
+        var failure: DownloadError?
+        defer {
+            for id in missing { ledger.reads.end(id, after: failure) }
+        }
+        do throws(StoreError) {
+            let taking = try await coordination.acquire(missing, by: deadline, in: self)
+            return Pins(entries: taking.records.compactMap(hold), owners: taking.owners)
+        } catch {
+            // Nothing has been changed yet.
+            failure = error.isInterruption ? .overloaded : DownloadError(error)
+            throw failure ?? .overloaded
+        }
+    }
+
+    func records(
+        _ ids: [DownloadID], by deadline: ContinuousClock.Instant
+    ) async throws(StoreError) -> [DownloadRecord] {
+        let result: Result<[DownloadRecord], StoreError>? = await self.result(by: deadline) { [store] finish in
+            Task {
+                do throws(StoreError) { finish(.success(try await store.records(ids))) } catch { finish(.failure(error)) }
+            }
+        }
+        guard let result else { throw .interrupted("it does not answer in time") }
+        return try result.get()
+    }
+
+    /// Whether a request waits for a download's record.
+    func isBeingRead(_ id: DownloadID) -> Bool { ledger.reads.isUnderWay(id) }
+
+    /// Makes and pins a machine for a record that was read; `nil` if the download already has one or was removed.
+    private func hold(_ record: DownloadRecord) -> LiveDownload? {
+        guard entries[record.id] == nil, index.version(of: record.id) != nil, let url = HTTPURL(record.download.url) else {
+            return nil
+        }
+        var record = record
+        record.download.expiresAt = parts.configuration.retention.expiry(of: record.download)
+        let entry = LiveDownload(DownloadMachine(record, url: url, written: Coverage(record.segments)))
+        entry.pins = 1
+        entries[record.id] = entry
+        send(.admitted, to: entry)
+        return entry
+    }
+}
