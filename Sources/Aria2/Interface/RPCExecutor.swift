@@ -298,8 +298,8 @@ final class RPCExecutor: Sendable {
         let known = details.sources.compactMap { HTTPURL($0.url) }
         let list = URIList(known, deleting: deleted, adding: added, at: position)
         guard let first = list.urls.first else { throw RPCError("A download keeps one URI at least.") }
-        guard list.urls.count <= DownloadOptions.mostMirrors + 1 else {
-            throw RPCError("A download has at most \(DownloadOptions.mostMirrors + 1) URIs.")
+        guard list.urls.count <= DownloadOptions.maximumURIs else {
+            throw RPCError("A download has at most \(DownloadOptions.maximumURIs) URIs.")
         }
         let result = Answer.numbers([list.deleted, list.added])
         guard list.deleted + list.added > 0 else { return result }

@@ -57,14 +57,11 @@ struct DownloadOptions {
     /// - Parameter usual: The value of the option that is not given.
     func segments(usual: Int) -> Int? {
         guard split != nil || connectionsPerServer != nil else { return nil }
-        return Int(min(split ?? Int64(usual), connectionsPerServer ?? Int64(usual), Self.mostSegments))
+        return Int(min(split ?? Int64(usual), connectionsPerServer ?? Int64(usual), Int64(DownloadLimits.segments.upperBound)))
     }
 
-    /// The maximum number of connections for one file, as in the REST API.
-    private static let mostSegments: Int64 = 16
-
-    /// The maximum number of mirrors of a download, as in the REST API.
-    static let mostMirrors = 16
+    /// The maximum number of URIs of a download: its URL and its mirrors.
+    static let maximumURIs = DownloadLimits.mirrors + 1
 
     /// The download that `addUri` asks for.
     /// - Parameters:
@@ -83,9 +80,7 @@ struct DownloadOptions {
             let isForeign = addresses.contains { $0.contains("://") || $0.hasPrefix("magnet:") }
             throw RPCError(isForeign ? "No URI to download: only http and https URLs can be downloaded." : "No URI to download.")
         }
-        guard urls.count <= Self.mostMirrors + 1 else {
-            throw RPCError("A download has at most \(Self.mostMirrors + 1) URIs.")
-        }
+        guard urls.count <= Self.maximumURIs else { throw RPCError("A download has at most \(Self.maximumURIs) URIs.") }
         var new = NewDownload(url: url.withoutUserInfo, onDuplicate: .new)
         new.mirrors = urls.dropFirst().map(\.withoutUserInfo)
         new.filename = out

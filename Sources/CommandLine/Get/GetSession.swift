@@ -198,7 +198,7 @@ struct GetSession {
         }
         var new = NewDownload(url: shown, filename: nil)
         new.checksum = checksum
-        if let credentials = url.basicAuthorization { new.headers = [(name: "Authorization", value: credentials)] }
+        if let credentials = url.basicAuthorization { try? new.headers.authorize(credentials) }
         return try await downloads.add(new).download.id
     }
 

@@ -19,7 +19,8 @@ extension OptionTable {
         )
         .short("o"),
         integer(
-            "segments", 1...16, default: "the service's choice", "most connections for each file", commands: [.add], \.segments
+            "segments", DownloadLimits.segments, default: "the service's choice", "most connections for each file",
+            commands: [.add], \.segments
         )
         .short("x"),
         .rate(
@@ -27,7 +28,7 @@ extension OptionTable {
         )
         .alias("speed-limit"),
         integer(
-            "priority", -10...10, default: "0", "greater ones begin first", commands: [.add], \.priority),
+            "priority", DownloadLimits.priorities, default: "0", "greater ones begin first", commands: [.add], \.priority),
         Option(
             "label", "LABEL", accepts: "a text of 1 to 200 bytes", default: "none",
             "label to add, or that downloads must have to be meant", isRepeatable: true, isInEnvironment: false,

@@ -3,9 +3,9 @@ internal import System
 
 /// Changes to a download. `nil` leaves a value as it is.
 ///
-/// The creator of a change has validated its values, except for the destination, the file's name and its folder.
+/// ``DownloadService/change(_:_:if:)`` refuses values beyond ``DownloadLimits``, bad names, and forbidden destinations.
 public struct DownloadChange: Sendable {
-    /// The priority, −10…10. Higher priorities start earlier.
+    /// The priority, see ``DownloadLimits/priorities``. Higher priorities start earlier.
     public var priority: Int?
     /// The user's labels, which replace all earlier ones.
     public var labels: [String]?

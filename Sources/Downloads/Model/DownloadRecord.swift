@@ -25,7 +25,7 @@ extension DownloadRecord {
             $0.lacksExtension = new.lacksExtension && new.filename != nil
             $0.requestedMediaType = new.mediaType
             $0.requestedSegments = new.segments
-            $0.headers = new.headers.map(RequestHeader.init)
+            $0.headers = new.headers.fields
             $0.mirrors = new.mirrors.map(\.string)
             $0.webhook = new.webhook?.string
         }
@@ -157,26 +157,5 @@ extension DownloadRecord {
             $0.transferCrashes = 0
             $0.distrustsMirrors = false
         }
-    }
-}
-
-/// A header field of a download's requests. Its value may be a secret, so its descriptions hide it.
-struct RequestHeader: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-    var name: String
-    var value: String
-
-    init(name: String, value: String) {
-        self.name = name
-        self.value = value
-    }
-
-    var description: String { "\(name): (hidden)" }
-    var debugDescription: String { description }
-}
-
-extension RequestHeader: Equatable {
-    /// Whether both have the same bytes.
-    static func == (left: RequestHeader, right: RequestHeader) -> Bool {
-        left.name.isExactly(right.name) && left.value.isExactly(right.value)
     }
 }

@@ -2,7 +2,7 @@ public import HTTPCore
 
 /// A user's request for a download.
 ///
-/// The creator of a request has validated its values, except for the destination, the file's name and its folder.
+/// ``DownloadService/add(_:key:)`` refuses values beyond ``DownloadLimits``, bad names, and forbidden destinations.
 public struct NewDownload: Sendable {
     /// The URL of the file.
     public var url: HTTPURL
@@ -15,16 +15,16 @@ public struct NewDownload: Sendable {
     public var folder: String
     /// Header fields of the requests. Their values may be secrets: they are never logged, and
     /// never sent to another origin.
-    public var headers: [(name: String, value: String)]
+    public var headers: RequestHeaders
     /// The checksum that the finished file must match.
     public var checksum: Checksum?
     /// The expected length in bytes, shown until the origin states it; `nil` if it is unknown.
     public var bytesTotal: Int64?
-    /// The media type that the file must have. Patterns such as `audio/*` are allowed.
+    /// The media type that the file must have, or a pattern such as `audio/*`.
     public var mediaType: String?
     /// Other URLs of the same bytes.
     public var mirrors: [HTTPURL]
-    /// The priority, −10…10. Higher priorities start earlier.
+    /// The priority, see ``DownloadLimits/priorities``. Higher priorities start earlier.
     public var priority: Int
     /// The user's labels.
     public var labels: [String]
@@ -55,7 +55,7 @@ public struct NewDownload: Sendable {
         url: HTTPURL,
         filename: String? = nil,
         folder: String = "",
-        headers: [(name: String, value: String)] = [],
+        headers: RequestHeaders = RequestHeaders(),
         checksum: Checksum? = nil,
         mediaType: String? = nil,
         mirrors: [HTTPURL] = [],

@@ -10,7 +10,7 @@ public struct ServiceSettings: Sendable, Equatable {
         public var range: ClosedRange<Int64> {
             switch self {
             case .maxConcurrent, .maxPerHost: 1...1000
-            case .segments: 1...16
+            case .segments: Int64(DownloadLimits.segments.lowerBound)...Int64(DownloadLimits.segments.upperBound)
             case .speedLimit: 0...Int64.max
             }
         }

@@ -9,6 +9,7 @@ struct AdditionPlan {
 
     private let rules: RequestRules
     private let index: SnapshotIndex
+    private let label: String?
     private let parts: WorkParts
     private let prepared: Set<DownloadID>
     private let pendingGIDs: Set<DownloadGID>
@@ -29,6 +30,7 @@ struct AdditionPlan {
     ) {
         self.rules = rules
         self.index = index
+        self.label = label
         self.prepared = prepared
         parts = WorkParts(ofWork: label, in: index)
         self.pendingGIDs = pendingGIDs
@@ -68,6 +70,7 @@ struct AdditionPlan {
         var id = context.newIdentity(at: now)
         while new.gid == nil, pendingGIDs.contains(id.gid) || index.isKnownGID(id.gid) { id = context.newIdentity(at: now) }
         var new = new
+        if let label, !new.labels.containsExactly(label) { new.labels.append(label) }
         new.filename = new.filename.map(FileNaming.normalised)
         new.folder = FileNaming.normalised(new.folder)
         var record = DownloadRecord(new, id: id, at: now)

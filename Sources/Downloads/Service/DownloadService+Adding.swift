@@ -127,8 +127,7 @@ extension DownloadService {
         let outcomes = items.map { item -> Addition.Outcome in
             switch item {
             case .failure(let refusal): return .failure(refusal)
-            case .success(var new):
-                if let label, !new.labels.containsExactly(label) { new.labels.append(label) }
+            case .success(let new):
                 do throws(DownloadError) {
                     return .success(try add(new, to: &plan))
                 } catch {

@@ -9,6 +9,7 @@ struct RequestRules: Sendable {
     /// - Parameter names: The reserved and published paths.
     /// - Throws: `destinationForbidden`, `invalid`.
     func check(_ new: NewDownload, _ names: FileNames) throws(DownloadError) {
+        try DownloadLimits.check(new)
         try check(new.url)
         for url in new.mirrors { try check(url, role: "the mirror") }
         if let webhook = new.webhook { try check(webhook, role: "the webhook") }
@@ -19,6 +20,7 @@ struct RequestRules: Sendable {
     /// - Parameter names: The reserved and published paths.
     /// - Throws: `destinationForbidden`, `invalid`.
     func check(_ change: DownloadChange, of id: DownloadID, _ names: FileNames) throws(DownloadError) {
+        try DownloadLimits.check(change)
         if let url = change.url { try check(url) }
         for url in change.mirrors ?? [] { try check(url, role: "the mirror") }
         try check(filename: change.filename, folder: change.folder, of: id, names)

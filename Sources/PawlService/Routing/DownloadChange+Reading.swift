@@ -8,7 +8,7 @@ extension DownloadChange {
     init(reading value: JSONValue) throws(Problem) {
         self.init()
         var reader = try ObjectReader(value)
-        priority = try reader.integer("priority", in: DownloadRequest.MemberLimits.priorities).map { Int($0) }
+        priority = try reader.integer("priority", in: DownloadLimits.priorities)
         let hasLabels = reader.holds("labels")
         let given = try DownloadRequest.labels(&reader)
         if hasLabels { labels = given }
@@ -17,13 +17,13 @@ extension DownloadChange {
             url = link.withoutUserInfo
             authorization = link.basicAuthorization
         }
-        filename = try reader.string("filename", limit: 1024)
-        folder = try reader.string("folder", limit: DownloadRequest.MemberLimits.folder)
-        position = try reader.integer("position", in: 0...Int64.max).map { Int(clamping: $0) }
+        filename = try reader.string("filename", limit: DownloadLimits.filename)
+        folder = try reader.string("folder", limit: DownloadLimits.folder)
+        position = try reader.integer("position", in: 0...Int.max)
         let hasMirrors = reader.holds("mirrors")
         let others = try DownloadRequest.mirrors(&reader)
         if hasMirrors { mirrors = others }
-        segments = try reader.integer("segments", in: 1...DownloadRequest.MemberLimits.segments).map { Int($0) }
+        segments = try reader.integer("segments", in: DownloadLimits.segments)
         try reader.finish()
     }
 }

@@ -18,29 +18,6 @@ struct DownloadRequest: Sendable {
     let prefix: String
     private var template: DownloadTemplate
 
-    /// Limits of a request's members. All of them are kept with the download, so each needs a limit.
-    enum MemberLimits {
-        /// Bytes of a URL: the limit of most origins for the request line.
-        static let url = 8192
-        /// The number of request fields.
-        static let headers = 50
-        /// Bytes of the value of one request field.
-        static let headerValue = 8192
-        static let mirrors = 16
-        static let labels = 32
-        /// Bytes of a label.
-        static let label = 200
-        /// Bytes of a text of the track.
-        static let trackText = 4096
-        /// Bytes of the JSON of the track.
-        static let track = 64 * 1024
-        /// Bytes of a folder: eight names, and the slashes between them.
-        static let folder = 1607
-        /// Connections for one file.
-        static let segments: Int64 = 16
-        static let priorities: ClosedRange<Int64> = -10...10
-    }
-
     /// Reads the JSON object. `prefix` precedes member names in refusals.
     init(_ value: JSONValue, prefix: String = "") throws(Problem) {
         self.prefix = prefix
@@ -59,15 +36,16 @@ struct DownloadRequest: Sendable {
         // The URL of a track is not known yet; a placeholder stands for it.
         guard let placeholder = url ?? HTTPURL("http://invalid/") else { throw reader.refusal("url", "is missing") }
         var new = NewDownload(url: placeholder.withoutUserInfo)
-        new.filename = try reader.string("filename", limit: 1024)
-        let folder = try reader.string("folder", limit: MemberLimits.folder)
+        new.filename = try reader.string("filename", limit: DownloadLimits.filename)
+        let folder = try reader.string("folder", limit: DownloadLimits.folder)
         new.folder = folder ?? ""
         new.headers = try Self.headers(&reader)
         if let credentials = url?.basicAuthorization {
-            guard !new.headers.contains(where: { FieldName($0.name) == .authorization }) else {
+            do throws(RequestHeaders.Fault) {
+                try new.headers.authorize(credentials)
+            } catch {
                 throw reader.refusal("url", "carries a user name beside an Authorization header; a download takes one of them")
             }
-            new.headers.append((name: "Authorization", value: credentials))
         }
         if let text = try reader.string("checksum", limit: 256) {
             do throws(Checksum.ParsingError) {
@@ -81,14 +59,14 @@ struct DownloadRequest: Sendable {
         if let track = reader.value("track") {
             guard track.members != nil else { throw reader.mismatch("track", track, "an object") }
             let bytes = track.serialized()
-            guard bytes.count <= MemberLimits.track else {
-                throw reader.refusal("track", "has \(bytes.count) bytes; it takes at most \(MemberLimits.track)")
+            guard bytes.count <= DownloadLimits.track else {
+                throw reader.refusal("track", "has \(bytes.count) bytes; it takes at most \(DownloadLimits.track)")
             }
             try Self.check(track: track, reader)
             new.track = bytes
             new.trackName = track["name"]?.string ?? track["trackName"]?.string
         }
-        new.position = try reader.integer("position", in: 0...Int64.max).map { Int(clamping: $0) }
+        new.position = try reader.integer("position", in: 0...Int.max)
         try new.readSettings(&reader)
         try reader.finish()
         template = DownloadTemplate(new, choosesFolder: folder != nil)
@@ -110,13 +88,13 @@ struct DownloadRequest: Sendable {
             let name = "track.\(member.name)"
             if trackURLs.contains(member.name) {
                 // Catalogues leave an unknown URL empty.
-                guard let text = member.value.string, text.utf8.count <= MemberLimits.url, text.isEmpty || HTTPURL(text) != nil
+                guard let text = member.value.string, text.utf8.count <= DownloadLimits.url, text.isEmpty || HTTPURL(text) != nil
                 else {
-                    throw reader.refusal(name, "is no URL of http or https of at most \(MemberLimits.url) bytes")
+                    throw reader.refusal(name, "is no URL of http or https of at most \(DownloadLimits.url) bytes")
                 }
             } else if trackTexts.contains(member.name) {
-                guard let text = member.value.string, text.utf8.count <= MemberLimits.trackText else {
-                    throw reader.refusal(name, "is no string of at most \(MemberLimits.trackText) bytes")
+                guard let text = member.value.string, text.utf8.count <= trackTextLimit else {
+                    throw reader.refusal(name, "is no string of at most \(trackTextLimit) bytes")
                 }
             } else if trackNumbers.contains(member.name) {
                 guard member.value.integer != nil || member.value.number != nil else {
@@ -126,60 +104,40 @@ struct DownloadRequest: Sendable {
         }
     }
 
+    /// The maximum number of bytes in a text of a track.
+    private static let trackTextLimit = 4096
     private static let trackURLs: Set<String> = ["artworkUrl", "pageUrl", "downloadUrl", "previewUrl", "licenseUrl"]
     private static let trackTexts: Set<String> = [
         "id", "kind", "name", "trackName", "artist", "collection", "genre", "releaseDate", "format", "partOf",
     ]
     private static let trackNumbers: Set<String> = ["durationMs", "number", "partCount", "bytes"]
 
-    private static func headers(_ reader: inout ObjectReader) throws(Problem) -> [(name: String, value: String)] {
-        guard let value = reader.value("headers") else { return [] }
+    private static func headers(_ reader: inout ObjectReader) throws(Problem) -> RequestHeaders {
+        var headers = RequestHeaders()
+        guard let value = reader.value("headers") else { return headers }
         guard let members = value.members else { throw reader.mismatch("headers", value, "an object of strings") }
-        guard members.count <= MemberLimits.headers else {
-            throw reader.refusal("headers", "has \(members.count) members; it takes at most \(MemberLimits.headers)")
+        guard members.count <= DownloadLimits.headers else {
+            throw reader.refusal("headers", "has \(members.count) members; it takes at most \(DownloadLimits.headers)")
         }
-        var headers: [(name: String, value: String)] = []
         for member in members {
-            guard let name = FieldName(member.name), member.name.utf8.count <= 256 else {
-                throw reader.refusal("headers", "has a name that no header can have (RFC 9110 §5.1)")
-            }
-            if let reason = reasonToRefuse(name) {
-                throw reader.refusal("headers", "may not set \(name): \(reason)")
-            }
+            guard let name = FieldName(member.name) else { throw reader.refusal("headers", badName) }
+            if let fault = RequestHeaders.fault(of: name) { throw reader.refusal(name, fault) }
             // The value may be a secret, so refusals do not repeat it.
-            guard let text = member.value.string else {
-                throw reader.mismatch("headers.\(name)", member.value, "a string")
+            guard let text = member.value.string else { throw reader.mismatch("headers.\(name)", member.value, "a string") }
+            do throws(RequestHeaders.Fault) {
+                try headers.append(name, text)
+            } catch {
+                throw reader.refusal(name, error)
             }
-            guard text.utf8.count <= MemberLimits.headerValue, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
-            else {
-                throw reader.refusal(
-                    "headers.\(name)", "takes at most \(MemberLimits.headerValue) bytes without line breaks and other controls")
-            }
-            // Names that differ only in case are the same field (RFC 9110 §5.1), so the value would be ambiguous.
-            guard !headers.contains(where: { FieldName($0.name) == name }) else {
-                throw reader.refusal("headers", "has the name \(name) twice, letters compared without case")
-            }
-            headers.append((name: name.canonical, value: text))
         }
         return headers
     }
 
-    /// The reason why a request may not set a field; `nil` if it may. Fields for framing, the connection and resuming
-    /// belong to the transfer.
-    private static func reasonToRefuse(_ name: FieldName) -> String? {
-        switch name.lowercased {
-        case "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "keep-alive", "expect",
-            "proxy-connection", "proxy-authorization", "content-type", "content-encoding":
-            "it belongs to the connection"
-        case "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "accept-encoding":
-            "resuming relies on it"
-        default: nil
-        }
-    }
+    fileprivate static let badName = "has a name that no header can have (RFC 9110 §5.1)"
 
     private static func mediaType(_ reader: inout ObjectReader) throws(Problem) -> String? {
-        guard let text = try reader.string("mediaType", limit: 256) else { return nil }
-        guard text == "*/*" || MediaType(parsing: text.hasSuffix("/*") ? text.dropLast() + "x" : text) != nil else {
+        guard let text = try reader.string("mediaType", limit: DownloadLimits.mediaType) else { return nil }
+        guard DownloadLimits.isMediaTypePattern(text) else {
             throw reader.refusal("mediaType", "is '\(text)'; it takes a media type such as audio/mp4 or audio/*")
         }
         return text
@@ -187,7 +145,7 @@ struct DownloadRequest: Sendable {
 
     static func mirrors(_ reader: inout ObjectReader) throws(Problem) -> [HTTPURL] {
         var urls: [HTTPURL] = []
-        for (index, text) in (try reader.strings("mirrors", count: MemberLimits.mirrors, limit: MemberLimits.url) ?? [])
+        for (index, text) in (try reader.strings("mirrors", count: DownloadLimits.mirrors, limit: DownloadLimits.url) ?? [])
             .enumerated()
         {
             urls.append(try reader.parse("mirrors[\(index)]", text).withoutUserInfo)
@@ -197,9 +155,8 @@ struct DownloadRequest: Sendable {
 
     static func labels(_ reader: inout ObjectReader) throws(Problem) -> [String] {
         var labels: [String] = []
-        for label in try reader.strings("labels", count: MemberLimits.labels, limit: MemberLimits.label) ?? [] {
-            guard !label.isEmpty, label.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
-            else {
+        for label in try reader.strings("labels", count: DownloadLimits.labels, limit: DownloadLimits.label) ?? [] {
+            guard DownloadLimits.isLabel(label) else {
                 throw reader.refusal("labels", "has a label that is empty or holds control characters")
             }
             if !labels.containsExactly(label) { labels.append(label) }
@@ -280,10 +237,10 @@ private struct DownloadTemplate: Sendable {
 extension NewDownload {
     /// Reads the members that a single download and the parts of a work have in common.
     fileprivate mutating func readSettings(_ reader: inout ObjectReader) throws(Problem) {
-        priority = Int(try reader.integer("priority", in: DownloadRequest.MemberLimits.priorities) ?? 0)
+        priority = try reader.integer("priority", in: DownloadLimits.priorities) ?? 0
         labels = try DownloadRequest.labels(&reader)
         speedLimit = try reader.integer("speedLimit", in: 0...Int64.max) ?? 0
-        segments = try reader.integer("segments", in: 1...DownloadRequest.MemberLimits.segments).map { Int($0) }
+        segments = try reader.integer("segments", in: DownloadLimits.segments)
         startsPaused = try reader.bool("paused") ?? false
         webhook = try reader.url("webhook")
         onDuplicate = try reader.choice("onDuplicate", DuplicatePolicy.self) ?? .returnExisting
@@ -293,8 +250,23 @@ extension NewDownload {
 extension ObjectReader {
     /// An `http` or `https` URL; `nil` if the member is absent.
     mutating func url(_ name: String) throws(Problem) -> HTTPURL? {
-        guard let text = try string(name, limit: DownloadRequest.MemberLimits.url) else { return nil }
+        guard let text = try string(name, limit: DownloadLimits.url) else { return nil }
         return try parse(name, text)
+    }
+
+    /// The problem of a header field that a download cannot send.
+    fileprivate func refusal(_ name: FieldName, _ fault: RequestHeaders.Fault) -> Problem {
+        switch fault {
+        case .longName: refusal("headers", DownloadRequest.badName)
+        case .belongsToConnection: refusal("headers", "may not set \(name): it belongs to the connection")
+        case .belongsToResuming: refusal("headers", "may not set \(name): resuming relies on it")
+        case .badValue:
+            refusal(
+                "headers.\(name)", "takes at most \(DownloadLimits.headerValue) bytes without line breaks and other controls")
+        // Names that differ only in case are the same field (RFC 9110 §5.1), so the value would be ambiguous.
+        case .repeated: refusal("headers", "has the name \(name) twice, letters compared without case")
+        case .tooMany: refusal("headers", "takes at most \(DownloadLimits.headers) members")
+        }
     }
 
     func parse(_ name: String, _ text: String) throws(Problem) -> HTTPURL {

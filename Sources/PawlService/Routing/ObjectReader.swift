@@ -1,3 +1,4 @@
+internal import Downloads
 internal import JSON
 internal import System
 
@@ -41,6 +42,10 @@ struct ObjectReader {
         guard let value = value(name) else { return nil }
         guard let bool = value.bool else { throw mismatch(name, value, "true or false") }
         return bool
+    }
+
+    mutating func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
+        try integer(name, in: Int64(range.lowerBound)...Int64(range.upperBound)).map { Int($0) }
     }
 
     mutating func integer(_ name: String, in range: ClosedRange<Int64>) throws(Problem) -> Int64? {
@@ -106,8 +111,7 @@ struct ObjectReader {
     }
 
     private func check(_ string: String, _ name: String, _ limit: Int) throws(Problem) -> String {
-        // Counts characters as RFC 8259 defines them, like `maxLength` of JSON Schema.
-        guard string.utf8.count <= limit || string.unicodeScalars.count <= limit else {
+        guard DownloadLimits.isWithin(string, limit) else {
             throw Problem(
                 .invalidRequest, "'\(prefix)\(name)' has \(string.unicodeScalars.count) characters; it takes at most \(limit)")
         }

@@ -119,7 +119,7 @@ struct OptionTests {
         #expect(refusal(["http://b\u{FC}cher.example/"])?.contains("xn--") == true)
         #expect(refusal((0..<18).map { "http://h/\($0)" })?.contains("at most 17") == true)
         #expect(refusal((0..<17).map { "http://h/\($0)" }) == nil)
-        #expect(PastedURL.parse("http://h/" + String(repeating: "x", count: PastedURL.longest)) == nil)
+        #expect(PastedURL.parse("http://h/" + String(repeating: "x", count: DownloadLimits.url)) == nil)
         #expect(PastedURL.parse("http://h/a\r\nHost: \u{0}x\n")?.string == "http://h/a%0D%0AHost:%20%00x")
     }
 

@@ -73,7 +73,7 @@ struct DownloadTests {
     func newDownloadBecomesRecord() throws {
         let url = try #require(HTTPURL("https://example.com/a"))
         let new = NewDownload(
-            url: url, filename: "x.bin", headers: [("Cookie", "a=b")], mediaType: "audio/*", mirrors: [url], priority: 3,
+            url: url, filename: "x.bin", headers: .of(["Cookie": "a=b"]), mediaType: "audio/*", mirrors: [url], priority: 3,
             labels: ["l"], speedLimit: 5, segments: 2, startsPaused: true, webhook: url)
         let id = DownloadID(value: 7 << 80)
         let record = DownloadRecord(new, id: id, at: Timestamp(millisecondsSinceEpoch: 9))

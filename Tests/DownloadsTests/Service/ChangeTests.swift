@@ -193,7 +193,7 @@ struct ChangeTests {
         let other = try await ServiceFixture()
         let made = try await fixture.add("size=1000&seed=60") {
             $0.startsPaused = true
-            $0.headers = [("X-Key", "secret"), ("Authorization", "old")]
+            $0.headers = .of(["X-Key": "secret", "Authorization": "old"])
         }
         let url = try other.url("size=1000&seed=60")
         _ = try await fixture.service.change(

@@ -47,7 +47,9 @@ struct DetailsTests {
         let mirror = try fixture.url("size=12000000&seed=5&mirror=1")
         let made = try await fixture.add(query) {
             $0.mirrors = [mirror]
-            $0.headers = [("Cookie", "a=b"), ("User-Agent", "test"), ("Referer", "http://a.example/?key=secret"), ("X-Key", "k")]
+            $0.headers = .of([
+                "Cookie": "a=b", "User-Agent": "test", "Referer": "http://a.example/?key=secret", "X-Key": "k",
+            ])
             $0.filename = "x.bin"
             $0.segments = 2
         }
