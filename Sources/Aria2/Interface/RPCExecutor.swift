@@ -81,21 +81,17 @@ final class RPCExecutor: Sendable {
 
     private func details(_ gid: String, for caller: Aria2Caller) async throws(RPCError) -> DownloadDetails {
         let id = try download(gid, for: caller).id
-        do throws(DownloadError) {
-            var details = try await downloads.details(of: id)
-            guard caller.scope != .full else { return details }
-            details.download = details.download.withoutSecrets
-            for place in details.sources.indices {
-                details.sources[place].url = HTTPURL.withoutSecrets(in: details.sources[place].url)
-            }
-            for place in details.connections.indices {
-                details.connections[place].url = HTTPURL.withoutSecrets(in: details.connections[place].url)
-                details.connections[place].currentURL = HTTPURL.withoutSecrets(in: details.connections[place].currentURL)
-            }
-            return details
-        } catch {
-            throw error == .notFound ? RPCError.isUnknown(gid) : RPCError(error)
+        var details = try await RPCError.rethrowing(gid: gid, await downloads.details(of: id))
+        guard caller.scope != .full else { return details }
+        details.download = details.download.withoutSecrets
+        for index in details.sources.indices {
+            details.sources[index].url = HTTPURL.withoutSecrets(in: details.sources[index].url)
         }
+        for index in details.connections.indices {
+            details.connections[index].url = HTTPURL.withoutSecrets(in: details.connections[index].url)
+            details.connections[index].currentURL = HTTPURL.withoutSecrets(in: details.connections[index].currentURL)
+        }
+        return details
     }
 
     // MARK: - All calls
@@ -107,7 +103,7 @@ final class RPCExecutor: Sendable {
             answer = try await carryOut(call)
         } catch  where error.meansUnknown && downloads.isShared {
             // Another replica may have just added the download.
-            do throws(DownloadError) { try await downloads.catchUp() } catch { throw RPCError(error) }
+            try await RPCError.rethrowing(await downloads.catchUp())
             answer = try await carryOut(call)
         }
         if let change = call.method.loggedChange { access.log(change, by: call.caller, from: peer) }
@@ -161,20 +157,17 @@ final class RPCExecutor: Sendable {
         case .unpauseAll: return try await commandAll(.resume, [.paused])
         case .removeDownloadResult: return try await removeResult(parameters, for: caller)
         case .purgeDownloadResult:
-            return try await Self.rethrowing { () throws(DownloadError) in
-                _ = try await downloads.removeAll(ListQuery(states: [.completed, .failed, .cancelled]), deletingFiles: false)
-                return .ok
-            }
+            let ended = ListQuery(states: [.completed, .failed, .cancelled])
+            _ = try await RPCError.rethrowing(await downloads.removeAll(ended, deletingFiles: false))
+            return .ok
         case .changePosition: return try await changePosition(parameters, for: caller)
         case .changeUri: return try await changeURIs(parameters, for: caller)
         case .changeOption: return try await changeOptions(parameters, for: caller)
         case .changeGlobalOption:
             let options = try GlobalOptions(try parameters.members(0), in: files)
             guard !options.values.isEmpty else { return .ok }
-            return try await Self.rethrowing { () throws(DownloadError) in
-                _ = try await downloads.change(options.values)
-                return .ok
-            }
+            _ = try await RPCError.rethrowing(await downloads.change(options.values))
+            return .ok
         case .saveSession: return .ok
         case .addTorrent:
             _ = try parameters.string(0)
@@ -187,38 +180,20 @@ final class RPCExecutor: Sendable {
         }
     }
 
-    private static func rethrowing(_ body: () async throws(DownloadError) -> Answer) async throws(RPCError) -> Answer {
-        do throws(DownloadError) {
-            return try await body()
-        } catch {
-            throw RPCError(error)
-        }
-    }
-
     private func command(
         _ command: DownloadCommand, _ call: AuthorizedCall, isTaken: (DownloadState) -> Bool, refusal: (DownloadGID) -> String
     ) async throws(RPCError) -> Answer {
         let gid = try call.parameters.string(0)
         let download = try download(gid, for: call.caller)
-        guard isTaken(download.state) else { throw RPCError(refusal(download.gid)) }
-        do throws(DownloadError) {
-            _ = try await downloads.perform(command, on: download.id)
-            return .gid(download.gid)
-        } catch {
-            // The download changed its state or was removed before the command was carried out.
-            switch error {
-            case .illegalTransition: throw RPCError(refusal(download.gid))
-            case .notFound: throw RPCError.isUnknown(gid)
-            default: throw RPCError(error)
-            }
-        }
+        let refusal = RPCError(refusal(download.gid))
+        guard isTaken(download.state) else { throw refusal }
+        _ = try await RPCError.rethrowing(gid: gid, refusal: refusal, await downloads.perform(command, on: download.id))
+        return .gid(download.gid)
     }
 
     private func commandAll(_ command: DownloadCommand, _ states: Set<DownloadState>) async throws(RPCError) -> Answer {
-        try await Self.rethrowing { () throws(DownloadError) in
-            _ = try await downloads.performOnAll(command, states: states)
-            return .ok
-        }
+        _ = try await RPCError.rethrowing(await downloads.performOnAll(command, states: states))
+        return .ok
     }
 
     private func removeResult(_ parameters: RPCParameters, for caller: Aria2Caller) async throws(RPCError) -> Answer {
@@ -226,16 +201,9 @@ final class RPCExecutor: Sendable {
         let download = try download(gid, for: caller)
         let refusal = RPCError("Could not remove download result of GID#\(download.gid)")
         guard !download.state.isLive else { throw refusal }
-        do throws(DownloadError) {
-            try await downloads.remove(download.id, deletingFile: false) { !$0.state.isLive }
-            return .ok
-        } catch {
-            switch error {
-            case .preconditionFailed: throw refusal
-            case .notFound: throw RPCError.isUnknown(gid)
-            default: throw RPCError(error)
-            }
-        }
+        try await RPCError.rethrowing(
+            gid: gid, refusal: refusal, await downloads.remove(download.id, deletingFile: false) { !$0.state.isLive })
+        return .ok
     }
 
     private func changePosition(_ parameters: RPCParameters, for caller: Aria2Caller) async throws(RPCError) -> Answer {
@@ -248,15 +216,9 @@ final class RPCExecutor: Sendable {
         case "POS_END": move = .end(number)
         default: throw RPCError("Illegal argument.")
         }
-        do throws(DownloadError) {
-            return .number(try await downloads.move(download.id, to: move))
-        } catch {
-            switch error {
-            case .illegalTransition: throw RPCError("GID#\(download.gid) not found in the waiting queue.")
-            case .notFound: throw RPCError.isUnknown(gid)
-            default: throw RPCError(error)
-            }
-        }
+        let refusal = RPCError("GID#\(download.gid) not found in the waiting queue.")
+        return .number(
+            try await RPCError.rethrowing(gid: gid, refusal: refusal, await downloads.move(download.id, to: move)))
     }
 
     private func changeOptions(_ parameters: RPCParameters, for caller: Aria2Caller) async throws(RPCError) -> Answer {
@@ -273,16 +235,9 @@ final class RPCExecutor: Sendable {
         guard change.folder != nil || change.filename != nil || change.speedLimit != nil || change.segments != nil else {
             return .ok
         }
-        do throws(DownloadError) {
-            _ = try await downloads.change(download.id, change) { $0.state.isLive }
-            return .ok
-        } catch {
-            switch error {
-            case .preconditionFailed, .illegalTransition: throw refusal
-            case .notFound: throw RPCError.isUnknown(gid)
-            default: throw RPCError(error)
-            }
-        }
+        _ = try await RPCError.rethrowing(
+            gid: gid, refusal: refusal, await downloads.change(download.id, change) { $0.state.isLive })
+        return .ok
     }
 
     private func changeURIs(_ parameters: RPCParameters, for caller: Aria2Caller) async throws(RPCError) -> Answer {
@@ -309,16 +264,9 @@ final class RPCExecutor: Sendable {
             change.authorization = first.basicAuthorization
         }
         change.mirrors = list.urls.dropFirst().map(\.withoutUserInfo)
-        do throws(DownloadError) {
-            _ = try await downloads.change(download.id, change) { $0.state.isLive }
-            return result
-        } catch {
-            switch error {
-            case .preconditionFailed, .illegalTransition: throw refusal
-            case .notFound: throw RPCError.isUnknown(gid)
-            default: throw RPCError(error)
-            }
-        }
+        _ = try await RPCError.rethrowing(
+            gid: gid, refusal: refusal, await downloads.change(download.id, change) { $0.state.isLive })
+        return result
     }
 
     // MARK: - Several calls
@@ -447,10 +395,10 @@ final class RPCExecutor: Sendable {
         var outcomes: [Addition.Outcome] = []
         var failure: RPCError?
         if !accepted.isEmpty {
-            do throws(DownloadError) {
-                outcomes = try await downloads.add(accepted.map { .success($0) })
+            do throws(RPCError) {
+                outcomes = try await RPCError.rethrowing(await downloads.add(accepted.map { .success($0) }))
             } catch {
-                failure = RPCError(error)
+                failure = error
             }
         }
         var next = outcomes.makeIterator()
@@ -459,8 +407,12 @@ final class RPCExecutor: Sendable {
             if let failure { return .failure(failure) }
             switch next.next() {
             case .success(let addition)?: return .success(.gid(addition.download.gid))
-            case .failure(let refusal)?: return .failure(RPCError(refusal.detail))
-            case nil: return .failure(RPCError("What became of the call is not known."))
+            case .failure(let refusal)?: return .failure(RPCError(refusal))
+            case nil:
+                return .failure(
+                    RPCError(
+                        "The service has lost the outcome of the call; look for the download, and add it again if it is missing.")
+                )
             }
         }
     }

@@ -50,12 +50,38 @@ struct RPCError: Error, Sendable, Equatable {
     }
 }
 
+/// Maps errors of the download service to aria2's. No other place decides how they appear to clients.
 extension RPCError {
-    /// An error of the download service.
-    init(_ error: DownloadError) {
-        self.init(code: 1, error.description, meansUnanswered: error == .overloaded || error == .unconfirmed)
+    /// Calls the download service, and rethrows its errors.
+    /// - Parameters:
+    ///   - gid: The gid in the call, for a download that no longer exists.
+    ///   - refusal: aria2's error for a download whose state does not allow the call.
+    static func rethrowing<Value>(
+        gid: String? = nil, refusal: RPCError? = nil, _ work: @autoclosure () async throws(DownloadError) -> Value
+    ) async throws(RPCError) -> Value {
+        do throws(DownloadError) {
+            return try await work()
+        } catch {
+            throw RPCError(error, gid: gid, refusal: refusal)
+        }
     }
 
+    private init(_ error: DownloadError, gid: String?, refusal: RPCError?) {
+        switch (error, gid, refusal) {
+        case (.notFound, let gid?, _): self = .isUnknown(gid)
+        // The state may also have changed since the call was checked.
+        case (.illegalTransition, _, let refusal?), (.preconditionFailed, _, let refusal?): self = refusal
+        default: self.init(code: 1, error.description, meansUnanswered: error == .overloaded || error == .unconfirmed)
+        }
+    }
+
+    /// The refusal of one of several additions.
+    init(_ refusal: Addition.Refusal) {
+        self.init(refusal.detail)
+    }
+}
+
+extension RPCError {
     static func isMissing(_ parameter: Int) -> RPCError { RPCError("The parameter at \(parameter) is required but missing.") }
 
     static func hasWrongType(_ parameter: Int) -> RPCError { RPCError("The parameter at \(parameter) has wrong type.") }

@@ -42,6 +42,25 @@ extension Problem {
         self.init(ProblemCode(rawValue: refusal.code) ?? .internalError, refusal.detail, state: refusal.state, id: refusal.id)
     }
 
+    /// A refusal to change the settings.
+    init(changingSettings error: DownloadError) {
+        guard error != .preconditionFailed else {
+            self.init(
+                .preconditionFailed, "the settings have changed since: they are not those that If-Match or If-None-Match means")
+            return
+        }
+        self.init(error)
+    }
+
+    /// The reason why a finished file cannot be served.
+    init(_ error: FinishedFileError) {
+        switch error {
+        case .gone: self.init(.notFound, "the file is gone")
+        // A lack of descriptors or memory, or a failing disk, does not mean that the file is gone.
+        case .unavailable(let reason): self.init(.unavailable, "the file cannot be opened now: \(reason)", retryAfter: 1)
+        }
+    }
+
     /// An error of a search.
     init(_ error: CatalogError) {
         switch error {

@@ -138,12 +138,7 @@ extension API {
     ) -> RouteResult {
         let downloads = downloads
         return .later { () throws(Problem) in
-            let number: Int
-            do throws(DownloadError) {
-                number = try await body(downloads)
-            } catch {
-                throw Problem(error)
-            }
+            let number = try await Problem.rethrowing(downloads: await body(downloads))
             var response = Response()
             response.forbidStoring()
             response.fill { writer in

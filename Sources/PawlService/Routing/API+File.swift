@@ -35,24 +35,19 @@ extension API {
             do throws(FinishedFileError) {
                 (file, identity) = try await downloads.openFile(of: id)
             } catch {
-                switch error {
-                case .gone: throw Self.gone
-                // A lack of descriptors or memory, or a failing disk, does not mean that the file is gone.
-                case .unavailable(let reason):
-                    throw Problem(.unavailable, "the file cannot be opened now: \(reason)", retryAfter: 1)
-                }
+                throw Problem(error)
             }
             var response = Response()
             guard let file else {
-                guard redirect(to: finished, id, identity, isInline: isInline, request, &response) else { throw Self.gone }
+                guard redirect(to: finished, id, identity, isInline: isInline, request, &response) else {
+                    throw Problem(FinishedFileError.gone)
+                }
                 return response
             }
             serve(finished, FileHandle(file, identity: identity), isInline: isInline, request, &response)
             return response
         }
     }
-
-    private static var gone: Problem { Problem(.notFound, "the file is gone") }
 
     /// Redirects the client to the object storage unless a condition of the request decides otherwise.
     /// - Returns: Whether the response is filled in; `false` if the file is not in object storage.

@@ -35,12 +35,7 @@ extension API {
                 response.fields.append(.etag, ContentTag.of(response.body))
                 return response
             } catch {
-                guard error != .preconditionFailed else {
-                    throw Problem(
-                        .preconditionFailed,
-                        "the settings have changed since: they are not those that If-Match or If-None-Match means")
-                }
-                throw Problem(error)
+                throw Problem(changingSettings: error)
             }
         }
     }
