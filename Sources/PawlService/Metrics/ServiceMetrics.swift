@@ -9,7 +9,7 @@ final class ServiceMetrics: Sendable {
         /// Requests by route and status.
         var requests: [RequestKind: UInt64] = [:]
         /// Durations of requests by route.
-        var durations: [Endpoint?: Histogram] = [:]
+        var durations: [String: Histogram] = [:]
         /// Transitions of downloads by the new state.
         var transitions: [DownloadState: UInt64] = [:]
         /// Attempts that failed and will be retried, by failure.
@@ -44,8 +44,8 @@ final class ServiceMetrics: Sendable {
 
     /// The key by which requests are counted.
     struct RequestKind: Sendable, Hashable {
-        /// The endpoint; `nil` for a path without one.
-        let endpoint: Endpoint?
+        /// The path of the endpoint; `none` for a path without one.
+        let route: String
         let status: Int
     }
 
@@ -65,9 +65,12 @@ final class ServiceMetrics: Sendable {
         }
     }
 
+    /// The route of paths without an endpoint.
+    private static let noRoute = "none"
+
     private let state = Locked(Figures())
-    /// The rows by index in `Endpoint.allCases`; the last row counts paths without an endpoint.
-    private let rows = Locked([Row](repeating: Row(), count: Endpoint.allCases.count + 1))
+    /// The rows by index in `Endpoint.all`; the last row counts paths without an endpoint.
+    private let rows = Locked([Row](repeating: Row(), count: Endpoint.all.count + 1))
     /// Bytes of bodies received from origins and search sources.
     let receivedBytes: @Sendable () -> UInt64
 
@@ -80,17 +83,16 @@ final class ServiceMetrics: Sendable {
     /// All counts so far.
     var figures: Figures {
         var figures = state.withLock { $0 }
-        let endpoints = Endpoint.allCases.map(Optional.some) + [nil]
-        for (endpoint, row) in zip(endpoints, rows.withLock { $0 }) where !row.statuses.isEmpty {
-            figures.durations[endpoint] = row.durations
+        for (route, row) in zip(Endpoint.all.map(\.path) + [Self.noRoute], rows.withLock { $0 }) where !row.statuses.isEmpty {
+            figures.durations[route] = row.durations
             for (code, count) in row.statuses {
-                figures.requests[RequestKind(endpoint: endpoint, status: code), default: 0] &+= count
+                figures.requests[RequestKind(route: route, status: code), default: 0] &+= count
             }
         }
         return figures
     }
 
-    /// Counts a request that has its response; `endpoint` is the endpoint's index in `Endpoint.allCases`.
+    /// Counts a request that has its response; `endpoint` is the endpoint's index in `Endpoint.all`.
     func record(_ endpoint: Int?, _ status: HTTPStatus, nanoseconds: Int64) {
         let taken = Double(nanoseconds) * 1e-9
         rows.withLock { rows in
@@ -100,7 +102,7 @@ final class ServiceMetrics: Sendable {
 
     /// Counts a request that the server refused before the API saw it.
     func record(refusal status: HTTPStatus) {
-        state.withLock { $0.requests[RequestKind(endpoint: nil, status: status.code), default: 0] &+= 1 }
+        state.withLock { $0.requests[RequestKind(route: Self.noRoute, status: status.code), default: 0] &+= 1 }
     }
 
     /// Counts a request refused because of a missing or wrong token.

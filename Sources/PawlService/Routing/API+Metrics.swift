@@ -61,16 +61,16 @@ extension API {
     private func write(_ figures: ServiceMetrics.Figures, to text: inout MetricsText) {
         text.family("pawl_http_requests_total", .counter, "Requests answered, by route and status.")
         let kinds = figures.requests.sorted {
-            ($0.key.endpoint.label, $0.key.status) < ($1.key.endpoint.label, $1.key.status)
+            ($0.key.route, $0.key.status) < ($1.key.route, $1.key.status)
         }
         for (kind, count) in kinds {
-            let labels = [(name: "route", value: kind.endpoint.label), (name: "status", value: String(kind.status))]
+            let labels = [(name: "route", value: kind.route), (name: "status", value: String(kind.status))]
             text.sample("pawl_http_requests_total", labels, Double(count))
         }
         text.family(
             "pawl_http_request_duration_seconds", .histogram, "Time from a request's end to its response's beginning, by route.")
-        for (endpoint, histogram) in figures.durations.sorted(by: { $0.key.label < $1.key.label }) {
-            text.histogram("pawl_http_request_duration_seconds", [("route", endpoint.label)], histogram)
+        for (route, histogram) in figures.durations.sorted(by: { $0.key < $1.key }) {
+            text.histogram("pawl_http_request_duration_seconds", [("route", route)], histogram)
         }
         text.family("pawl_auth_failures_total", .counter, "Requests refused for want of the right token.")
         text.sample("pawl_auth_failures_total", Double(figures.authenticationFailures))
@@ -125,9 +125,4 @@ extension API {
         text.family("pawl_fleet_upload_duration_seconds", .histogram, "Time it took to store a finished file.")
         text.histogram("pawl_fleet_upload_duration_seconds", [], figures.uploads)
     }
-}
-
-extension Endpoint? {
-    /// The value of the `route` label.
-    fileprivate var label: String { self?.path ?? "none" }
 }

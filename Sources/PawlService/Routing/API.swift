@@ -131,7 +131,7 @@ final class API: Application {
     }
 
     func begin(_ request: borrowing Request, _ match: borrowing Router.Match) -> Pending {
-        let change = match.endpoint?.change(by: request.head.method)
+        let change = match.endpoint?.operation(request.head.method)?.change
         return Pending(
             endpoint: match.number, begun: SystemTime.sinceStart,
             origin: crossOrigin.isOpen ? request.head.fields[.origin] : nil, change: change,
@@ -143,7 +143,7 @@ final class API: Application {
 
     /// The data of a request that is needed when its response is finished.
     struct Pending: Sendable {
-        /// The endpoint's index in `Endpoint.allCases`; `nil` for a path without an endpoint.
+        /// The endpoint's index in `Endpoint.all`; `nil` for a path without an endpoint.
         let endpoint: Int?
         let begun: Int64
         let origin: String?
@@ -214,7 +214,7 @@ final class API: Application {
         _ request: borrowing Request, _ match: borrowing Router.Match, _ caller: inout Caller?, _ response: inout Response
     ) throws(Problem) -> RouteResult {
         // The head of a request with a body was checked before the body. The token may have changed meanwhile.
-        guard let endpoint = try checkHead(request, match, countsRequest: !request.announcesBody, &caller) else {
+        guard let operation = try checkHead(request, match, countsRequest: !request.announcesBody, &caller) else {
             response.status = .noContent
             let allow = match.endpoint?.allow ?? "GET, HEAD, POST, PATCH, DELETE, OPTIONS"
             response.fields.set(.allow, allow)
@@ -223,16 +223,16 @@ final class API: Application {
             }
             return .ready
         }
-        let (method, id, caller) = (method(of: request), match.id, caller ?? .anyone)
-        guard downloads.isShared, method == .get, endpoint == .download || endpoint == .file || endpoint == .events,
-            let download = DownloadID(parsing: id), index.version(of: download) == nil
-        else { return try perform(endpoint, method, id, request, caller, &response) }
+        let call = Endpoint.Call(segment: match.segment, caller: caller ?? .anyone)
+        guard downloads.isShared, operation.method == .get, match.endpoint?.namesDownload == true,
+            let download = DownloadID(parsing: match.segment), index.version(of: download) == nil
+        else { return try perform(operation, request, call, &response) }
         // Another replica may have just added the download.
         let request = copy request
         return .later { [self] () throws(Problem) in
             try await Problem.rethrowing(downloads: await downloads.catchUp())
             var response = Response()
-            switch try perform(endpoint, method, id, request, caller, &response) {
+            switch try perform(operation, request, call, &response) {
             case .ready: return response
             case .later(let work): return try await work()
             }
@@ -250,7 +250,7 @@ final class API: Application {
         return request.head.fields.contains(.origin) && request.head.fields.contains(.accessControlRequestMethod)
     }
 
-    /// Checks the head of a request, and returns its endpoint; `nil` if only the options are requested.
+    /// Checks the head of a request, and returns its operation; `nil` if only the options are requested.
     ///
     /// The order of the checks reveals as little as possible: host, rate, token, then whether the path exists.
     /// - Parameters:
@@ -259,7 +259,7 @@ final class API: Application {
     ///     later.
     private func checkHead(
         _ request: borrowing Request, _ match: borrowing Router.Match, countsRequest: Bool, _ caller: inout Caller?
-    ) throws(Problem) -> Endpoint? {
+    ) throws(Problem) -> Endpoint.Operation? {
         try access.checkHost(request.head.fields)
         if match.endpoint?.isPublic != true {
             if countsRequest { try access.checkRate(request) }
@@ -271,21 +271,20 @@ final class API: Application {
             throw Problem(.notFound, "there is nothing at this path; /openapi.yaml lists what there is")
         }
         if isOptions { return nil }
-        let method = method(of: request)
-        guard endpoint.methods.contains(method) else {
+        guard let operation = endpoint.operation(method(of: request)) else {
             var problem = Problem(
                 .methodNotAllowed, "\(endpoint.path) takes \(endpoint.allow), not \(request.head.method.name.prefix(32))")
             problem.allow = endpoint.allow
             throw problem
         }
-        if !endpoint.isPublic { try caller?.check(endpoint, method) }
-        if method != .get, !crossOrigin.allowsChange(by: request.head.fields, scheme: request.scheme) {
+        if !endpoint.isPublic { try caller?.check(operation, of: endpoint) }
+        if operation.method != .get, !crossOrigin.allowsChange(by: request.head.fields, scheme: request.scheme) {
             throw Problem(.originNotAllowed, crossOrigin.refusal(of: request.head.fields))
         }
-        guard endpoint.isPublic || crossOrigin.allowsRead(by: request.head.fields, isFile: endpoint == .file) else {
+        guard endpoint.isPublic || crossOrigin.allowsRead(by: request.head.fields, isFile: endpoint.isFile) else {
             throw Problem(.originNotAllowed, "a page of another site may not use this; --cors-origin allows one")
         }
-        return endpoint
+        return operation
     }
 
     /// Identifies the sender of a request. Counts and logs a refusal because of a missing or wrong token.
@@ -307,59 +306,12 @@ final class API: Application {
     }
 
     private func perform(
-        _ endpoint: Endpoint, _ method: HTTPMethod, _ id: ArraySlice<UInt8>, _ request: borrowing Request, _ caller: Caller,
-        _ response: inout Response
+        _ operation: Endpoint.Operation, _ request: borrowing Request, _ call: borrowing Endpoint.Call, _ response: inout Response
     ) throws(Problem) -> RouteResult {
-        if request.head.target.rawQuery != nil, !endpoint.takesQuery(method) {
+        if request.head.target.rawQuery != nil, !operation.takesQuery {
             try QueryReader.read(request.head.target) { (_) throws(Problem) in }
         }
-        switch endpoint {
-        case .startPage: return try startPage(request, &response)
-        case .consoleFile: return try consoleFile(named: id, request, &response)
-        case .health: return try health(request, &response)
-        case .readiness: return try readiness(request)
-        case .statistics: return try statistics(request, caller, &response)
-        case .settings: return method == .patch ? try changeSettings(request) : try showSettings(request)
-        case .metrics: return try showMetrics(request)
-        case .tickets: return try issueTicket(request, caller, &response)
-        case .document: return try document(request, &response)
-        case .reference: return try reference(request, &response)
-        case .problem: return try problem(id, request, &response)
-        case .search: return try search(request, caller, &response)
-        case .searchSources: return try searchSources(request, &response)
-        case .searchLookup: return try lookUp(request, caller)
-        case .searchParts: return try parts(request, caller, &response)
-        case .downloads:
-            switch method {
-            case .post: return try add(request)
-            case .delete: return try removeAll(request)
-            default: return try list(request, caller)
-            }
-        case .batch: return try addBatch(request)
-        case .pauseAll: return try performOnAll(.pause, request)
-        case .resumeAll: return try performOnAll(.resume, request)
-        case .cancelAll: return try performOnAll(.cancel, request)
-        case .allEvents: return try events(of: nil, request, caller, &response)
-        case .download:
-            let id = try identifier(id)
-            switch method {
-            case .patch: return try change(id, request)
-            case .delete: return try remove(id, request)
-            default: return try show(id, request, caller, &response)
-            }
-        case .pause: return try perform(.pause, on: identifier(id), request)
-        case .resume: return try perform(.resume, on: identifier(id), request)
-        case .cancel: return try perform(.cancel, on: identifier(id), request)
-        case .retry: return try perform(.retry, on: identifier(id), request)
-        case .file: return try file(of: identifier(id), request, &response)
-        case .events: return try events(of: identifier(id), request, caller, &response)
-        }
-    }
-
-    /// The `{id}` of a path. Text that cannot be an identifier names no download.
-    private func identifier(_ bytes: ArraySlice<UInt8>) throws(Problem) -> DownloadID {
-        guard let id = DownloadID(parsing: bytes) else { throw Problem(DownloadError.notFound) }
-        return id
+        return try operation.handler(self, request, call, &response)
     }
 
     /// Logs a failure of the service itself, at any level.

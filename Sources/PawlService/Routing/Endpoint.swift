@@ -1,108 +1,117 @@
+internal import Downloads
 internal import HTTPCore
+internal import HTTPServer
 internal import PawlConfiguration
 
-/// The endpoints: one case for each path of the contract.
-enum Endpoint: String, Sendable, CaseIterable {
-    case startPage = "/"
-    case consoleFile = "/console/{name}"
-    case health = "/healthz"
-    case readiness = "/readyz"
-    case statistics = "/stats"
-    case settings = "/settings"
-    case metrics = "/metrics"
-    case tickets = "/tickets"
-    case document = "/openapi.yaml"
-    case reference = "/docs"
-    case problem = "/problems/{code}"
-    case search = "/search"
-    case searchSources = "/search/sources"
-    case searchLookup = "/search/lookup"
-    case searchParts = "/search/parts"
-    case downloads = "/downloads"
-    case batch = "/downloads/batch"
-    case pauseAll = "/downloads/pause"
-    case resumeAll = "/downloads/resume"
-    case cancelAll = "/downloads/cancel"
-    case allEvents = "/downloads/events"
-    case download = "/downloads/{id}"
-    case pause = "/downloads/{id}/pause"
-    case resume = "/downloads/{id}/resume"
-    case cancel = "/downloads/{id}/cancel"
-    case retry = "/downloads/{id}/retry"
-    case file = "/downloads/{id}/file"
-    case events = "/downloads/{id}/events"
+/// A path of the contract with its operations: one row of ``all``.
+///
+/// It is a class, so that finding the endpoint of a request copies one reference.
+final class Endpoint: Sendable {
+    /// The requirements for reading.
+    enum Access: Sendable {
+        /// Needs no token: probes, the console, which asks for a token, and pages that are the same for every service.
+        case open
+        case token
+        /// Takes a token, or a ticket in the query: for `EventSource`, media elements and links.
+        case ticket
+    }
 
     /// The path, with `{id}`, `{name}` or `{code}` for the variable segment, as in `openapi.yaml`.
-    var path: String { rawValue }
-
-    /// The allowed methods, besides HEAD (wherever GET is allowed) and OPTIONS.
-    var methods: [HTTPMethod] {
-        switch self {
-        case .startPage, .consoleFile, .health, .readiness, .statistics, .metrics, .document, .reference, .search, .searchSources,
-            .searchLookup, .searchParts,
-            .allEvents, .file,
-            .events:
-            [.get]
-        case .problem: [.get]
-        case .downloads: [.get, .post, .delete]
-        case .settings: [.get, .patch]
-        case .download: [.get, .patch, .delete]
-        case .tickets, .batch, .pauseAll, .resumeAll, .cancelAll, .pause, .resume, .cancel, .retry: [.post]
-        }
-    }
-
-    /// The value of `Allow` (RFC 9110 §10.2.1).
-    var allow: String {
-        var names: [String] = []
-        for method in methods {
-            names.append(method.name)
-            if method == .get { names.append("HEAD") }
-        }
-        return (names + ["OPTIONS"]).joined(separator: ", ")
-    }
-
-    /// Whether a method takes query parameters. Handlers of other methods do not read the query.
-    func takesQuery(_ method: HTTPMethod) -> Bool {
-        switch self {
-        case .search, .searchLookup, .searchParts, .pauseAll, .resumeAll, .cancelAll, .allEvents, .file, .events: true
-        case .downloads: method != .post
-        case .download: method != .patch
-        default: false
-        }
-    }
-
-    /// Whether a ticket in the query authenticates a request: for `EventSource`, media elements and links.
-    var takesTicket: Bool {
-        switch self {
-        case .allEvents, .events, .file: true
-        default: false
-        }
-    }
-
+    let path: String
+    let operations: [Operation]
+    /// Whether requests need no token.
+    let isPublic: Bool
+    /// Whether a ticket in the query authenticates a request.
+    let takesTicket: Bool
     /// Whether it is a probe. Probes are also available at the root, and over connections beyond the limit.
-    var isProbe: Bool { self == .health || self == .readiness }
+    let isProbe: Bool
+    /// Whether it is a finished file, which pages of allowed origins may play without CORS.
+    let isFile: Bool
+    /// Whether the path contains the id of a download.
+    let namesDownload: Bool
+    /// The value of `Allow` (RFC 9110 §10.2.1).
+    let allow: String
 
-    /// Whether a token of this scope may use a method here.
-    func isOpen(to scope: TokenScope, _ method: HTTPMethod) -> Bool {
-        switch scope {
-        case .full: true
-        // A ticket only allows reading, and not more than its token.
-        case .read: method == .get || self == .tickets
-        case .metrics: self == .metrics
+    init(_ path: String, access: Access = .token, isProbe: Bool = false, isFile: Bool = false, _ operations: Operation...) {
+        self.path = path
+        self.operations = operations
+        isPublic = access == .open
+        takesTicket = access == .ticket
+        self.isProbe = isProbe
+        self.isFile = isFile
+        namesDownload = path.utf8.contains("{id}".utf8)
+        allow =
+            operations.map { $0.method == .get ? "GET, HEAD" : $0.method.name }.joined(separator: ", ") + ", OPTIONS"
+    }
+
+    /// Returns the operation of a method; `nil` if the method is not allowed.
+    func operation(_ method: HTTPMethod) -> Operation? {
+        for operation in operations where operation.method == method { return operation }
+        return nil
+    }
+}
+
+extension Endpoint {
+    /// A method of an endpoint.
+    final class Operation: Sendable {
+        /// The method. GET includes HEAD.
+        let method: HTTPMethod
+        /// The least scope that includes the operation.
+        let scope: TokenScope
+        /// Whether it takes query parameters. Handlers of other operations do not read the query.
+        let takesQuery: Bool
+        /// The log line for a change that operators have to account for, written at any level; `nil` for other
+        /// operations.
+        let change: Change?
+        let handler: Handler
+
+        private init(
+            _ method: HTTPMethod, _ scope: TokenScope, takesQuery: Bool, logs change: Change?, _ handler: @escaping Handler
+        ) {
+            self.method = method
+            self.scope = scope
+            self.takesQuery = takesQuery
+            self.change = change
+            self.handler = handler
+        }
+
+        /// Returns an operation that only reads.
+        static func get(takesQuery: Bool = false, scope: TokenScope = .read, _ handler: @escaping Handler) -> Operation {
+            Operation(.get, scope, takesQuery: takesQuery, logs: nil, handler)
+        }
+
+        /// Returns an operation that changes something.
+        static func on(
+            _ method: HTTPMethod, takesQuery: Bool = false, scope: TokenScope = .full, logs change: Change? = nil,
+            _ handler: @escaping Handler
+        ) -> Operation {
+            Operation(method, scope, takesQuery: takesQuery, logs: change, handler)
+        }
+
+        /// Whether a token of this scope includes the operation.
+        func isOpen(to scope: TokenScope) -> Bool {
+            switch scope {
+            case .full: true
+            case .read: self.scope != .full
+            case .metrics: self.scope == .metrics
+            }
         }
     }
 
-    /// The log line for a change that operators have to account for, written at any level; `nil` for other requests.
-    func change(by method: HTTPMethod) -> Change? {
-        switch (self, method) {
-        case (.settings, .patch): Change(line: "settings are changed", tellsResult: true)
-        case (.download, .delete): Change(line: "a download is deleted", tellsResult: false)
-        case (.downloads, .delete): Change(line: "downloads are deleted", tellsResult: true)
-        case (.cancel, .post): Change(line: "a download is cancelled", tellsResult: false)
-        case (.cancelAll, .post): Change(line: "downloads are cancelled", tellsResult: true)
-        case (.pauseAll, .post): Change(line: "downloads are paused", tellsResult: true)
-        case (.resumeAll, .post): Change(line: "downloads are resumed", tellsResult: true)
-        default: nil
+    /// Responds to a request whose head is acceptable.
+    typealias Handler = @Sendable (API, borrowing Request, borrowing Call, inout Response) throws(Problem) -> API.RouteResult
+
+    /// The part of a request that its path and token determine.
+    struct Call: Sendable {
+        /// The variable segment of the path; empty if the path has none.
+        let segment: ArraySlice<UInt8>
+        /// The sender.
+        let caller: Caller
+
+        /// Returns the `{id}` of the path. Text that cannot be an identifier names no download.
+        func download() throws(Problem) -> DownloadID {
+            guard let id = DownloadID(parsing: segment) else { throw Problem(DownloadError.notFound) }
+            return id
         }
     }
 
@@ -111,15 +120,12 @@ enum Endpoint: String, Sendable, CaseIterable {
         let line: String
         /// Whether the line includes the response body: the number of downloads, or the new settings. The body for a
         /// single download has its URL, which may be a secret.
-        let tellsResult: Bool
-    }
+        let hasResult: Bool
 
-    /// Whether it needs no token: probes, the console, which asks for a token, and pages that are the same for every
-    /// service.
-    var isPublic: Bool {
-        switch self {
-        case .startPage, .consoleFile, .health, .readiness, .problem, .document, .reference: true
-        default: false
-        }
+        /// Returns a line without the response body.
+        static func line(_ line: String) -> Change { Change(line: line, hasResult: false) }
+
+        /// Returns a line with the response body.
+        static func result(_ line: String) -> Change { Change(line: line, hasResult: true) }
     }
 }

@@ -37,7 +37,7 @@ struct RequestLogEntry: Sendable {
     func write(_ change: Endpoint.Change, to log: Log, _ response: borrowing Response, by caller: Caller?) {
         var values = Self.token(caller) + [("address", .text(peer.host)), ("requestId", .text(id))] + line
         values.append(("status", .integer(Int64(response.status.code))))
-        if change.tellsResult, response.status.isSuccessful {
+        if change.hasResult, response.status.isSuccessful {
             values.append(("result", .text(String(decoding: response.body, as: UTF8.self))))
         }
         log.writeAlways(change.line, values)

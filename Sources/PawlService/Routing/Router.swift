@@ -6,12 +6,12 @@ struct Router: Sendable {
     struct Match: Sendable {
         /// The endpoint; `nil` for a path without one.
         let endpoint: Endpoint?
-        /// The endpoint's index in `Endpoint.allCases`; `nil` for a path without one.
+        /// The endpoint's index in `Endpoint.all`; `nil` for a path without one.
         let number: Int?
         /// The segment in the place of `{id}`, `{name}` or `{code}`; empty if the path has none of them.
-        let id: ArraySlice<UInt8>
+        let segment: ArraySlice<UInt8>
 
-        static let nowhere = Match(endpoint: nil, number: nil, id: [])
+        static let nowhere = Match(endpoint: nil, number: nil, segment: [])
     }
 
     /// The path of an endpoint, possibly with a variable segment.
@@ -54,7 +54,7 @@ struct Router: Sendable {
     private let patterns: [Pattern]
 
     init() {
-        let all = Endpoint.allCases.enumerated().map { Pattern($1, number: $0) }
+        let all = Endpoint.all.enumerated().map { Pattern($1, number: $0) }
         patterns = all.filter { $0.suffix == nil } + all.filter { $0.suffix != nil }
     }
 
@@ -75,10 +75,11 @@ struct Router: Sendable {
     private func match(_ path: ArraySlice<UInt8>) -> Match {
         let bytes = path.span
         for pattern in patterns {
-            guard let id = pattern.fit(bytes) else { continue }
+            guard let segment = pattern.fit(bytes) else { continue }
             let start = path.startIndex
             return Match(
-                endpoint: pattern.endpoint, number: pattern.number, id: path[(start + id.lowerBound)..<(start + id.upperBound)])
+                endpoint: pattern.endpoint, number: pattern.number,
+                segment: path[(start + segment.lowerBound)..<(start + segment.upperBound)])
         }
         return .nowhere
     }

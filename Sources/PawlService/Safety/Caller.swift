@@ -16,11 +16,12 @@ struct Caller: Sendable {
     /// Whether the token is no longer accepted.
     var isRevoked: Bool { permit?.isRevoked ?? false }
 
-    /// Refuses an endpoint or method that the token's scope does not include.
-    func check(_ endpoint: Endpoint, _ method: HTTPMethod) throws(Problem) {
-        guard !endpoint.isOpen(to: scope, method) else { return }
+    /// Refuses an operation that the token's scope does not include.
+    func check(_ operation: Endpoint.Operation, of endpoint: Endpoint) throws(Problem) {
+        guard !operation.isOpen(to: scope) else { return }
         throw Problem(
             .insufficientScope,
-            "the scope of the token '\(name ?? "")' is \(scope.rawValue), which does not include \(method.name) \(endpoint.path)")
+            "the scope of the token '\(name ?? "")' is \(scope.rawValue), which does not include \(operation.method.name) \(endpoint.path)"
+        )
     }
 }

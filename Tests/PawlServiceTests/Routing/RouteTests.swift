@@ -17,7 +17,7 @@ struct RouteTests {
     @Test("each endpoint answers OPTIONS, and other methods than its own with 405 and Allow")
     func methods() async throws {
         try await RunningService.with { running in
-            for endpoint in Endpoint.allCases {
+            for endpoint in Endpoint.all {
                 let options = try await running.send("OPTIONS", path(endpoint))
                 #expect(options.status == 204, "\(endpoint.path)")
                 #expect(options["allow"] == endpoint.allow)
@@ -65,7 +65,7 @@ struct RouteTests {
     @Test("an unknown query parameter is named, wherever it is")
     func unknownParameters() async throws {
         try await RunningService.with { running in
-            for endpoint in Endpoint.allCases where endpoint != .startPage {
+            for endpoint in Endpoint.all where endpoint.path != "/" {
                 for method in endpoint.methods {
                     let body: [UInt8]? = method == .post ? Array("{}".utf8) : nil
                     let answer = try await running.send(

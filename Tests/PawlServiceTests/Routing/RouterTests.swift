@@ -7,17 +7,17 @@ import Testing
 struct RouterTests {
     private let router = Router()
 
-    @Test("each endpoint is found by its own path", arguments: Endpoint.allCases)
+    @Test("each endpoint is found by its own path", arguments: Endpoint.all)
     func endpoints(endpoint: Endpoint) throws {
         let path = endpoint.path.split(separator: "/", omittingEmptySubsequences: false)
             .map { $0.hasPrefix("{") ? "01JD6Z0000000000000000000A" : $0 }.joined(separator: "/")
         let match = router.match(try RequestTarget(path + "?x=/y"))
-        #expect(match.endpoint == endpoint)
-        #expect(match.id.elementsEqual(endpoint.path.contains("{") ? "01JD6Z0000000000000000000A".utf8 : "".utf8))
+        #expect(match.endpoint === endpoint)
+        #expect(match.segment.elementsEqual(endpoint.path.contains("{") ? "01JD6Z0000000000000000000A".utf8 : "".utf8))
     }
 
     @Test(
-        "what nobody has named leads nowhere",
+        "other paths have no endpoint",
         arguments: [
             "/nothing", "/downloads/", "//", "//downloads", "/downloads//pause", "/downloads/x/y", "/downloads/x/pause/",
             "/Search",
@@ -27,16 +27,27 @@ struct RouterTests {
         #expect(router.match(try RequestTarget(path)).endpoint == nil)
     }
 
-    @Test("an escaped letter is that letter")
+    @Test("an escaped letter equals the letter")
     func escapes() throws {
-        #expect(router.match(try RequestTarget("/%64ownloads/%65vents")).endpoint == .allEvents)
-        #expect(router.match(try RequestTarget("/downloads/%41B/pause")).id.elementsEqual("AB".utf8))
+        #expect(router.match(try RequestTarget("/%64ownloads/%65vents")).endpoint?.path == "/downloads/events")
+        #expect(router.match(try RequestTarget("/downloads/%41B/pause")).segment.elementsEqual("AB".utf8))
     }
 
-    @Test("Allow names what there is, with HEAD beside GET")
-    func allow() {
-        #expect(Endpoint.downloads.allow == "GET, HEAD, POST, DELETE, OPTIONS")
-        #expect(Endpoint.pause.allow == "POST, OPTIONS")
-        #expect(Endpoint.download.allow == "GET, HEAD, PATCH, DELETE, OPTIONS")
+    @Test(
+        "Allow lists the methods, with HEAD beside GET",
+        arguments: [
+            ("/downloads", "GET, HEAD, POST, DELETE, OPTIONS"), ("/downloads/{id}/pause", "POST, OPTIONS"),
+            ("/downloads/{id}", "GET, HEAD, PATCH, DELETE, OPTIONS"),
+        ])
+    func allow(path: String, allow: String) {
+        #expect(Endpoint.all.first { $0.path == path }?.allow == allow)
+    }
+
+    @Test("each path is in the table once, and each of its methods")
+    func uniqueness() {
+        #expect(Set(Endpoint.all.map(\.path)).count == Endpoint.all.count)
+        for endpoint in Endpoint.all {
+            #expect(Set(endpoint.methods.map(\.name)).count == endpoint.methods.count, "\(endpoint.path)")
+        }
     }
 }

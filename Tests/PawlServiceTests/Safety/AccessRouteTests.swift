@@ -22,7 +22,7 @@ struct AccessRouteTests {
         try await RunningService.with {
             $0.token = AccessToken("s3cret")
         } _: { running in
-            for endpoint in Endpoint.allCases {
+            for endpoint in Endpoint.all {
                 for method in endpoint.methods.map(\.name) + ["OPTIONS", "PUT"] {
                     let without = try await running.send(method, path(endpoint))
                     #expect((without.status == 401) == !endpoint.isPublic, "\(method) \(endpoint.path)")
@@ -38,9 +38,9 @@ struct AccessRouteTests {
         try await RunningService.with {
             $0.token = AccessToken("s3cret")
         } _: { running in
-            for endpoint in Endpoint.allCases {
+            for endpoint in Endpoint.all {
                 for method in endpoint.methods.map(\.name) + ["OPTIONS", "PUT"] {
-                    guard endpoint != .allEvents || method == "PUT" else { continue }
+                    guard endpoint.path != "/downloads/events" || method == "PUT" else { continue }
                     let right = try await running.send(method, path(endpoint), fields: [("Authorization", "Bearer s3cret")])
                     #expect(right.status != 401, "\(method) \(endpoint.path)")
                 }
@@ -165,7 +165,7 @@ struct AccessRouteTests {
     @Test("every answer keeps other sites' pages out, and says that its type is not to be guessed")
     func protection() async throws {
         try await RunningService.with { running in
-            for endpoint in Endpoint.allCases where endpoint != .allEvents {
+            for endpoint in Endpoint.all where endpoint.path != "/downloads/events" {
                 for method in endpoint.methods.map(\.name) + ["OPTIONS", "PUT"] {
                     let answer = try await running.send(method, path(endpoint))
                     #expect(answer["x-content-type-options"] == "nosniff", "\(method) \(endpoint.path)")

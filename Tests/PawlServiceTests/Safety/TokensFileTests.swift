@@ -113,12 +113,12 @@ struct TokensFileTests {
         #expect(throws: StartError.self) { try configuration.readTokensFile() }
     }
 
-    @Test("each scope is good for what it says", arguments: Endpoint.allCases.filter { !$0.isPublic })
+    @Test("each scope is good for what it says", arguments: Endpoint.all.filter { !$0.isPublic })
     func scopes(endpoint: Endpoint) {
-        for method in endpoint.methods {
-            #expect(endpoint.isOpen(to: .full, method))
-            #expect(endpoint.isOpen(to: .read, method) == (method == .get || endpoint == .tickets))
-            #expect(endpoint.isOpen(to: .metrics, method) == (endpoint == .metrics))
+        for operation in endpoint.operations {
+            #expect(operation.isOpen(to: .full))
+            #expect(operation.isOpen(to: .read) == (operation.method == .get || endpoint.path == "/tickets"))
+            #expect(operation.isOpen(to: .metrics) == (endpoint.path == "/metrics"))
         }
     }
 

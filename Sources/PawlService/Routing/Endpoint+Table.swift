@@ -1,0 +1,119 @@
+internal import Downloads
+internal import HTTPCore
+internal import HTTPServer
+internal import PawlConfiguration
+
+extension Endpoint {
+    /// All endpoints. A new route is a new row here, and a path of `openapi.yaml`.
+    static let all: [Endpoint] = [
+        Endpoint("/", access: .open, .get { api, request, _, response throws(Problem) in try api.startPage(request, &response) }),
+        Endpoint(
+            "/console/{name}", access: .open,
+            .get { api, request, call, response throws(Problem) in try api.consoleFile(named: call.segment, request, &response) }),
+        Endpoint(
+            "/healthz", access: .open, isProbe: true,
+            .get { api, request, _, response throws(Problem) in try api.health(request, &response) }),
+        Endpoint(
+            "/readyz", access: .open, isProbe: true, .get { api, request, _, _ throws(Problem) in try api.readiness(request) }),
+        Endpoint(
+            "/stats", .get { api, request, call, response throws(Problem) in try api.statistics(request, call.caller, &response) }
+        ),
+        Endpoint(
+            "/settings", .get { api, request, _, _ throws(Problem) in try api.showSettings(request) },
+            .on(.patch, logs: .result("settings are changed")) { api, request, _, _ throws(Problem) in
+                try api.changeSettings(request)
+            }),
+        Endpoint("/metrics", .get(scope: .metrics) { api, request, _, _ throws(Problem) in try api.showMetrics(request) }),
+        // A ticket only allows reading, and not more than its token.
+        Endpoint(
+            "/tickets",
+            .on(.post, scope: .read) { api, request, call, response throws(Problem) in
+                try api.issueTicket(request, call.caller, &response)
+            }),
+        Endpoint(
+            "/openapi.yaml", access: .open,
+            .get { api, request, _, response throws(Problem) in try api.document(request, &response) }),
+        Endpoint(
+            "/docs", access: .open, .get { api, request, _, response throws(Problem) in try api.reference(request, &response) }),
+        Endpoint(
+            "/problems/{code}", access: .open,
+            .get { api, request, call, response throws(Problem) in try api.problem(call.segment, request, &response) }),
+
+        Endpoint(
+            "/search",
+            .get(takesQuery: true) { api, request, call, response throws(Problem) in
+                try api.search(request, call.caller, &response)
+            }),
+        Endpoint(
+            "/search/sources", .get { api, request, _, response throws(Problem) in try api.searchSources(request, &response) }),
+        Endpoint(
+            "/search/lookup",
+            .get(takesQuery: true) { api, request, call, _ throws(Problem) in try api.lookUp(request, call.caller) }),
+        Endpoint(
+            "/search/parts",
+            .get(takesQuery: true) { api, request, call, response throws(Problem) in
+                try api.parts(request, call.caller, &response)
+            }),
+
+        Endpoint(
+            "/downloads", .get(takesQuery: true) { api, request, call, _ throws(Problem) in try api.list(request, call.caller) },
+            .on(.post) { api, request, _, _ throws(Problem) in try api.add(request) },
+            .on(.delete, takesQuery: true, logs: .result("downloads are deleted")) { api, request, _, _ throws(Problem) in
+                try api.removeAll(request)
+            }),
+        Endpoint("/downloads/batch", .on(.post) { api, request, _, _ throws(Problem) in try api.addBatch(request) }),
+        Endpoint(
+            "/downloads/pause",
+            .on(.post, takesQuery: true, logs: .result("downloads are paused")) { api, request, _, _ throws(Problem) in
+                try api.performOnAll(.pause, request)
+            }),
+        Endpoint(
+            "/downloads/resume",
+            .on(.post, takesQuery: true, logs: .result("downloads are resumed")) { api, request, _, _ throws(Problem) in
+                try api.performOnAll(.resume, request)
+            }),
+        Endpoint(
+            "/downloads/cancel",
+            .on(.post, takesQuery: true, logs: .result("downloads are cancelled")) { api, request, _, _ throws(Problem) in
+                try api.performOnAll(.cancel, request)
+            }),
+        Endpoint(
+            "/downloads/events", access: .ticket,
+            .get(takesQuery: true) { api, request, call, response throws(Problem) in
+                try api.events(of: nil, request, call.caller, &response)
+            }),
+        Endpoint(
+            "/downloads/{id}",
+            .get(takesQuery: true) { api, request, call, response throws(Problem) in
+                try api.show(call.download(), request, call.caller, &response)
+            },
+            .on(.patch) { api, request, call, _ throws(Problem) in try api.change(call.download(), request) },
+            .on(.delete, takesQuery: true, logs: .line("a download is deleted")) { api, request, call, _ throws(Problem) in
+                try api.remove(call.download(), request)
+            }),
+        Endpoint(
+            "/downloads/{id}/pause",
+            .on(.post) { api, request, call, _ throws(Problem) in try api.perform(.pause, on: call.download(), request) }),
+        Endpoint(
+            "/downloads/{id}/resume",
+            .on(.post) { api, request, call, _ throws(Problem) in try api.perform(.resume, on: call.download(), request) }),
+        Endpoint(
+            "/downloads/{id}/cancel",
+            .on(.post, logs: .line("a download is cancelled")) { api, request, call, _ throws(Problem) in
+                try api.perform(.cancel, on: call.download(), request)
+            }),
+        Endpoint(
+            "/downloads/{id}/retry",
+            .on(.post) { api, request, call, _ throws(Problem) in try api.perform(.retry, on: call.download(), request) }),
+        Endpoint(
+            "/downloads/{id}/file", access: .ticket, isFile: true,
+            .get(takesQuery: true) { api, request, call, response throws(Problem) in
+                try api.file(of: call.download(), request, &response)
+            }),
+        Endpoint(
+            "/downloads/{id}/events", access: .ticket,
+            .get(takesQuery: true) { api, request, call, response throws(Problem) in
+                try api.events(of: call.download(), request, call.caller, &response)
+            }),
+    ]
+}
