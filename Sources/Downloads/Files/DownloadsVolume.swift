@@ -39,8 +39,18 @@ final class DownloadsVolume: Sendable {
     /// to it.
     private let isShared: Bool
 
-    init(_ directory: DataDirectory, known: KnownVolumes, isShared: Bool) {
+    /// Reads the volumes that the records have been used with.
+    /// - Parameters:
+    ///   - settings: The settings in the store.
+    ///   - isShared: Whether the service is a replica.
+    init(_ directory: DataDirectory, settings: [String: String], isShared: Bool) {
         self.directory = directory
+        let known =
+            if isShared {
+                KnownVolumes(String(decoding: (try? directory.top.contents(of: Self.fileName)) ?? [], as: UTF8.self))
+            } else {
+                KnownVolumes(settings[KnownVolumes.settingName] ?? "")
+            }
         self.isShared = isShared
         isApart = directory.downloadsPath != directory.path
         state = Locked(State(known: known))
@@ -53,10 +63,18 @@ final class DownloadsVolume: Sendable {
     /// The known volumes, which must be saved after each change.
     var known: KnownVolumes { state.withLock { $0.known } }
 
-    /// Saves the known volumes in a file of the data directory.
-    func keep(in name: String) {
-        try? directory.top.write(Array(known.text.utf8), to: name)
+    /// Saves the known volumes in the data directory of a replica, whose volume is its own.
+    /// - Returns: The setting that saves them among the records instead; `nil`: there is nothing to save there.
+    func save() -> StoreChange? {
+        guard isApart else { return nil }
+        let text = known.text
+        if !isShared { return .set(name: KnownVolumes.settingName, value: text) }
+        try? directory.top.write(Array(text.utf8), to: Self.fileName)
+        return nil
     }
+
+    /// The name of the file in a replica's data directory.
+    private static let fileName = "volumes"
 
     private var verdict: KnownVolumes.Verdict {
         let found = directory.downloadsIdentity()

@@ -6,6 +6,7 @@ struct IndexedHeap<Key: Hashable & Sendable, Rank: Comparable & Sendable>: Senda
     init() {}
 
     var isEmpty: Bool { items.isEmpty }
+    func contains(_ key: Key) -> Bool { positions[key] != nil }
     /// The member with the lowest rank.
     var first: (key: Key, rank: Rank)? { items.first }
 

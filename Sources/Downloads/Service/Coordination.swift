@@ -11,12 +11,8 @@ protocol Coordination: AnyObject {
     func enqueue(_ download: LiveDownload, in service: isolated DownloadService)
     /// Ends the wait of a download that has left the queue, or releases its slot.
     func leaveQueue(_ download: LiveDownload, in service: isolated DownloadService)
-    /// Gives downloads other arrivals, to make room in the queue.
-    func reposition(_ others: [QueuePlacement.Other], in service: isolated DownloadService)
     /// Returns the limits of the slots that this service gives.
     func limits(_ settings: ServiceSettings) -> DownloadQueue.Limits
-    /// Notes that more slots may be free than at the last request.
-    func noteFreeSlots()
     /// Requests slots that this service does not give itself.
     func requestSlots(in service: isolated DownloadService)
 

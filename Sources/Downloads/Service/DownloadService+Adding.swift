@@ -159,7 +159,7 @@ extension DownloadService {
             let others = Array(drafts.rearranged.values)
             group = WriteBatch()
             let queued = others.filter { entries[$0.id] != nil || !ledger.rearrange($0) }
-            coordination.reposition(queued, in: self)
+            reassign(queued)
             submitGroup()
         }
         if !coordination.publishesCommits {

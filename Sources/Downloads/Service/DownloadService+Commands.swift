@@ -238,10 +238,9 @@ extension DownloadService {
     }
 
     func wait(with asker: Asker, by deadline: ContinuousClock.Instant? = nil) -> DownloadMachine.Waiter {
-        lastWaiter += 1
-        waiters[lastWaiter] = asker
-        setTimer(.answer(lastWaiter), at: deadline ?? .now + Self.answerLimit)
-        return lastWaiter
+        let waiter = waits.add(asker)
+        timers.set(.answer(waiter), at: deadline ?? .now + Self.answerLimit)
+        return waiter
     }
 }
 

@@ -43,12 +43,7 @@ extension DownloadService {
                     }
                 })
         }
-        if let fleet, let objects = depot.objects {
-            let collector = ObjectCollector(
-                fleet: fleet, storage: objects.storage, isOwn: { objects.place.isOwn }, now: { [clock] in clock.reading.trusted },
-                log: log)
-            tasks += [Task { await collector.collect() }, Task { await collector.sweep() }, Task { await objects.watch() }]
-        }
+        tasks += sharing.startHousekeeping(depot, clock, log: log)
         return tasks
     }
 
@@ -60,18 +55,17 @@ extension DownloadService {
 
     /// Notes the bytes in the files directory for the quota. Files without a record count as well.
     func noteFinished(_ bytes: Int128) {
-        strayBytes =
-            if fleet == nil {
-                max(bytes - index.finishedBytes, 0)
-            } else {
-                entries.values.reduce(0) { $0 + ($1.hasClaim ? 0 : Int128($1.machine.written.byteCount)) }
-            }
+        noteStrayBytes { gate in
+            gate.noteCount(
+                finished: bytes, recorded: index.finishedBytes,
+                unclaimed: entries.values.reduce(0) { $0 + ($1.hasClaim ? 0 : Int128($1.machine.written.byteCount)) })
+        }
         schedule()
     }
 
     private func room(isLow: Bool) {
-        guard isLow != isDiskLow else { return }
-        isDiskLow = isLow
+        guard isLow != gate.isDiskLow else { return }
+        gate.isDiskLow = isLow
         schedule()
     }
 
@@ -79,8 +73,8 @@ extension DownloadService {
     @discardableResult
     func trustedTime() -> Timestamp {
         let reading = clock.reading
-        guard fleet == nil, !isShuttingDown else { return reading.trusted }
-        if let change = trustedTimeKeeper.note(reading) {
+        guard !isShuttingDown else { return reading.trusted }
+        if let change = trustedTimeKeeper?.note(reading) {
             if reading.isOnProbation {
                 log(.warning("the clock is ahead of the time known so far: nothing expires by it for now"))
             }

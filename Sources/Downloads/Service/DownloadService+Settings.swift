@@ -56,7 +56,6 @@ extension DownloadService {
         let settings = settings
         queue.limits = coordination.limits(settings)
         limitSpeed()
-        coordination.noteFreeSlots()
         schedule()
     }
 
@@ -68,7 +67,7 @@ extension DownloadService {
         speedLimiter.setLimit(bytesPerSecond: coordination.isIdling ? 1 : settings.speedLimit(now: clock.now))
         guard !settings.speedSchedule.entries.isEmpty, !isShuttingDown else { return }
         let millisecond = (clock.now.millisecondsSinceEpoch % 60_000 + 60_000) % 60_000
-        setTimer(.speedSchedule, at: .now + .milliseconds(60_000 - millisecond))
+        timers.set(.speedSchedule, at: .now + .milliseconds(60_000 - millisecond))
     }
 }
 

@@ -34,28 +34,13 @@ extension DownloadService {
         keepVolumes()
     }
 
-    /// Saves the known volumes among the records, or in the data directory of a replica, whose volume is its own.
+    /// Saves the known volumes.
     func keepVolumes() {
-        guard volume.isApart else { return }
-        if fleet == nil {
-            _ = store.submit([.set(name: KnownVolumes.settingName, value: volume.known.text)])
-        } else {
-            volume.keep(in: Self.volumesFile)
-        }
+        if let setting = volume.save() { _ = store.submit([setting]) }
     }
-
-    /// Reads the volumes that the records have been used with.
-    static func knownVolumes(_ contents: StoredContents, _ data: Directory) -> KnownVolumes {
-        if contents.fleet == nil { return KnownVolumes(contents.settings[KnownVolumes.settingName] ?? "") }
-        let text = try? data.contents(of: volumesFile)
-        return KnownVolumes(String(decoding: text ?? [], as: UTF8.self))
-    }
-
-    /// The name of the file in a replica's data directory.
-    private static let volumesFile = "volumes"
 
     private func volumeLost(_ reason: String) {
-        isVolumeAway = true
+        gate.isVolumeAway = true
         log(.volume(reason))
         schedule()
         for id in Array(entries.keys) { send(.directoryAway, to: id) }
@@ -75,7 +60,7 @@ extension DownloadService {
         let found = await BlockingExecutor.disk.run {
             records.map { ($0.id, self.recover($0, isRolledBack: isRolledBack)) }
         }
-        isVolumeAway = false
+        gate.isVolumeAway = false
         log(.volume(nil))
         if isRolledBack { log(.warning(Self.rollback)) }
         for (id, part) in found { send(.directoryBack(part), to: id) }

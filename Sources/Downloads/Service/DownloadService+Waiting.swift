@@ -13,7 +13,7 @@ extension DownloadService {
             let waiter = Locked<CheckedContinuation<Value?, Never>?>(continuation)
             let wait = ledger.waits.add(by: deadline) { waiter.withLock { $0.take() }?.resume(returning: nil) }
             number = wait.number
-            if wait.isFirst { setTimer(.waitLimit, at: deadline) }
+            if wait.isFirst { timers.set(.waitLimit, at: deadline) }
             begin { value in waiter.withLock { $0.take() }?.resume(returning: value) }
         }
         ledger.waits.remove(number)
@@ -22,7 +22,7 @@ extension DownloadService {
 
     func endWaits(now: ContinuousClock.Instant) {
         for end in ledger.waits.takeExpired(now: now) { end() }
-        if let next = ledger.waits.next { setTimer(.waitLimit, at: next) }
+        if let next = ledger.waits.next { timers.set(.waitLimit, at: next) }
     }
 
     /// Waits for another request.

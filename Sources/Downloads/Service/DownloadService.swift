@@ -15,11 +15,10 @@ public actor DownloadService {
     let coordination: any Coordination
     var stage = Stage.opened
     var settingsKeeper: SettingsKeeper
-    var trustedTimeKeeper: TrustedTimeKeeper
+    /// Decides when the store keeps the trusted time; `nil`: never.
+    var trustedTimeKeeper: TrustedTimeKeeper?
     /// The requests that are being carried out.
     var ledger: RequestLedger
-    /// Whether the directory is away, or is back and is being searched.
-    var isVolumeAway: Bool
     /// Whether records have been saved since the marker of the downloads directory was last advanced.
     var hasSavedRecords = false
 
@@ -30,38 +29,22 @@ public actor DownloadService {
     var context: DownloadMachine.Context
     /// The reserved and published paths under `files`.
     var names: FileNames
-    /// Events that came while another event was being handled.
-    var backlog: [(DownloadID, DownloadMachine.Event)] = []
-    var isHandling = false
+    /// Events that came while another event is being handled; `nil`: none is being handled.
+    var backlog: [(DownloadID, DownloadMachine.Event)]?
     /// Results of work outside the actor.
     let inbox = Inbox<Message>()
     /// Changes of several commands that become durable together; `nil`: each change is submitted at once.
     var group: WriteBatch?
-    /// The receivers of results of commands.
-    var waiters: [DownloadMachine.Waiter: Asker] = [:]
-    var lastWaiter: DownloadMachine.Waiter = 0
+    /// The waits of commands for their results.
+    var waits = CommandWaits()
     /// Downloads with a transfer.
     var running: Set<DownloadID> = []
-    /// The number of downloads whose files are being verified or published.
-    var finishingCount = 0
-    /// The number of downloads with work under way. A stopping service waits for them.
-    var busyCount = 0
-    var timers = IndexedHeap<TimerKey, ContinuousClock.Instant>()
-    var alarm: (task: Task<Void, Never>, time: ContinuousClock.Instant)?
-    var pulse: Task<Void, Never>?
-    var quietWaiter: CheckedContinuation<Void, Never>?
+    /// The numbers of downloads with work under way.
+    var tally = WorkTally()
+    var timers: ActorTimers
 
-    /// Whether less disk space is free than must stay free.
-    var isDiskLow = false
-    /// Bytes of finished files without a record, as of the last count; with a quota only. In a fleet: bytes of this
-    /// replica's part files without a claim.
-    var strayBytes: Int128 = 0 {
-        didSet { quota.note(unrecorded: strayBytes) }
-    }
-    /// Queued downloads that already have bytes. Under a full quota, one of them may still exceed it.
-    var begun: Set<DownloadID> = []
-    /// The reason why no download starts; `nil`: downloads start.
-    var gate: WaitingReason?
+    /// Decides whether downloads may start.
+    var gate: StorageGate
 
     /// The longest wait of a command for its result.
     static let answerLimit: Duration = .milliseconds(4_500)
@@ -103,35 +86,28 @@ public actor DownloadService {
     private init(_ opening: ServiceOpening) async throws(DownloadsStartError) {
         let (contents, settings) = (opening.contents, opening.settings)
         let parts = opening.parts
-        let (configuration, depot, fleet) = (parts.configuration, parts.depot, parts.fleet)
+        let (configuration, depot, sharing) = (parts.configuration, parts.depot, parts.sharing)
         self.parts = parts
         settingsKeeper = SettingsKeeper(settings)
         trustedTimeKeeper = opening.trustedTimeKeeper
         ledger = opening.ledger
-        isVolumeAway = parts.volume.isAway
-        coordination =
-            if let fleet {
-                FleetCoordination(fleet, depot: depot, log: parts.log)
-            } else {
-                SoloCoordination()
-            }
+        gate = StorageGate(holdsFinishedFiles: !sharing.isShared, isVolumeAway: parts.volume.isAway)
+        timers = ActorTimers { [inbox] in inbox.yield(.alarm) }
+        coordination = sharing.makeCoordination(depot, log: parts.log)
         queue = DownloadQueue(limits: coordination.limits(settings))
-        names =
-            fleet == nil
-            ? FileNames(isTaken: { depot.isTaken($0) }, obstacle: { depot.obstacle(to: $0) }) : FileNames(isTaken: nil)
+        names = sharing.makeNames(depot)
         context = DownloadMachine.Context(
             now: parts.clock.now, random: SystemRandom(),
             retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest),
             retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.newestID))
         context.callsWebhooks = parts.webhooks != nil
-        isDiskLow = Self.isDiskLow(depot, configuration.minFree)
+        gate.isDiskLow = Self.isDiskLow(depot, configuration.minFree)
         try coordination.restore(contents, in: self)
         // The numbers of crashes are durable before anything is transferred again.
         if let error = await store.submit(entries.values.filter(\.wasInTransfer).map { .save($0.machine.record) }).failure() {
             log(.warning("cannot record what was in transfer at the crash: \(error)"))
         }
         journal?.clear()
-        if fleet != nil { keepVolumes() }
         if configuration.quota > 0 { noteFinished((try? depot.finishedBytes()) ?? 0) }
         // The task ends with `shutdown`, and with the last reference to the service.
         Task { [weak self, inbox] in
@@ -156,9 +132,9 @@ public actor DownloadService {
         guard !isShuttingDown else { return }
         if case .started(let housekeeping) = stage { for task in housekeeping { task.cancel() } }
         stage = .stopping
-        pulse?.cancel()
+        timers.cancel(.pulse)
         for id in Array(entries.keys) { send(.shutdown, to: id) }
-        if busyCount > 0 { await waitUntilQuiet(for: limit) }
+        if tally.busy > 0 { await waitUntilQuiet(for: limit) }
         if let objects = depot.objects {
             let _: Void? = await result(by: .now + Self.discardingLimit) { finish in
                 Task {
@@ -169,14 +145,13 @@ public actor DownloadService {
         }
         // The marker is advanced after the last records, so that an earlier state of the directory shows.
         await noteVolume()
-        alarm?.task.cancel()
+        timers.stop()
         await webhooks?.stop()
         journal?.clear()
         await coordination.leave(self)
         await store.close()
         inbox.finish()
-        for waiter in waiters.values { waiter.receive(.failure(.shuttingDown)) }
-        waiters = [:]
+        waits.end(.shuttingDown)
     }
 
     /// The stages of a service.
@@ -197,13 +172,12 @@ public actor DownloadService {
             try await Task.sleep(for: limit)
             self.stopWaiting()
         }
-        await withCheckedContinuation { quietWaiter = $0 }
+        await withCheckedContinuation { tally.wait($0) }
         alarm.cancel()
     }
 
     func stopWaiting() {
-        quietWaiter?.resume()
-        quietWaiter = nil
+        tally.endWait()
     }
 
     /// The published downloads. Any thread can read them without waiting for the actor.
@@ -240,17 +214,17 @@ public actor DownloadService {
     public nonisolated func markCrashes() { journal?.markCrashes() }
 
     /// The condition of the fleet as seen by this replica; `nil`: the service is not a replica.
-    public nonisolated var fleetCondition: FleetCondition? { fleet?.condition }
+    public nonisolated var fleetCondition: FleetCondition? { sharing.condition }
 
     /// Whether the service is a replica of a fleet. A download that another replica has added may be missing here for a moment.
-    public nonisolated var isShared: Bool { fleet != nil }
+    public nonisolated var isShared: Bool { sharing.isShared }
 
     /// Waits until all changes that other replicas have committed so far are published here.
     /// - Parameter limit: The longest wait; `nil`: as long as a client would wait.
     /// - Throws: `overloaded`, `storeFailed`.
     public nonisolated func catchUp(within limit: Duration? = nil) async throws(DownloadError) {
         do throws(StoreError) {
-            try await fleet?.catchUp(within: limit ?? FleetStore.patience)
+            try await sharing.catchUp(within: limit)
         } catch {
             // Nothing has been changed yet.
             throw error.isInterruption ? .overloaded : DownloadError(error)

@@ -158,24 +158,10 @@ extension FleetCoordination {
         noteFreeSlots(in: service)
     }
 
-    /// Gives downloads other arrivals. Downloads of other replicas keep theirs.
-    func reposition(_ others: [QueuePlacement.Other], in service: isolated DownloadService) {
-        for other in others { service.send(.reassigned(other.arrival), to: other.id) }
-        let missing = others.filter { service.entries[$0.id] == nil }
-        if missing.isEmpty { return }
-        Task {
-            guard let pins = try? await service.pin(missing.map(\.id)) else { return }
-            for other in missing { service.send(.reassigned(other.arrival), to: other.id) }
-            service.unpin(pins)
-        }
-    }
-
     /// Returns the limit over all hosts. The database applies the limit per host when it gives a slot.
     func limits(_ settings: ServiceSettings) -> DownloadQueue.Limits {
         DownloadQueue.Limits(maxConcurrent: settings.maxConcurrent, maxPerHost: .max)
     }
-
-    func noteFreeSlots() { slots.noteFreeSlots() }
 
     private func noteFreeSlots(in service: isolated DownloadService) {
         if service.index.count(of: .queued) > 0 { slots.noteFreeSlots() }
@@ -250,7 +236,7 @@ extension FleetCoordination {
         let addsQueued = changes.contains { if case .add(let record) = $0 { record.download.state == .queued } else { false } }
         // Submitted at once, so that the downloads may acquire slots in the same transaction.
         if addsQueued {
-            noteFreeSlots()
+            slots.noteFreeSlots()
             service.schedule()
         }
         return commit
@@ -548,6 +534,7 @@ extension FleetCoordination {
     private func apply(_ kept: [String: String], in service: isolated DownloadService) {
         keptSettings = kept
         service.settingsKeeper.adopt(kept)
+        slots.noteFreeSlots()
         service.applySettings()
     }
 }

@@ -12,7 +12,7 @@ struct ServiceOpening: Sendable {
     let parts: ServiceParts
     let contents: StoredContents
     let settings: ServiceSettings
-    let trustedTimeKeeper: TrustedTimeKeeper
+    let trustedTimeKeeper: TrustedTimeKeeper?
     /// The outcomes of earlier requests.
     let ledger: RequestLedger
 
@@ -32,35 +32,35 @@ struct ServiceOpening: Sendable {
         }
         contents = place.contents
         let (store, depot, volume) = (place.store, place.depot, place.volume)
-        let fleet = place.fleet
+        let sharing = place.sharing
         if let problem = await depot.objects?.problem() {
             await store.close()
             throw DownloadsStartError(problem)
         }
         var changes: [StoreChange]
-        (settings, changes) = Self.settings(configuration, contents, log)
+        (settings, changes) = Self.settings(configuration, contents, keeping: sharing.isShared, log)
         for line in RefusedRow.lines(for: contents.refused) { log(.warning(line)) }
         let clock = ServiceClock(
             configuration.clock, lastKnown: contents.lastKnownTime, probation: configuration.clockProbation)
         let reading = clock.reading
-        var (trustedTimeKeeper, ledger) = (TrustedTimeKeeper(contents.settings), RequestLedger())
-        if fleet == nil, reading.isOnProbation, let change = trustedTimeKeeper.note(reading) { changes.append(change) }
+        // Services that share their records have different clocks, and keep no time.
+        var trustedTimeKeeper = sharing.isShared ? nil : TrustedTimeKeeper(contents.settings)
+        if reading.isOnProbation, let change = trustedTimeKeeper?.note(reading) { changes.append(change) }
+        var ledger = RequestLedger()
         for record in contents.idempotencyRecords {
             changes += ledger.remember(record, now: reading.trusted).map(StoreChange.forget)
         }
         (self.trustedTimeKeeper, self.ledger) = (trustedTimeKeeper, ledger)
-        if volume.isApart, fleet == nil {
-            changes.append(.set(name: KnownVolumes.settingName, value: volume.known.text))
-        }
+        if let setting = volume.save() { changes.append(setting) }
         let epoch = contents.events.nextEpoch(now: clock.now)
         if let error = await store.submit(changes + [.beginEpoch(epoch)]).failure(within: DownloadService.answerLimit) {
             await store.close()
-            guard fleet == nil, error.isInterruption else { throw DownloadsStartError(error.description) }
+            guard !sharing.isShared, error.isInterruption else { throw DownloadsStartError(error.description) }
             throw DownloadsStartError(
                 "\(configuration.dataDirectory)/pawl.sqlite cannot be written: another program holds the records")
         }
-        if let fleet { Self.logJoining(fleet, log) }
-        let publisher = Self.publisher(contents, fleet, epoch)
+        sharing.logStart(log)
+        let publisher = sharing.makePublisher(contents, epoch: epoch)
         let trial = PublishingTrial(depot) { failure in
             log(.warning(failure.map { "files cannot be published: \($0.message)" } ?? "files can be published again"))
         }
@@ -74,7 +74,7 @@ struct ServiceOpening: Sendable {
         parts = ServiceParts(
             configuration: configuration, log: log, clock: clock,
             secret: contents.fleet?.secret ?? (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) },
-            store: store, fleet: fleet, publisher: publisher,
+            store: store, sharing: sharing, publisher: publisher,
             probe: StoreProbe(
                 store,
                 fullDirectory: {
@@ -84,7 +84,7 @@ struct ServiceOpening: Sendable {
                 changed: { log(.storage($0)) }),
             journal: journal, depot: depot, files: FinishedFileLookup(depot: depot, volume: volume), trial: trial,
             volume: volume, isVolumeRolledBack: place.isVolumeRolledBack, refused: Set(contents.refused.compactMap(\.id)),
-            quota: Self.quota(configuration.quota, publisher.index, fleet),
+            quota: sharing.makeQuota(configuration.quota, publisher.index),
             rules: RequestRules(destinations: configuration.destinationGuard), client: client,
             speedLimiter: SpeedLimiter(bytesPerSecond: settings.speedLimit(now: clock.now)),
             webhooks: webhookSender.map {
@@ -96,7 +96,7 @@ struct ServiceOpening: Sendable {
     private struct Place {
         let data: Directory
         let store: any RecordStore
-        let fleet: FleetStore?
+        let sharing: any Sharing
         let contents: StoredContents
         let volume: DownloadsVolume
         let isVolumeRolledBack: Bool
@@ -110,14 +110,17 @@ struct ServiceOpening: Sendable {
                 path: configuration.dataDirectory, claimed: configuration.claimedDirectory,
                 downloads: configuration.downloadsDirectory, permissions: configuration.filePermissions, opensDownloads: false)
             data = directory.top
-            (store, fleet) = try openStore(directory)
+            let opened = try openStore(directory)
+            store = opened.store
+            sharing = opened.fleet.map(FleetSharing.init) ?? Unshared()
             contents = try store.load()
             volume = DownloadsVolume(
-                directory, known: DownloadService.knownVolumes(contents, data), isShared: fleet != nil)
+                directory, settings: contents.settings, isShared: sharing.isShared)
             isVolumeRolledBack = try volume.open()
             for line in directory.warnings { log(.warning(line)) }
             depot =
-                openDepot?(directory) ?? ServiceOpening.makeDepot(directory, configuration, client, fleet, contents.fleet, log)
+                openDepot?(directory)
+                ?? sharing.makeDepot(LocalFileDepot(directory), configuration, client, contents, log: log)
         }
     }
 
@@ -137,29 +140,14 @@ struct ServiceOpening: Sendable {
         return (fleet, fleet)
     }
 
-    /// Makes the depot that the configuration requires: files in object storage or in the data directory.
-    private static func makeDepot(
-        _ directory: DataDirectory, _ configuration: DownloadsConfiguration, _ client: HTTPClient,
-        _ fleet: FleetStore?, _ contents: FleetContents?, _ log: @escaping @Sendable (DownloadLogEvent) -> Void
-    ) -> any FileDepot {
-        let local = LocalFileDepot(directory)
-        guard let (location, credentials) = configuration.objects, let owner = contents?.owner else { return local }
-        let storage = ObjectStorage(location, credentials: credentials, client: client)
-        let place = ObjectPlace(storage, owner) { place, replacing throws(StoreError) in
-            try await fleet?.keep(place: place, replacing: replacing) ?? place
-        }
-        return ObjectDepot(
-            local, storage, place, pauses: configuration.retryDelay,
-            noteGarbage: { try? await fleet?.noteGarbage($0) }, log: log)
-    }
-
     /// Merges the settings of this start with the stored ones.
     /// - Returns: The merged settings, and the changes to store.
     private static func settings(
-        _ configuration: DownloadsConfiguration, _ contents: StoredContents, _ log: (DownloadLogEvent) -> Void
+        _ configuration: DownloadsConfiguration, _ contents: StoredContents, keeping isShared: Bool,
+        _ log: (DownloadLogEvent) -> Void
     ) -> (ServiceSettings, [StoreChange]) {
-        // A fleet's settings are those of its first replica until a client changes them. Later replicas change none.
-        let isKept = { (name: String) in contents.fleet != nil && contents.settings[name] != nil }
+        // Shared settings are those of the first replica until a client changes them. Later replicas change none.
+        let isKept = { (name: String) in isShared && contents.settings[name] != nil }
         let (settings, changes) = configuration.settings.merged(
             withKept: contents.settings, explicit: configuration.explicitSettings.filter { !isKept($0.rawValue) },
             isScheduleExplicit: configuration.speedSchedule != nil && !isKept(ServiceSettings.scheduleName))
@@ -168,27 +156,6 @@ struct ServiceOpening: Sendable {
             log(.warning("\(name.rawValue) stays \(settings[name]), as the fleet has it; PATCH /settings changes it"))
         }
         return (settings, changes)
-    }
-
-    private static func logJoining(_ fleet: FleetStore, _ log: (DownloadLogEvent) -> Void) {
-        log(.joined(run: fleet.run))
-        if let exposure = fleet.exposure { log(.warning(exposure)) }
-        guard fleet.mayLoseCommits else { return }
-        log(
-            .warning(
-                "the database has a standby and synchronous_standby_names is empty: if it is promoted, the last changes may be lost"
-            ))
-    }
-
-    private static func publisher(_ contents: StoredContents, _ fleet: FleetStore?, _ epoch: UInt64) -> DownloadPublisher {
-        guard let found = contents.fleet else { return DownloadPublisher(epoch: epoch, history: contents.events) }
-        return DownloadPublisher(found) { [weak fleet] in fleet?.pull() }
-    }
-
-    private static func quota(_ quota: Int64, _ index: SnapshotIndex, _ fleet: FleetStore?) -> QuotaReservations {
-        // In a fleet, finished files are in object storage and part files on several replicas. No records count here.
-        fleet == nil
-            ? QuotaReservations(quota: quota) { index.keptBytes(except: $0) } : QuotaReservations(quota: quota)
     }
 
     private static func journal(in data: Directory, _ log: (DownloadLogEvent) -> Void) -> TransferJournal? {

@@ -11,8 +11,8 @@ struct ServiceParts: Sendable {
 
     // Records and their readers.
     let store: any RecordStore
-    /// The records of the fleet and the messages between replicas; `nil`: the service is not a replica.
-    let fleet: FleetStore?
+    /// The parts that depend on whether other services share the records.
+    let sharing: any Sharing
     let publisher: DownloadPublisher
     let probe: StoreProbe
     /// Names the downloads in transfer, for the instance after a crash; `nil`: the file cannot be used.
@@ -44,7 +44,7 @@ extension DownloadService {
     nonisolated var log: @Sendable (DownloadLogEvent) -> Void { parts.log }
     nonisolated var clock: ServiceClock { parts.clock }
     nonisolated var store: any RecordStore { parts.store }
-    nonisolated var fleet: FleetStore? { parts.fleet }
+    nonisolated var sharing: any Sharing { parts.sharing }
     nonisolated var publisher: DownloadPublisher { parts.publisher }
     nonisolated var probe: StoreProbe { parts.probe }
     nonisolated var journal: TransferJournal? { parts.journal }

@@ -33,15 +33,9 @@ final class SoloCoordination: Coordination {
         }
     }
 
-    func reposition(_ others: [QueuePlacement.Other], in service: isolated DownloadService) {
-        for other in others { service.send(.reassigned(other.arrival), to: other.id) }
-    }
-
     func limits(_ settings: ServiceSettings) -> DownloadQueue.Limits {
         DownloadQueue.Limits(maxConcurrent: settings.maxConcurrent, maxPerHost: settings.maxPerHost)
     }
-
-    func noteFreeSlots() {}
 
     func requestSlots(in service: isolated DownloadService) {}
 

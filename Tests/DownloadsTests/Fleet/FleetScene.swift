@@ -151,6 +151,9 @@ struct Replica: Sendable {
 }
 
 extension DownloadService {
+    /// The store of the replica; `nil`: the service is not one.
+    nonisolated var fleet: FleetStore? { (sharing as? FleetSharing)?.fleet }
+
     private var replica: FleetCoordination? { coordination as? FleetCoordination }
 
     /// Whether the replica has lost its lease.

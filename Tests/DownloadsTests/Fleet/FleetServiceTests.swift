@@ -232,7 +232,7 @@ struct FleetServiceTests {
         try await until { await first.service.isFenced }
         // Its transfer ends, which is no news.
         try await until { await first.service.running.isEmpty }
-        try await until { await first.service.busyCount == 0 }
+        try await until { await first.service.tally.busy == 0 }
         #expect(first.newsAfterFence.isEmpty, "\(first.newsAfterFence)")
         await #expect(throws: DownloadError.overloaded) { _ = try await first.service.perform(.pause, on: slow.id) }
         var change = DownloadChange()

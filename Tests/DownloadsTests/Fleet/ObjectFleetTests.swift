@@ -140,7 +140,7 @@ struct ObjectFleetTests {
         thaw()
         try await until { await first.service.isFenced }
         try await until { try await scene.keys().isEmpty }
-        try await until { await first.service.busyCount == 0 }
+        try await until { await first.service.tally.busy == 0 }
         #expect(first.newsAfterFence.isEmpty, "\(first.newsAfterFence)")
         let discarded = first.events.withLock { events in
             events.compactMap { event in if case .discarded(let id) = event { id } else { nil } }

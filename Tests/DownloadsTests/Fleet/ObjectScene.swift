@@ -85,7 +85,7 @@ final class ObjectScene: Sendable {
     }
 
     func collector(_ replica: Replica) async throws -> ObjectCollector {
-        guard let store = await replica.service.fleet else { throw ServiceFixture.Missing(what: "a fleet") }
+        guard let store = replica.service.fleet else { throw ServiceFixture.Missing(what: "a fleet") }
         return ObjectCollector(fleet: store, storage: storage, isOwn: { true }, log: { _ in })
     }
 }

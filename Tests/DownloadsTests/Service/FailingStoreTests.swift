@@ -342,6 +342,6 @@ extension ServiceFixture {
 }
 
 extension DownloadService {
-    /// How many commands have not been answered.
-    fileprivate var countOfWaiters: Int { waiters.count }
+    /// The number of commands without a result.
+    fileprivate var countOfWaiters: Int { waits.count }
 }

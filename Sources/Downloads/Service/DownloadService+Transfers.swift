@@ -1,0 +1,207 @@
+internal import HTTPClient
+internal import HTTPCore
+internal import System
+
+/// The actions that transfer, verify and publish a file.
+extension DownloadService {
+    func work(_ entry: LiveDownload) -> LiveDownload.Work {
+        if let work = entry.work { return work }
+        let work = LiveDownload.Work(speedLimit: entry.machine.record.download.speedLimit)
+        entry.work = work
+        return work
+    }
+
+    func partOpened(_ id: DownloadID, _ operation: DownloadMachine.Operation, _ result: Result<PartFile, FileError>) {
+        guard let entry = entries[id] else { return }
+        switch result {
+        case .success(let part):
+            guard entry.machine.phase == .opening(operation) else { return }
+            work(entry).part = part
+            send(.partOpened(operation), to: entry)
+        case .failure(let error):
+            send(.partUnusable(operation, error.meansNoBytes ? nil : DownloadFailure(error)), to: entry)
+        }
+    }
+
+    func start(_ operation: DownloadMachine.Operation, _ ask: ResumeDecision.Ask, _ entry: LiveDownload) {
+        let id = entry.machine.id
+        let work = work(entry)
+        if let queuedAt = entry.queuedAt { log(.started(id, waited: .now - queuedAt)) }
+        entry.queuedAt = nil
+        let record = entry.machine.record
+        let (written, resume, hasRecordedBytes) = entry.machine.start
+        let hasher = work.hasher ?? StreamingHasher(entry.machine.expectedDigests.map(\.algorithm))
+        let order = TransferAttempt.Order(
+            id: id, generation: operation, depot: depot,
+            hasRecordedBytes: hasRecordedBytes, requestedMediaType: record.requestedMediaType,
+            filename: record.download.filename ?? record.requestedFilename,
+            expectation: ContentExpectation(
+                mediaType: record.download.mediaType, track: record.download.track,
+                filename: written.byteCount > 0 ? record.download.filename : nil),
+            checksum: record.download.checksum,
+            reservations: parts.reservations, quota: quota, connections: record.requestedSegments ?? settings.segments,
+            sources: requests(for: entry, work), url: entry.machine.url.string,
+            part: written.byteCount > 0 ? work.part : nil,
+            isLastAttempt: entry.machine.isLastAttempt(context.retryPolicy))
+        let inbox = inbox
+        let attempt = TransferAttempt(order, client: parts.client, resume: resume, written: written, hasher: hasher) {
+            inbox.yield(.report($0))
+        }
+        work.attempt = attempt
+        entry.membership.mayHavePart = true
+        work.meter = ProgressMeter()
+        work.lastCheckpoint = .now
+        (work.begun, work.bytesAtBeginning, work.stage) = (.now, written.byteCount, .begun)
+        journal?.begin(id)
+        running.insert(id)
+        attempt.start(ask)
+        if !isShuttingDown { timers.begin(.pulse, at: .now + parts.configuration.pulse) }
+    }
+
+    /// Returns the requests to a download's URL and its mirrors. The source that validates the present bytes comes first.
+    func requests(for entry: LiveDownload, _ work: LiveDownload.Work) -> [ClientRequest] {
+        let machine = entry.machine
+        let mirrors = machine.record.distrustsMirrors ? [] : machine.record.mirrors.compactMap { HTTPURL($0) }
+        var urls = [machine.url] + mirrors
+        if machine.start.written.byteCount > 0, let source = machine.record.entity?.source,
+            let place = urls.firstIndex(where: { $0.string == source })
+        {
+            urls.insert(urls.remove(at: place), at: 0)
+        }
+        return urls.map { url in
+            var request = ClientRequest(url: url)
+            // The caller's fields may be secrets, so they are sent only to the origin that they were given for.
+            if url.origin == machine.url.origin { request.fields = machine.record.headers.map { ($0.name, $0.value) } }
+            request.guarding = parts.configuration.destinationGuard
+            request.connectTimeout = parts.configuration.connectTimeout
+            request.headTimeout = parts.configuration.headTimeout
+            request.speedLimiters = [work.speedLimiter, speedLimiter]
+            request.lowSpeedLimit = (bytesPerSecond: 1, over: parts.configuration.stallTimeout)
+            return request
+        }
+    }
+
+    func receive(_ report: TransferReport) {
+        guard let entry = entries[report.id] else { return }
+        switch report.event {
+        case .mirrorDropped(let reason): log(.mirrorDropped(report.id, reason))
+        case .warning(let warning): log(.warning(warning))
+        case .accepted(let acceptance, let part):
+            if entry.machine.transfer == report.generation { entry.work?.part = part }
+            send(.accepted(report.generation, acceptance, name: nil), to: entry)
+        case .ended(let ending, let hasher):
+            if entry.machine.transfer == report.generation { entry.work?.hasher = hasher }
+            entry.wantedBytes = if case .awaitRoom(let total) = ending.outcome { total } else { nil }
+            send(.ended(report.generation, ending), to: entry)
+        }
+    }
+
+    func flush(_ operation: DownloadMachine.Operation, _ written: Coverage, trims: Bool, _ entry: LiveDownload) {
+        let id = entry.machine.id
+        guard let part = entry.work?.part else {
+            backlog?.append((id, .flushed(operation, written, nil)))
+            return
+        }
+        blocking(.checkpoints) { () throws(FileError) in
+            if trims { part.release(allBut: written) }
+            try part.synchronize()
+            try part.confirm(written)
+        } then: {
+            .event(id, .flushed(operation, written, $0.failure))
+        }
+    }
+
+    // MARK: - Finishing
+
+    func verify(
+        _ operation: DownloadMachine.Operation, _ length: Int64, _ expected: [Checksum], _ entry: LiveDownload
+    ) {
+        let id = entry.machine.id
+        let work = work(entry)
+        guard let part = work.part else {
+            backlog?.append((id, .verified(operation, .failed(FileError(.missing, "the part file of \(id) is not open")))))
+            return
+        }
+        let hasher = work.hasher ?? StreamingHasher(expected.map(\.algorithm))
+        hasher.bind(to: part, holding: length)
+        work.hasher = hasher
+        let verification = Verification(part: part, hasher: hasher, length: length, expected: expected)
+        work.verification = verification
+        let inbox = inbox
+        verification.outcome.whenDone { result in
+            switch result {
+            case .success(let file): inbox.yield(.verified(id, operation, file))
+            case .failure(.abandoned): break
+            case .failure(.checksum(let expected, let actual)):
+                inbox.yield(.event(id, .verified(operation, .differs(expected: expected, actual: actual))))
+            case .failure(.file(let error)): inbox.yield(.event(id, .verified(operation, .failed(error))))
+            }
+        }
+        depot.begin(verification)
+    }
+
+    func publish(_ operation: DownloadMachine.Operation, _ path: FilePath, _ entry: LiveDownload) {
+        let id = entry.machine.id
+        guard let file = entry.work?.verified else {
+            backlog?.append((id, .published(operation, .failure(FileError(.missing, "there is no verified file of \(id)")))))
+            return
+        }
+        // A record that was not saved before a crash may lack the name.
+        let isReserved = entry.machine.record.download.filename != nil
+        let publication = Publication(id: id, file: file, path: isReserved ? path : names.reserve(path, for: id))
+        entry.work?.publication = publication
+        let inbox = inbox
+        publication.outcome.whenDone { result in
+            switch result {
+            case .success(let file): inbox.yield(.event(id, .published(operation, .success(file))))
+            case .failure(.file(let error)): inbox.yield(.event(id, .published(operation, .failure(error))))
+            case .failure: break
+            }
+        }
+        depot.begin(publication)
+    }
+
+    // MARK: - Observation
+
+    /// Notes the stage of a transfer in the journal, in case the service crashes.
+    func noteStage(of work: LiveDownload.Work, _ entry: LiveDownload, _ received: Int64, at now: ContinuousClock.Instant) {
+        if work.stage == .proven { return }
+        let stage = CrashSuspicion.stage(running: now - work.begun, hasBytes: received > work.bytesAtBeginning)
+        if stage == work.stage { return }
+        work.stage = stage
+        journal?.note(stage, of: entry.machine.id)
+        guard stage == .proven, entry.machine.isSuspect else { return }
+        coordination.noteProven(entry, in: self)
+    }
+
+    /// Measures speeds and begins checkpoints that are due. Repeats that as long as transfers run.
+    func observeTransfers(now: ContinuousClock.Instant) {
+        let checkpoints = CheckpointPolicy(interval: parts.configuration.checkpointInterval)
+        for id in running {
+            guard let entry = entries[id], let work = entry.work, let attempt = work.attempt else { continue }
+            let counters = attempt.counters
+            entry.machine.noteConnections(counters.connections)
+            work.meter.sample(bytes: counters.received, at: now)
+            attempt.sampleConnections(at: now)
+            noteStage(of: work, entry, counters.received, at: now)
+            counters.bytesPerSecond = work.meter.bytesPerSecond(at: now)
+            // A transfer that waits for its speed limit is not stalled.
+            counters.isStalled = work.meter.isStalled(at: now) && !attempt.isHeldBack
+            let written = attempt.written
+            let isDue = checkpoints.isDue(after: now - work.lastCheckpoint, running: running.count) {
+                written.byteCount - entry.machine.record.syncedBytes
+            }
+            guard isDue else { continue }
+            work.lastCheckpoint = now
+            send(.checkpointDue(written), to: entry)
+        }
+        if !running.isEmpty, !isShuttingDown { timers.begin(.pulse, at: .now + parts.configuration.pulse) }
+    }
+}
+
+extension Result where Failure == FileError {
+    /// The error; `nil`: success.
+    fileprivate var failure: FileError? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

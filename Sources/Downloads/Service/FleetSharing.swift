@@ -1,0 +1,61 @@
+internal import HTTPClient
+internal import ObjectStorage
+
+/// A replica of a fleet. Finished files are in object storage, if the configuration has one.
+struct FleetSharing: Sharing {
+    let fleet: FleetStore
+
+    let isShared = true
+    var condition: FleetCondition? { fleet.condition }
+
+    func catchUp(within limit: Duration?) async throws(StoreError) {
+        try await fleet.catchUp(within: limit ?? FleetStore.patience)
+    }
+
+    func makeDepot(
+        _ local: LocalFileDepot, _ configuration: DownloadsConfiguration, _ client: HTTPClient, _ contents: StoredContents,
+        log: @escaping @Sendable (DownloadLogEvent) -> Void
+    ) -> any FileDepot {
+        guard let (location, credentials) = configuration.objects, let owner = contents.fleet?.owner else { return local }
+        let storage = ObjectStorage(location, credentials: credentials, client: client)
+        let place = ObjectPlace(storage, owner) { [fleet] place, replacing throws(StoreError) in
+            try await fleet.keep(place: place, replacing: replacing)
+        }
+        return ObjectDepot(
+            local, storage, place, pauses: configuration.retryDelay,
+            noteGarbage: { [fleet] in try? await fleet.noteGarbage($0) }, log: log)
+    }
+
+    func makePublisher(_ contents: StoredContents, epoch: UInt64) -> DownloadPublisher {
+        DownloadPublisher(contents.fleet ?? FleetContents()) { [weak fleet] in fleet?.pull() }
+    }
+
+    /// Makes the claims beside no records: finished files are in object storage, and part files on several replicas.
+    func makeQuota(_ quota: Int64, _ index: SnapshotIndex) -> QuotaReservations { QuotaReservations(quota: quota) }
+
+    /// Makes names that are never taken: a file belongs to its download, not to a directory.
+    func makeNames(_ depot: any FileDepot) -> FileNames { FileNames(isTaken: nil) }
+
+    func makeCoordination(
+        _ depot: any FileDepot, log: @escaping @Sendable (DownloadLogEvent) -> Void
+    ) -> any Coordination { FleetCoordination(fleet, depot: depot, log: log) }
+
+    func startHousekeeping(
+        _ depot: any FileDepot, _ clock: ServiceClock, log: @escaping @Sendable (DownloadLogEvent) -> Void
+    ) -> [Task<Void, Never>] {
+        guard let objects = depot.objects else { return [] }
+        let collector = ObjectCollector(
+            fleet: fleet, storage: objects.storage, isOwn: { objects.place.isOwn }, now: { clock.reading.trusted }, log: log)
+        return [Task { await collector.collect() }, Task { await collector.sweep() }, Task { await objects.watch() }]
+    }
+
+    func logStart(_ log: (DownloadLogEvent) -> Void) {
+        log(.joined(run: fleet.run))
+        if let exposure = fleet.exposure { log(.warning(exposure)) }
+        guard fleet.mayLoseCommits else { return }
+        log(
+            .warning(
+                "the database has a standby and synchronous_standby_names is empty: if it is promoted, the last changes may be lost"
+            ))
+    }
+}

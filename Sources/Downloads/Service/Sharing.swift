@@ -1,0 +1,70 @@
+internal import HTTPClient
+internal import ObjectStorage
+
+/// The parts of a service that depend on whether it shares its records with others. ``Unshared`` is for a service alone,
+/// ``FleetSharing`` for a replica. Any thread may use it.
+protocol Sharing: Sendable {
+    /// Whether other services write to the store as well.
+    var isShared: Bool { get }
+    /// The condition of the services that share the records; `nil`: there is one service.
+    var condition: FleetCondition? { get }
+    /// Waits until all changes that other services have committed so far are published here.
+    /// - Parameter limit: The longest wait; `nil`: as long as a client would wait.
+    func catchUp(within limit: Duration?) async throws(StoreError)
+
+    /// Makes the depot for finished files.
+    func makeDepot(
+        _ local: LocalFileDepot, _ configuration: DownloadsConfiguration, _ client: HTTPClient, _ contents: StoredContents,
+        log: @escaping @Sendable (DownloadLogEvent) -> Void
+    ) -> any FileDepot
+    /// Makes the publisher of a service that begins with an epoch.
+    func makePublisher(_ contents: StoredContents, epoch: UInt64) -> DownloadPublisher
+    /// Makes the claims of disk space under a quota in bytes.
+    func makeQuota(_ quota: Int64, _ index: SnapshotIndex) -> QuotaReservations
+    /// Makes the names of finished files.
+    func makeNames(_ depot: any FileDepot) -> FileNames
+    func makeCoordination(
+        _ depot: any FileDepot, log: @escaping @Sendable (DownloadLogEvent) -> Void
+    ) -> any Coordination
+    /// Starts the tasks that keep finished files in order.
+    func startHousekeeping(
+        _ depot: any FileDepot, _ clock: ServiceClock, log: @escaping @Sendable (DownloadLogEvent) -> Void
+    ) -> [Task<Void, Never>]
+    /// Logs the start of a service.
+    func logStart(_ log: (DownloadLogEvent) -> Void)
+}
+
+/// A service that owns all records of its store. Its finished files are in its downloads directory.
+struct Unshared: Sharing {
+    let isShared = false
+    var condition: FleetCondition? { nil }
+
+    func catchUp(within limit: Duration?) async throws(StoreError) {}
+
+    func makeDepot(
+        _ local: LocalFileDepot, _ configuration: DownloadsConfiguration, _ client: HTTPClient, _ contents: StoredContents,
+        log: @escaping @Sendable (DownloadLogEvent) -> Void
+    ) -> any FileDepot { local }
+
+    func makePublisher(_ contents: StoredContents, epoch: UInt64) -> DownloadPublisher {
+        DownloadPublisher(epoch: epoch, history: contents.events)
+    }
+
+    func makeQuota(_ quota: Int64, _ index: SnapshotIndex) -> QuotaReservations {
+        QuotaReservations(quota: quota) { index.keptBytes(except: $0) }
+    }
+
+    func makeNames(_ depot: any FileDepot) -> FileNames {
+        FileNames(isTaken: { depot.isTaken($0) }, obstacle: { depot.obstacle(to: $0) })
+    }
+
+    func makeCoordination(
+        _ depot: any FileDepot, log: @escaping @Sendable (DownloadLogEvent) -> Void
+    ) -> any Coordination { SoloCoordination() }
+
+    func startHousekeeping(
+        _ depot: any FileDepot, _ clock: ServiceClock, log: @escaping @Sendable (DownloadLogEvent) -> Void
+    ) -> [Task<Void, Never>] { [] }
+
+    func logStart(_ log: (DownloadLogEvent) -> Void) {}
+}

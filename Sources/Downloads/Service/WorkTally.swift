@@ -1,0 +1,24 @@
+/// The numbers of downloads with work under way.
+struct WorkTally {
+    /// The number of downloads with any work. A stopping service waits for them.
+    private(set) var busy = 0
+    /// The number of downloads whose files are being verified or published.
+    private(set) var finishing = 0
+    private var whenIdle: CheckedContinuation<Void, Never>?
+
+    /// Counts a download by its present work.
+    mutating func note(_ download: LiveDownload, isBusy: Bool, isFinishing: Bool) {
+        if isBusy != download.isBusy { busy += isBusy ? 1 : -1 }
+        if isFinishing != download.isFinishing { finishing += isFinishing ? 1 : -1 }
+        (download.isBusy, download.isFinishing) = (isBusy, isFinishing)
+    }
+
+    /// Sets the continuation that ``endWait()`` resumes.
+    mutating func wait(_ continuation: CheckedContinuation<Void, Never>) { whenIdle = continuation }
+
+    /// Ends the wait for the end of all work, if there is one.
+    mutating func endWait() {
+        whenIdle?.resume()
+        whenIdle = nil
+    }
+}
