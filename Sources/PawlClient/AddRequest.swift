@@ -36,7 +36,7 @@ struct AddRequest: Sendable, Equatable {
         if result.hasParts, choosesFormats || !result.isDownloadable {
             source = .work(result.id)
         } else if choosesFormats {
-            throw .usage("--format chooses among the parts of a work, and '\(name)' has none")
+            throw .usage("--format selects parts of a work, and '\(name)' has no parts")
         } else if result.isDownloadable {
             source = .item(result.id)
         } else {
@@ -54,7 +54,7 @@ struct AddRequest: Sendable, Equatable {
         case .url(let url):
             // The name appears in messages, so it omits the password.
             let name = url.hasUserInfo ? "\(url.scheme)://\(url.authority)\(url.path)" : url.string
-            guard !choosesFormats else { throw .usage("--format chooses among the parts of a work, and '\(name)' is a URL") }
+            guard !choosesFormats else { throw .usage("--format selects parts of a work, and '\(name)' is a URL") }
             return [AddRequest(.url(url.string), name: name)]
         case .results(let numbers):
             var requests: [AddRequest] = []

@@ -22,7 +22,7 @@ extension ClientCommand {
             requests += try AddRequest.requests(operand, memory, choosesFormats: !invocation.client.formats.isEmpty)
         }
         guard requests.count == 1 || invocation.client.filename == nil && invocation.checksum == nil else {
-            throw .usage("--output and --checksum are of one download, and these are \(requests.count)")
+            throw .usage("--output and --checksum are for one download, and \(requests.count) are given")
         }
         var works = requests.filter(\.isWork)
         requests.removeAll(where: \.isWork)
@@ -70,7 +70,7 @@ extension ClientCommand {
     private func addParts(of work: AddRequest) async throws(RemoteError) -> ExitStatus {
         guard case .work(let id) = work.source else { return .done }
         guard invocation.client.filename == nil, invocation.client.folder == nil, invocation.checksum == nil else {
-            throw .local("--output, --folder and --checksum are not for works, whose parts have names, a folder and digests")
+            throw .local("--output, --folder and --checksum are for files, not for works: the catalogue names the parts, their folder and digests")
         }
         let response = try await service.send("POST", "downloads/batch", body: Self.body(work, invocation))
         guard let items = response["items"]?.array else {
@@ -88,10 +88,10 @@ extension ClientCommand {
             }
         }
         if !invocation.writesJSON {
-            let began = items.count { $0["status"]?.integer == 201 }
+            let added = items.count { $0["status"]?.integer == 201 }
             let counts = [
-                (began, invocation.client.startsPaused ? "paused" : "added"),
-                (items.count - began - refused.count, "there already"), (refused.count, "refused"),
+                (added, invocation.client.startsPaused ? "paused" : "added"),
+                (items.count - added - refused.count, "there already"), (refused.count, "refused"),
             ]
             let summary = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
             var line = TerminalLine(TerminalText("\(work.name): "))

@@ -28,7 +28,7 @@ extension ClientCommand {
             write(Self.table(of: listing.items.compactMap(RemoteDownload.init), isShort: isTerminal))
         }
         if listing.total > listing.items.count {
-            Self.writeError("these are \(listing.items.count) of \(listing.total); --count \(listing.total) shows all")
+            Self.writeError("\(listing.items.count) of \(listing.total) downloads are listed; --count \(listing.total) lists all")
         }
         return .done
     }
@@ -69,9 +69,9 @@ extension ClientCommand {
     /// Moves a download to another position in the queue.
     func move() async throws(RemoteError) -> ExitStatus {
         let operands = invocation.operands
-        guard operands.count == 2, let place = Int64(operands[1]) else { throw .usage("pawl move takes an ID and a place") }
+        guard operands.count == 2, let position = Int64(operands[1]) else { throw .usage("pawl move takes an ID and a position") }
         for match in try await service.resolve([operands[0]]) {
-            let resource = try await service.move(try match.id(), to: place - 1)
+            let resource = try await service.move(try match.id(), to: position - 1)
             guard let download = RemoteDownload(resource) else { continue }
             write([line(download.id, download.stateText, download.status.state.style, download.status.name)])
         }

@@ -52,7 +52,7 @@ extension ClientCommand {
                 write(Self.table(ofFormats: formats))
             }
             if let total = response["total"]?.integer, total > parts.count {
-                Self.writeError("these are the first \(parts.count) of \(total) parts; --format chooses among them")
+                Self.writeError("the first \(parts.count) of \(total) parts are listed; --format selects parts by format")
             }
         }
         return .done

@@ -37,7 +37,7 @@ public struct ClientCommand: Sendable {
         case .move: try await move().rawValue
         case .pause, .resume, .cancel: try await invocation.client.meansAll ? performOnAll().rawValue : perform().rawValue
         case .retry, .rm: try await perform().rawValue
-        default: throw .local("pawl \(invocation.command.rawValue) talks to no service")
+        default: throw .local("pawl \(invocation.command.rawValue) does not use a service")
         }
     }
 

@@ -60,14 +60,14 @@ final class EventSink: TransferSink {
         state.withLock { state in
             switch outcome {
             case .failure(.stopped): state.end = .notPawl(server: service.name, reason: "its events are too long")
-            case .failure(.stalled): state.end = .unreachable(server: service.name, reason: "it fell silent")
+            case .failure(.stalled): state.end = .unreachable(server: service.name, reason: "it sent nothing for \(RemoteService.ClientLimits.silence.components.seconds) s")
             case .failure(let error): state.end = service.remoteError(error)
             case .success where state.status == 200:
                 state.end = .unreachable(server: service.name, reason: "it ended the event stream")
             case .success:
                 do throws(RemoteError) {
                     _ = try service.json(of: state.refusal, status: state.status)
-                    state.end = .notPawl(server: service.name, reason: "it responds with \(state.status) where events should be")
+                    state.end = .notPawl(server: service.name, reason: "it responded with \(state.status) in place of events")
                 } catch {
                     state.end = error
                 }

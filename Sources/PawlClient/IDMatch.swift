@@ -43,7 +43,7 @@ enum IDMatch: Sendable, Equatable {
         case .none(let beginning): throw .local("there is no download '\(beginning)'")
         case .several(let beginning, let ids):
             let examples = ids.prefix(2).joined(separator: " and ")
-            throw .local("'\(beginning)' begins the IDs of \(ids.count) downloads, such as \(examples): give more of it")
+            throw .local("'\(beginning)' is the beginning of \(ids.count) IDs, such as \(examples): give more characters")
         }
     }
 }

@@ -10,7 +10,7 @@ struct RemoteDownload: Sendable, Equatable {
     /// The status.
     var status: TransferStatus
     /// The position in the queue, counted from 1; `nil` if the download is not in it.
-    var place: Int64?
+    var position: Int64?
     /// The time of the last change other than of its bytes, as RFC 3339 with milliseconds, which sorts as text.
     var updatedAt: String
 
@@ -21,7 +21,7 @@ struct RemoteDownload: Sendable, Equatable {
         else { return nil }
         self.id = id
         updatedAt = value["updatedAt"]?.string ?? ""
-        place = value["position"]?.integer.flatMap { $0 < .max ? $0 + 1 : nil }
+        position = value["position"]?.integer.flatMap { $0 < .max ? $0 + 1 : nil }
         let folder = value["folder"]?.string.flatMap { $0.isEmpty ? nil : $0 + "/" } ?? ""
         status = TransferStatus(name: TerminalText(value["filename"]?.string.map { folder + $0 } ?? url), state: state)
         status.bytesReceived = value["bytesReceived"]?.integer ?? 0
@@ -34,9 +34,9 @@ struct RemoteDownload: Sendable, Equatable {
 
     /// The state in one or two words: `stalled` is distinguished, and `queued` has the position.
     var stateText: String {
-        switch (status.state, place) {
+        switch (status.state, position) {
         case (.downloading, _) where status.isStalled: "stalled"
-        case (.queued, let place?): "queued #\(place)"
+        case (.queued, let position?): "queued #\(position)"
         default: status.state.rawValue
         }
     }

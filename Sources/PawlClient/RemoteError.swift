@@ -19,12 +19,12 @@ enum RemoteError: Error, Sendable, Equatable {
     var message: String {
         switch self {
         case .unreachable(let server, let reason):
-            "no service at \(server): \(reason); 'pawl serve' starts one, --server or PAWL_SERVER names another"
+            "the service at \(server) is unreachable: \(reason); start one with 'pawl serve', or name another with --server or PAWL_SERVER"
         case .notPawl(let server, let reason):
-            "what responds at \(server) is no Pawl service: \(reason); --server or PAWL_SERVER names another"
-        case .unauthorized(let server, true): "\(server) refuses the token that it was given"
+            "the server at \(server) is not a Pawl service: \(reason); name another with --server or PAWL_SERVER"
+        case .unauthorized(let server, true): "\(server) refuses the given token"
         case .unauthorized(let server, false):
-            "\(server) wants a token: give it by PAWL_TOKEN, --token-file PATH or --token TOKEN"
+            "\(server) requires a token: give it with PAWL_TOKEN, --token-file PATH or --token TOKEN"
         case .problem(_, let detail): detail
         case .usage(let reason), .local(let reason): reason
         }

@@ -101,7 +101,7 @@ struct RemoteService: Sendable {
         if (200...299).contains(status), let value { return value }
         if status == 401 { throw .unauthorized(server: name, hasToken: authorization != nil) }
         guard let code = value?["code"]?.string, let detail = value?["detail"]?.string, status >= 400 else {
-            throw .notPawl(server: name, reason: "it responds with \(status)\(value == nil ? " without JSON" : "")")
+            throw .notPawl(server: name, reason: "it responded with \(status)\(value == nil ? " without JSON" : "")")
         }
         throw .problem(code: code, detail: detail)
     }
@@ -110,7 +110,7 @@ struct RemoteService: Sendable {
     func remoteError(_ error: ClientError) -> RemoteError {
         switch error {
         case .invalidResponse(let reason): .notPawl(server: name, reason: reason)
-        case .tooManyRedirects: .notPawl(server: name, reason: "it redirects to somewhere else")
+        case .tooManyRedirects: .notPawl(server: name, reason: "it redirects to another URL")
         default: .unreachable(server: name, reason: error.message)
         }
     }

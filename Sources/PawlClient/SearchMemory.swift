@@ -91,7 +91,7 @@ struct SearchMemory: Sendable, Equatable {
     /// - Throws: An error with one line of text if there is no such number.
     static func results(_ numbers: ClosedRange<Int>, of listing: Listing?) throws(RemoteError) -> ArraySlice<Result> {
         guard let listing else {
-            throw .usage("no search is kept to take result \(numbers.lowerBound) from: run pawl search WORD first")
+            throw .usage("there are no results to take number \(numbers.lowerBound) from: run pawl search WORD first")
         }
         let count = listing.results.count
         guard numbers.upperBound <= count else {

@@ -60,7 +60,7 @@ extension WatchModel {
         }
         if let notice { return TerminalLine(notice, .waiting).clipped(to: width, appearance) }
         let arrows = appearance.isUnicode ? "↑↓" : "arrows"
-        let keys = TerminalText("\(arrows) choose  p pause or resume  c cancel  q quit")
+        let keys = TerminalText("\(arrows) select  p pause or resume  c cancel  q quit")
         var line = TerminalLine(keys, .dim)
         if hiddenBelow > 0 { line.append(TerminalText("  \(hiddenBelow) more below"), .dim) }
         return line.clipped(to: width, appearance)

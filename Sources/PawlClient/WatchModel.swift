@@ -181,7 +181,7 @@ struct WatchModel: Sendable {
         case .queued, .downloading, .retrying: return .perform("pause", id: download.id)
         case .paused, .failed: return .perform("resume", id: download.id)
         case .completed, .cancelled:
-            notice = TerminalText("it is \(download.status.state.rawValue)")
+            notice = TerminalText("the download is \(download.status.state.rawValue)")
             return nil
         }
     }
@@ -189,7 +189,7 @@ struct WatchModel: Sendable {
     private mutating func confirmCancel() {
         guard let download = chosenRow() else { return }
         guard download.status.state.isLive || download.status.state == .failed else {
-            notice = TerminalText("it is \(download.status.state.rawValue)")
+            notice = TerminalText("the download is \(download.status.state.rawValue)")
             return
         }
         question = Question(command: "cancel", id: download.id, name: download.status.name)
@@ -197,7 +197,7 @@ struct WatchModel: Sendable {
 
     private mutating func chosenRow() -> RemoteDownload? {
         let download = selected.flatMap { downloads[$0] }
-        if download == nil { notice = "choose a download with the arrows first" }
+        if download == nil { notice = "select a download with the arrows first" }
         return download
     }
 }

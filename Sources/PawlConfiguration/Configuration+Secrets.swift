@@ -64,8 +64,8 @@ extension Configuration {
         let least = AccessToken.shortestBeyondLoopback
         guard let token, servesOtherMachines, token.count < least else { return }
         throw StartError(
-            "the token has \(token.count) characters, and other machines could guess it: --host \(host) takes one of \(least) or"
-                + " more, such as `openssl rand -hex 32` makes")
+            "the token has \(token.count) characters, and other machines could guess it: --host \(host) needs \(least) or more; make"
+                + " one with `openssl rand -hex 32`")
     }
 
     /// The contents of a file, without the byte order mark that some editors add.

@@ -15,9 +15,9 @@ extension Log {
         case .startedOver(let id, let reason):
             write(.warning, "download starts over", [("id", .text(id.description)), ("reason", .text(reason))])
         case .webhook(let id, .retried(let reason, isFirst: true)):
-            write(.warning, "webhook is tried again", [("id", .text(id.description)), ("reason", .text(reason))])
+            write(.warning, "webhook delivery is tried again", [("id", .text(id.description)), ("reason", .text(reason))])
         case .webhook(let id, .givenUp(let reason)):
-            write(.warning, "webhook is given up", [("id", .text(id.description)), ("reason", .text(reason))])
+            write(.warning, "webhook delivery is abandoned", [("id", .text(id.description)), ("reason", .text(reason))])
         case .mirrorDropped(let id, let reason):
             write(.warning, "mirror is dropped", [("id", .text(id.description)), ("reason", .text(reason))])
         case .storage(let condition):
@@ -28,35 +28,35 @@ extension Log {
                 let reason = condition.reason ?? ""
                 write(.warning, "storage is degraded", [("degraded", .text(degraded)), ("reason", .text(reason))])
             } else {
-                write(.info, "storage is well again")
+                write(.info, "storage works again")
             }
         case .gate(.quota):
-            write(.warning, "nothing new starts: what is kept takes all the room that --quota allows")
+            write(.warning, "no download starts: the files use all bytes that --quota allows")
         case .gate(.volume): break
         case .gate(.some):
-            write(.warning, "nothing new starts: there is less free room than --min-free asks for")
+            write(.warning, "no download starts: the disk has fewer free bytes than --min-free requires")
         case .gate(nil): write(.info, "downloads start again")
         case .expired(let count, let withFiles):
             writeAlways(
-                "\(withFiles ? "records and files" : "records") are removed that were kept for long enough",
+                "expired records\(withFiles ? " and their files" : "") are removed",
                 [("count", .integer(Int64(count)))])
-        case .objectStorage(let reason?): write(.error, "the object storage is away, and finished files wait: \(reason)")
+        case .objectStorage(let reason?): write(.error, "the object storage is unreachable, and finished files wait: \(reason)")
         case .volume(let reason?):
             write(
-                .error, "the downloads directory is away, and transfers wait",
+                .error, "the downloads directory is missing, and transfers wait",
                 [("degraded", .text("downloads-directory-away")), ("reason", .text(reason))])
-        case .volume(nil): write(.info, "the downloads directory is there again")
-        case .objectStorage(nil): write(.info, "the object storage is back")
+        case .volume(nil): write(.info, "the downloads directory is available again")
+        case .objectStorage(nil): write(.info, "the object storage is reachable again")
         case .joined(let run): write(.info, "this replica has joined its fleet", [("run", .integer(run))])
         case .adopted(let replicas, let downloads):
             let values: [(name: String, value: Value)] = [
                 ("replicas", .integer(Int64(replicas))), ("downloads", .integer(Int64(downloads))),
             ]
-            write(.warning, "replicas are gone, and their downloads free for others", values)
-        case .fenced: write(.error, "the lease is lost: others have taken over, and nothing is written any more")
+            write(.warning, "replicas have ended, and others can take over their downloads", values)
+        case .fenced: write(.error, "the lease is lost: other replicas take over, and this one writes nothing more")
         case .discarded(let id):
             write(
-                .warning, "download is discarded: the database has refused its record, and others go on with it",
+                .warning, "download is discarded: the database has refused its record, and another replica continues it",
                 [("id", .text(id.description))])
         // These events are only counted.
         case .started, .committed, .followed, .stored, .webhook: break

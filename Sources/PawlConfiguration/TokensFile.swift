@@ -5,10 +5,10 @@ internal import Downloads
 /// Each line has the form `name scope token`. The token is plain, or `sha256:` and 64 hexadecimal digits. Empty lines
 /// and comments, which begin with `#`, are ignored.
 public enum TokensFile {
-    /// The maximum size of a file in bytes: room for far more than ``mostTokens``.
+    /// The maximum size of a file in bytes: room for far more than ``maximumTokens``.
     static let longest = 256 * 1024
     /// The maximum number of tokens in a file: each request is compared with all of them.
-    public static let mostTokens = 1000
+    public static let maximumTokens = 1000
     /// The maximum length of a name in characters.
     public static let longestName = 64
 
@@ -42,7 +42,7 @@ public enum TokensFile {
                 throw Fault(line: number, reason: "it has the token of line \(earlier)")
             }
             tokens.append(token)
-            guard tokens.count <= mostTokens else { throw Fault(line: number, reason: "a file has at most \(mostTokens) tokens") }
+            guard tokens.count <= maximumTokens else { throw Fault(line: number, reason: "a file has at most \(maximumTokens) tokens") }
         }
         return tokens
     }
@@ -80,8 +80,8 @@ public enum TokensFile {
         guard token.count >= shortest else {
             throw Reason(
                 text:
-                    "the token has \(token.count) characters, and other machines could guess it: give one of \(shortest) or more,"
-                    + " such as `openssl rand -hex 32` makes")
+                    "the token has \(token.count) characters, and other machines could guess it: \(shortest) or more are needed;"
+                    + " make one with `openssl rand -hex 32`")
         }
         return NamedToken(name: name, scope: scope, digest: token.digest)
     }

@@ -13,7 +13,7 @@ struct FullDiskTests {
         directory = try TemporaryDirectory()
     }
 
-    @Test("the service says that its disk is full, stays ready, and is well again when there is room")
+    @Test("A full disk is reported without ending readiness, until there is room")
     func readiness() throws {
         let pawl = try PawlProcess(
             ["serve", "--port", "0", "--data-dir", directory.path + "/data", "--allow-private"], in: directory,
@@ -49,7 +49,7 @@ struct FullDiskTests {
         #expect(lift.terminationStatus == 0)
         try waitForDegraded([], pawl)
         #expect(try pawl.client.send("GET", "/metrics").text.contains("\npawl_storage_degraded 0\n"))
-        #expect(try pawl.log().contains("storage is well again"))
+        #expect(try pawl.log().contains("storage works again"))
         let count = try pawl.get("/downloads?limit=1")["total"]?.integer
         #expect(count == Int64(kept.count))
         #expect(try pawl.client.send("GET", "/downloads/\(try #require(kept.last))").status == 200)

@@ -326,7 +326,7 @@ struct OperationTests {
         #expect(pawl.terminate() == 0)
         let sound = try run("check")
         #expect(sound.status == 0)
-        #expect(sound.output == "1 record, 1 finished file (48.8 KiB hashed): nothing is wrong\n")
+        #expect(sound.output == "1 record, 1 finished file (48.8 KiB hashed): no faults\n")
 
         let path = directory.path + "/data/files/a.bin"
         var bytes = try Data(contentsOf: URL(filePath: path))
@@ -370,7 +370,7 @@ struct OperationTests {
         let other = try start(2)
         let ambiguous = try health()
         #expect(ambiguous.status == 1)
-        #expect(ambiguous.output.contains("2 services run here: --port names one of them"))
+        #expect(ambiguous.output.contains("2 services run on this machine: --port selects one"))
         #expect(other.terminate() == 0)
         #expect(try health().status == 0)
         pawl.signal(SIGSTOP)

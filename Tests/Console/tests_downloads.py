@@ -8,7 +8,7 @@ LARGE = "/large/field-recording-1.bin"
 
 
 def list_shows_what_others_start(browser, service):
-    browser.wait_text("#empty", "Nothing here yet")
+    browser.wait_text("#empty", "No downloads yet")
     first = service.add(service.upstream + LARGE)
     browser.wait_row("field-recording-1.bin", "downloading", "B/s")
     wait(lambda: not browser.text("#speed").startswith("0 "), "the graph shows the speed")
@@ -143,14 +143,14 @@ def links_are_added_by_typing_pasting_and_dropping(browser, service):
     browser.get("dialog", "Add links")
     browser.run("document.querySelector('#add details').open = true")
     browser.audit("adding")
-    browser.fill("textbox", "Addresses, one to a line", f"{base}1\nftp://example.org/\n{base}2")
+    browser.fill("textbox", "Addresses, one per line", f"{base}1\nftp://example.org/\n{base}2")
     browser.fill("textbox", "Folder", "added")
     browser.fill("textbox", "Labels", "pasted")
     browser.fill("spinbutton", "Priority", "-3")
     browser.click("checkbox", "Start paused")
     browser.click("button", "Download")
     browser.wait_text("#add .error", "ftp://example.org/")
-    assert browser.get("textbox", "Addresses, one to a line").get_attribute("value") == "ftp://example.org/"
+    assert browser.get("textbox", "Addresses, one per line").get_attribute("value") == "ftp://example.org/"
     browser.click("button", "Close")
     wait(lambda: len(browser.rows()) == 2, "both good ones are there")
     assert {(each["state"], each["priority"], each["folder"], *each["labels"]) for each in service.downloads()} == {("paused", -3, "added", "pasted")}
@@ -158,7 +158,7 @@ def links_are_added_by_typing_pasting_and_dropping(browser, service):
     browser.run("""const clipboardData = new DataTransfer();
         clipboardData.setData("text", `look: ${arguments[0]}`);
         document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }))""", base + "3")
-    field = browser.get("textbox", "Addresses, one to a line")
+    field = browser.get("textbox", "Addresses, one per line")
     assert field.get_attribute("value") == base + "3"
     browser.click("button", "Download")
     wait(lambda: len(browser.rows()) == 3, "the pasted one is there")
@@ -175,15 +175,15 @@ def links_are_added_by_typing_pasting_and_dropping(browser, service):
 def links_take_headers_and_a_checksum(browser, service):
     browser.click("button", "Add links")
     browser.run("document.querySelector('#add details').open = true")
-    browser.fill("textbox", "Addresses, one to a line", service.upstream + "/entity?size=100")
-    browser.fill("textbox", "Checksum, of a single file", "0" * 64)
+    browser.fill("textbox", "Addresses, one per line", service.upstream + "/entity?size=100")
+    browser.fill("textbox", "Checksum of a single file", "0" * 64)
     # The browser knows what no header can be; which one it may not set, the service does.
     for header, complaint in [("nonsense", "Headers"), ("Content-Length: 5", "may not set content-length")]:
-        browser.fill("textbox", "Request headers, one to a line", "X-Test: one\n" + header)
+        browser.fill("textbox", "Request headers, one per line", "X-Test: one\n" + header)
         browser.click("button", "Download")
         browser.wait_text("#add .error", complaint)
     assert service.downloads() == []
-    browser.fill("textbox", "Request headers, one to a line", "X-Test: one")
+    browser.fill("textbox", "Request headers, one per line", "X-Test: one")
     browser.shoot("add")
     browser.click("button", "Download")
     browser.wait_row("entity", "failed", "sha-256:")
@@ -192,7 +192,7 @@ def links_take_headers_and_a_checksum(browser, service):
     browser.wait_text("#facts", "sha-256:" + "0" * 64)
     browser.click("button", "Close")
     browser.click("button", "Add links")
-    assert browser.get("textbox", "Request headers, one to a line").get_attribute("value") == "", "they were meant for that file only"
+    assert browser.get("textbox", "Request headers, one per line").get_attribute("value") == "", "they were meant for that file only"
 
 
 def details_show_where_the_bytes_are(browser, service):

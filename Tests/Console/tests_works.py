@@ -108,14 +108,14 @@ def works_are_downloaded_in_a_format(browser, service):
     wait(lambda: chosen["name"] in browser.text(".work .about"), "they come in the format")
     number = chosen["count"]
     browser.click("button", "Download all of " + name)
-    browser.wait_text(".work [role=status]", f"{number} begun")
+    browser.wait_text(".work [role=status]", f"{number} added")
     browser.wait_row(name, "completed", f"{number} of {number} completed")
     records = service.downloads("&label=" + WORK)
     assert len(records) == number and all(each["track"]["format"] == chosen["name"] for each in records), records
     assert sum(each["bytesTotal"] for each in records) == chosen["bytes"]
     wait(lambda: browser.run("return document.querySelectorAll('.work [data-state=completed]').length") == number, "the parts say so")
     browser.click("button", "Download all of " + name)
-    browser.wait_text(".work [role=status]", f"{number} there already")
+    browser.wait_text(".work [role=status]", f"{number} existing")
     browser.audit("a work that is done")
     browser.shoot("work-done")
     # What stands together does so in the work's order.

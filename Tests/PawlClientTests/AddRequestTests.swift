@@ -55,7 +55,7 @@ struct AddRequestTests {
         "what means nothing is refused before anything is sent",
         arguments: [
             ("4", false, "'the a:artist' has nothing to download"), ("1-5", false, "there is no 5"),
-            ("1", true, "'the a:song' has none"), ("a:song", true, "'the a:song' has none"),
+            ("1", true, "'the a:song' has no parts"), ("a:song", true, "'the a:song' has no parts"),
             ("a:artist", false, "nothing to download"), ("http://a.example/", true, "'http://a.example/' is a URL"),
         ] as [(String, Bool, String)])
     func refusals(operand: String, choosesFormats: Bool, complaint: String) throws {

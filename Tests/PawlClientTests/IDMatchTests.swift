@@ -23,7 +23,7 @@ struct IDMatchTests {
 
     @Test("what is ambiguous is refused with examples")
     func refusal() {
-        #expect(throws: RemoteError.local("'01A' begins the IDs of 2 downloads, such as 01AAAA and 01AABB: give more of it")) {
+        #expect(throws: RemoteError.local("'01A' is the beginning of 2 IDs, such as 01AAAA and 01AABB: give more characters")) {
             try IDMatch("01A", among: Self.ids).id()
         }
     }

@@ -120,7 +120,7 @@ struct RemoteServiceTests {
         defer { gone.close() }
         let error = await failure { () throws(RemoteError) in _ = try await gone.list(limit: 1) }
         #expect(error?.status == .unreachable)
-        #expect(error?.message.contains("no service at http://127.0.0.1:1") == true)
+        #expect(error?.message.contains("the service at http://127.0.0.1:1 is unreachable") == true)
     }
 
     @Test("what is no Pawl service is said to be none")
@@ -130,7 +130,7 @@ struct RemoteServiceTests {
         let service = try client(origin)
         let error = await failure { () throws(RemoteError) in _ = try await service.list(limit: 1) }
         #expect(error?.status == .unreachable)
-        #expect(error?.message.contains("is no Pawl service") == true)
+        #expect(error?.message.contains("is not a Pawl service") == true)
         service.close()
         await upstream.shutdown()
     }

@@ -88,7 +88,7 @@ struct WatchModelTests {
         #expect(model.take(.character("y")) == .perform("cancel", id: "3"))
         #expect(model.take(.end) == nil)
         #expect(model.take(.character("c")) == nil)
-        #expect(model.question == nil && model.notice == "it is completed")
+        #expect(model.question == nil && model.notice == "the download is completed")
         #expect(model.take(.character("q")) == .quit)
         #expect(model.take(.interrupt) == .quit)
     }

@@ -66,7 +66,7 @@ def identifiers_are_listed_without_a_bound(fixture):
     fixture.path("sixty.txt").write_text("".join(entity(fixture, 10, seed) + "\n" for seed in range(4_000, 4_060)))
     assert pawl(fixture, "add", "--paused", "-l", "sixty", "-i", "sixty.txt").returncode == 0
     rows = pawl(fixture, "list", "-l", "sixty")
-    assert rows.stdout.count("\n") == 51 and "these are 50 of 60" in rows.stderr, rows
+    assert rows.stdout.count("\n") == 51 and "50 of 60 downloads are listed" in rows.stderr, rows
     ids = pawl(fixture, "list", "--ids", "-l", "sixty")
     assert len(ids.stdout.split()) == 60 and ids.stderr == "", ids
     assert pawl(fixture, "rm", *ids.stdout.split()).returncode == 0
@@ -302,10 +302,10 @@ def a_service_that_is_not_there_or_refuses_is_told_apart(fixture):
     try:
         terminal = fixture.terminal(120, 40)
         for line, expected, said in [
-            ("pawl list --server http://127.0.0.1:1", 3, "pawl: no service at http://127.0.0.1:1: "),
+            ("pawl list --server http://127.0.0.1:1", 3, "pawl: the service at http://127.0.0.1:1 is unreachable: "),
             ("PAWL_SERVER=http://127.0.0.1:1 pawl watch", 3, "no service"),
-            (f"pawl list --server {fixture.service.upstream}", 3, "is no Pawl service"),
-            (f"pawl list --server {secured.url}", 4, "wants a token: give it by PAWL_TOKEN"),
+            (f"pawl list --server {fixture.service.upstream}", 3, "is not a Pawl service"),
+            (f"pawl list --server {secured.url}", 4, "requires a token: give it with PAWL_TOKEN"),
             (f"PAWL_TOKEN=wrong pawl watch --server {secured.url}", 4, "refuses the token"),
             (f"PAWL_TOKEN=right pawl list --server {secured.url}", 0, "no downloads"),
             ("pawl list --server nonsense", 2, "'nonsense'"),

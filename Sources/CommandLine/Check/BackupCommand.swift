@@ -28,7 +28,7 @@ public enum BackupCommand {
         } catch {
             // The signal's thread has removed the file and reported the interruption.
             if interruption.isRaised { return 128 + interruption.signal.load(ordering: .acquiring) }
-            StandardStreams.writeError("\(UsageError("pawl: \(path) is not written: \(error)"))\n")
+            StandardStreams.writeError("\(UsageError("pawl: cannot write \(path): \(error)"))\n")
             return ExitStatus.failed.rawValue
         }
     }

@@ -14,7 +14,7 @@ public enum CheckCommand {
         let repairs = invocation.repairs
         var configuration = invocation.configuration
         var hasFault = false
-        func tell(_ fault: DirectoryFault) {
+        func write(_ fault: DirectoryFault) {
             hasFault = true
             StandardStreams.writeOutput(TerminalText(line(for: fault, repairs)).string + "\n")
         }
@@ -25,12 +25,12 @@ public enum CheckCommand {
                 let client = try configuration.makeClient()
                 defer { client.shutdown() }
                 report = try await FleetCheck(database: database, objects: objects, client: client)
-                    .run(repairing: repairs, told: tell)
+                    .run(repairing: repairs, told: write)
             } else {
                 let check = try DirectoryCheck(
                     path: configuration.dataDirectory, claimed: configuration.claimedDirectory,
                     downloads: configuration.downloadsDirectory)
-                report = try check.run(repairing: repairs, told: tell)
+                report = try check.run(repairing: repairs, told: write)
             }
             StandardStreams.writeOutput(
                 TerminalText(summary(of: report, repairs, isFleet: configuration.isReplica)).string + "\n")
@@ -42,9 +42,9 @@ public enum CheckCommand {
     }
 
     static func line(for fault: DirectoryFault, _ repairs: Bool) -> String {
-        let whose = fault.id.map { "\($0): " } ?? ""
-        guard let remedy = fault.remedy else { return "\(whose)\(fault.detail); that cannot be repaired here" }
-        return repairs ? "\(whose)\(fault.detail); repaired: \(remedy)" : "\(whose)\(fault.detail)"
+        let prefix = fault.id.map { "\($0): " } ?? ""
+        guard let remedy = fault.remedy else { return "\(prefix)\(fault.detail); it cannot be repaired" }
+        return repairs ? "\(prefix)\(fault.detail); repaired: \(remedy)" : "\(prefix)\(fault.detail)"
     }
 
     private static func count(_ number: Int, _ name: String) -> String {
@@ -56,14 +56,14 @@ public enum CheckCommand {
             isFleet
             ? count(report.files, "object")
             : count(report.files, "finished file") + " (\(HumanReadable.bytes(report.bytes)) hashed)"
-        let looked = count(report.records, "record") + ", " + files
-        let known = report.missing > 0 ? ", \(count(report.missing, "more file")) known to be gone" : ""
+        let checked = count(report.records, "record") + ", " + files
+        let known = report.missing > 0 ? ", \(count(report.missing, "more file")) known to be missing" : ""
         let left = report.faults.count - report.repaired
-        if report.faults.isEmpty { return "\(looked)\(known): nothing \(known.isEmpty ? "" : "else ")is wrong" }
-        let backup = report.backup.map { "; \($0) has the records as they were" } ?? ""
-        if left == 0 { return "\(looked)\(known): \(count(report.repaired, "fault")), all repaired\(backup)" }
-        let hint = !repairs && report.faults.contains { $0.remedy != nil } ? "; --repair sets right what can be" : ""
+        if report.faults.isEmpty { return "\(checked)\(known): no \(known.isEmpty ? "" : "other ")faults" }
+        let backup = report.backup.map { "; the previous records are in \($0)" } ?? ""
+        if left == 0 { return "\(checked)\(known): \(count(report.repaired, "fault")), all repaired\(backup)" }
+        let hint = !repairs && report.faults.contains { $0.remedy != nil } ? "; --repair repairs what it can" : ""
         return
-            "\(looked)\(known): \(count(left, "fault"))\(report.repaired > 0 ? ", \(report.repaired) more are repaired" : "")\(hint)\(backup)"
+            "\(checked)\(known): \(count(left, "fault"))\(report.repaired > 0 ? ", \(report.repaired) more are repaired" : "")\(hint)\(backup)"
     }
 }

@@ -19,7 +19,7 @@ public enum HealthCommand {
             guard let problem = await problem(with: listener) else { return 0 }
             failure = problem
         }
-        if found.count > 1, listeners == [own] { failure += "; \(found.count) services run here: --port names one of them" }
+        if found.count > 1, listeners == [own] { failure += "; \(found.count) services run on this machine: --port selects one" }
         StandardStreams.writeError("pawl: \(failure)\n")
         return 1
     }

@@ -45,7 +45,7 @@ extension Completions {
     private static func operands(_ operands: Command.Operands) -> String? {
         switch operands {
         case .none, .urls, .urlsOrResults, .result, .words: nil
-        case .downloads, .anyDownloads, .downloadAndPlace:
+        case .downloads, .anyDownloads, .downloadAndPosition:
             #"mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" \#(identifiers))" -- "${current^^}")"#
         case .path: #"compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current")"#
         case .oneOf(let choices): words(choices)

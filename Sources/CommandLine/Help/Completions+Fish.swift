@@ -33,7 +33,7 @@ extension Completions {
     private static func operands(_ operands: Command.Operands) -> String? {
         switch operands {
         case .none, .urls, .urlsOrResults, .result, .words: nil
-        case .downloads, .anyDownloads, .downloadAndPlace: quoted("(pawl \(identifiers))")
+        case .downloads, .anyDownloads, .downloadAndPosition: quoted("(pawl \(identifiers))")
         case .path: quoted("(__fish_complete_path)")
         case .oneOf(let choices): quoted(choices.joined(separator: " "))
         case .command: quoted(commandNames.joined(separator: " "))

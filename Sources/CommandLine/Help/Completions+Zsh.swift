@@ -51,7 +51,7 @@ extension Completions {
         case .result: "'1:number or id:'"
         case .words: "'*:word:'"
         case .downloads, .anyDownloads: "'*:download:_pawl_downloads'"
-        case .downloadAndPlace: "'1:download:_pawl_downloads' '2:place:'"
+        case .downloadAndPosition: "'1:download:_pawl_downloads' '2:position:'"
         case .path: "'1:file:_files'"
         case .oneOf(let choices): quoted("1:word:(\(choices.joined(separator: " ")))")
         case .command: quoted("1:command:(\(commandNames.joined(separator: " ")))")

@@ -82,13 +82,14 @@ public enum Help {
     }
 
     static let aboutVariables =
-        "Options of services are also environment variables, and so are --server, --token, --token-file, --ca-file and --limit of get"
-        + " (PAWL_SPEED_LIMIT): --max-concurrent is PAWL_MAX_CONCURRENT. A flag wins. What is repeatable is separated by commas"
-        + " there, but rules of PAWL_SPEED_SCHEDULE by semicolons."
+        "Options of services are also environment variables: --max-concurrent is PAWL_MAX_CONCURRENT. So are --server, --token,"
+        + " --token-file, --ca-file and --limit of get (PAWL_SPEED_LIMIT). A flag overrides its variable. In a variable, the values of"
+        + " a repeatable option are separated by commas, and the entries of PAWL_SPEED_SCHEDULE by semicolons."
 
     static let aboutSettings =
-        "--max-concurrent, --max-per-host, --segments and --speed-limit can be changed at run time (PATCH /settings) and are kept"
-        + " with the data: a value given at the start wins and is kept, otherwise the kept one holds, otherwise the default."
+        "--max-concurrent, --max-per-host, --segments and --speed-limit can be changed at run time (PATCH /settings); the last"
+        + " values are stored with the data. A value given at the start overrides and replaces the stored one; without both, the"
+        + " default applies."
 
     /// The exit statuses of these commands.
     static func statuses(of commands: [CommandName]) -> [String] {

@@ -4,7 +4,7 @@ public enum ManualPage {
     /// The source of the page.
     public static var text: String {
         var lines = [
-            #".\" Made by "pawl man"; docs/pawl.1 is a copy of what that writes."#,
+            #".\" Made by "pawl man"; docs/pawl.1 is a copy of it."#,
             #".TH PAWL 1 "" "\#(escaped(Help.versionLine))" "User Commands""#,
             ".SH NAME", #"pawl \- download files, as a service with a REST API or from the terminal"#, ".SH SYNOPSIS",
         ]
@@ -23,8 +23,8 @@ public enum ManualPage {
         }
         lines += [".SH ENVIRONMENT", escaped(Help.aboutVariables), ".PP", escaped(Help.aboutSettings)]
         lines += [
-            ".TP", ".B NO_COLOR", "If it is not empty, nothing is drawn in colours.", ".TP", ".B XDG_STATE_HOME",
-            #"Where pawl search and pawl parts keep what they listed; \(ti/.local/state if it is not set."#, ".SH EXIT STATUS",
+            ".TP", ".B NO_COLOR", "If this is not empty, output has no colours.", ".TP", ".B XDG_STATE_HOME",
+            #"Directory in which pawl search and pawl parts keep their results; \(ti/.local/state by default."#, ".SH EXIT STATUS",
         ]
         for status in ExitStatus.allCases { lines += [".TP", ".B \(status.rawValue)", escaped(status.meaning)] }
         lines += [".TP", ".B \(escaped(ExitStatus.signals.status))", escaped(ExitStatus.signals.meaning), ".SH FILES"]
@@ -39,9 +39,9 @@ public enum ManualPage {
     }
 
     private static let files = [
-        (path: "./pawl-data", meaning: "what pawl serve keeps, unless --data-dir names another directory"),
-        (path: ".pawl-get", meaning: "what pawl get has not finished yet, in the directory it downloads to"),
-        (path: "$XDG_STATE_HOME/pawl/search.json", meaning: "what the last pawl search found, and the parts listed since"),
+        (path: "./pawl-data", meaning: "data of pawl serve, unless --data-dir names another directory"),
+        (path: ".pawl-get", meaning: "unfinished downloads of pawl get, in their target directory"),
+        (path: "$XDG_STATE_HOME/pawl/search.json", meaning: "results of the last pawl search, and the parts listed since"),
     ]
 
     private static func synopsis(_ command: Command) -> String {

@@ -156,7 +156,7 @@ public enum CommandLineParser {
             guard isGuarded || !configuration.servesOtherMachines else {
                 throw UsageError(
                     "pawl: --host \(configuration.host) serves other machines: give --token TOKEN, --token-file PATH or --tokens-file PATH, or --no-auth"
-                        + " to serve everybody")
+                        + " to serve them without a token")
             }
             do throws(StartError) {
                 try configuration.checkToken()

@@ -16,7 +16,7 @@ struct Command: Sendable {
         /// Ids of downloads; none for all.
         case anyDownloads
         /// The id of a download, and a position in the queue.
-        case downloadAndPlace
+        case downloadAndPosition
         /// Words to search for.
         case words
         /// One of these words.
@@ -75,107 +75,108 @@ enum CommandTable {
     static let all: [Command] = [
         Command(.serve, "run the service"),
         Command(
-            .demo, "run the service with an embedded upstream, so that everything can be tried without a network",
+            .demo, "run the service with an embedded upstream, to try everything without a network",
             examples: [("pawl demo --replicas 3", "a fleet on this machine, with replicas to be killed and watched")]),
         Command(
-            .get, "download URLs into the current directory; run it again to resume what was interrupted", "URL...", .urls,
+            .get, "download URLs into the current directory; run it again to resume interrupted downloads", "URL...", .urls,
             description: [
-                "At a terminal, each download has a line with its progress, and several have one for all of them. In a pipe, plain"
-                    + " lines tell of beginnings, ends and, now and then, progress. With --json, each line is an object whose"
-                    + " member event is progress, saved, failed or done, once at the end.",
-                "What is interrupted, even by a crash, stays in the directory .pawl-get beside its file, and the same command goes"
-                    + " on from there. One pawl get works in a directory at a time.",
+                "On a terminal, each download has a line with its progress, and several downloads also have a line with their total."
+                    + " In a pipe, lines report the start, the progress and the end of each download. With --json, each line is an"
+                    + " object; its member event is progress, saved, failed or, on the last line, done.",
+                "Unfinished downloads are kept in the directory .pawl-get beside the file, even after a crash; the same command"
+                    + " resumes them. Only one pawl get can work in a directory at a time.",
             ],
             examples: [
-                ("pawl get -x 8 --limit 2M https://example.org/large.iso", "over up to 8 connections, 2 MiB/s at most"),
-                ("pawl get -d music -i list.txt", "every URL of a list into a directory"),
+                ("pawl get -x 8 --limit 2M https://example.org/large.iso", "download over up to 8 connections, at most 2 MiB/s"),
+                ("pawl get -d music -i list.txt", "download all URLs of a list into a directory"),
             ]),
         Command(
-            .search, "search by way of the service; number the results for pawl add", "WORD...", .words,
+            .search, "search a catalogue through the service; pawl add takes the numbers of the results", "WORD...", .words,
             description: [
-                "The results are kept in $XDG_STATE_HOME/pawl/search.json, or ~/.local/state, until the next search."
+                "The results are kept in $XDG_STATE_HOME/pawl/search.json, by default in ~/.local/state, until the next search."
             ],
-            examples: [("pawl search -n 5 prelude", "five results at most"), ("pawl add 3", "download the third of them")]),
+            examples: [("pawl search -n 5 prelude", "list at most five results"), ("pawl add 3", "download the third result")]),
         Command(
-            .parts, "list what an album, a season, a podcast or an item of an archive consists of; number the parts for pawl add",
+            .parts, "list the parts of an album, season, podcast or archive item; pawl add takes their numbers",
             "NUMBER|ID", .result,
             description: [
-                "NUMBER is that of a result of the last search. Below the parts are the formats there are, and which of them are"
-                    + " listed. To pawl add, numbers then mean these parts, until the next search."
+                "NUMBER is the number of a result of the last search. The formats of the work follow the list of parts; LISTED marks"
+                    + " the formats of the listed parts. Until the next search, pawl add takes the numbers of these parts."
             ],
             examples: [
-                ("pawl parts 3", "what the third result consists of"), ("pawl add 2-5 7", "download some of that"),
-                ("pawl parts archive:tidewater-soundings-2023 --format Flac", "the parts in one format"),
+                ("pawl parts 3", "list the parts of the third result"), ("pawl add 2-5 7", "download some of these parts"),
+                ("pawl parts archive:tidewater-soundings-2023 --format Flac", "list the parts in one format"),
             ]),
         Command(
-            .add, "give the service something to download: URLs, items by their ids, or by number what was listed last",
+            .add, "add downloads to the service: URLs, ids of items, or numbers from the last list",
             "URL|NUMBER|ID...", .urlsOrResults,
             description: [
-                "Numbers may be ranges, such as 2-4. What the service already has, it does not download again.",
-                "Of a work, which has parts and no file of its own, all parts are downloaded, or those in the formats that are named,"
-                    + " into one folder. Its id is a label of each, to list and command them by. The same command again fetches what"
-                    + " failed or is missing.",
+                "Numbers may be ranges, such as 2-4. The service does not download a file again that it already has.",
+                "A work has parts and no file of its own: all its parts, or those in the given formats, are downloaded into one"
+                    + " folder. Each part has the work's id as a label, by which commands can select the parts. The same command again"
+                    + " downloads parts that failed or are missing.",
             ],
             examples: [
-                ("pawl add --paused -l books https://example.org/a.epub", "to be resumed later, with a label"),
-                ("pawl add archive:tidewater-soundings-2023 --format Flac", "a whole work in one format"),
-                ("pawl pause --all -l archive:tidewater-soundings-2023", "a work as a whole"),
+                ("pawl add --paused -l books https://example.org/a.epub", "add a paused download with a label"),
+                ("pawl add archive:tidewater-soundings-2023 --format Flac", "download a whole work in one format"),
+                ("pawl pause --all -l archive:tidewater-soundings-2023", "pause all parts of a work"),
             ]),
         Command(
             .list, "list the service's downloads, newest first",
-            description: ["What waits for its turn has its place in the queue behind its state: queued #1 is the next to begin."],
-            examples: [("pawl list --state failed --state retrying", "what did not go well")]),
+            description: ["A queued download shows its position in the queue: queued #1 starts next."],
+            examples: [("pawl list --state failed --state retrying", "list downloads with errors")]),
         Command(
-            .watch, "show the service's downloads as they go on, like top; with IDs, until those have ended", "[ID...]",
+            .watch, "show the service's downloads live, like top; with IDs, until these downloads have ended", "[ID...]",
             .anyDownloads,
             description: [
-                "Shows all that is under way or waiting, and what has ended of the newest 200 downloads.",
-                "Keys: arrows choose a download; p pauses it or lets it go on; c cancels it, after a question; q ends. In a pipe,"
-                    + " each change of state is a line; with --json, each event is one.",
-                "With IDs, the exit status is 1 if one of them fails, or is cancelled or removed.",
+                "Shows all live downloads, and the ended ones among the newest 200 downloads.",
+                "Keys: arrows select a download; p pauses or resumes it; c cancels it after a confirmation; q quits. In a pipe, each"
+                    + " change of state is a line; with --json, each event is a line.",
+                "With IDs, the exit status is 1 if one of the downloads fails or is cancelled or removed.",
             ]),
         Command(
-            .move, "give a queued or paused download another place in the queue; 1 is the next to begin", "ID PLACE",
-            .downloadAndPlace,
+            .move, "move a queued or paused download to another position in the queue; position 1 starts next", "ID POSITION",
+            .downloadAndPosition,
             description: [
-                "A place beyond the end is the end. Between downloads of other priorities it takes the nearest priority that fits."
+                "A position beyond the end is the end. Between downloads of other priorities, the download gets the nearest priority that"
+                    + " fits there."
             ],
-            examples: [("pawl move 01M7YW 1", "this one next")]),
+            examples: [("pawl move 01M7YW 1", "start this download next")]),
         Command(
-            .pause, "stop downloads; their bytes are kept", "ID...|--all", .downloads,
-            description: ["IDs may be shortened to what no other download's begins with, here and wherever they are taken."]),
-        Command(.resume, "let paused and failed downloads go on from the bytes they have", "ID...|--all", .downloads),
-        Command(.cancel, "stop downloads for good; their bytes are deleted", "ID...|--all", .downloads),
-        Command(.retry, "begin failed and cancelled downloads again, from nothing", "ID...", .downloads),
+            .pause, "stop downloads and keep their bytes", "ID...|--all", .downloads,
+            description: ["All commands accept shortened IDs: a beginning that only one download's ID has."]),
+        Command(.resume, "continue paused and failed downloads from their bytes", "ID...|--all", .downloads),
+        Command(.cancel, "stop downloads and delete their bytes", "ID...|--all", .downloads),
+        Command(.retry, "start failed and cancelled downloads again from the first byte", "ID...", .downloads),
         Command(
-            .rm, "forget downloads; live ones are cancelled, finished files stay unless --delete-file", "ID...", .downloads),
+            .rm, "remove downloads; live ones are cancelled, and finished files stay unless --delete-file is given", "ID...", .downloads),
         Command(
-            .check, "compare the records of a data directory, or of a fleet, with its files, and repair what is wrong",
+            .check, "compare the records of a data directory or a fleet with its files; --repair repairs faults",
             description: [
-                "No service may have the directory meanwhile. Finished files are compared by length and SHA-256. Each fault is a line"
-                    + " on standard output, and makes the exit status 1 unless it is repaired; it is 5 if none was found, but not"
-                    + " everything could be looked at. With --repair, a damaged file is kept under damaged/ and its download has"
+                "No service may use the directory at the same time. Finished files are compared by length and SHA-256. Each fault is"
+                    + " a line on standard output. The exit status is 1 if a fault is not repaired, and 5 if no fault was found but not"
+                    + " everything could be checked. With --repair, a damaged file is moved to damaged/, and its download becomes"
                     + " failed, so that it can be tried again.",
-                "With --store and --files, records are compared with objects by length, while replicas run. Objects and unfinished uploads"
-                    + " that no record names and that are older than a day are faults, and --repair removes them.",
+                "With --store and --files, records are compared with objects by length, while replicas run. An object or unfinished"
+                    + " upload is a fault if no record names it and it is older than a day; --repair removes it.",
             ]),
         Command(
-            .backup, "copy the records of a data directory, also while its service runs", "FILE", .path,
+            .backup, "copy the records of a data directory, even while its service runs", "FILE", .path,
             description: [
-                "The copy is of one moment, and complete or not there. It takes the place of what FILE was before. To restore it,"
-                    + " stop the service, remove pawl.sqlite-wal and pawl.sqlite-shm, and copy it over pawl.sqlite."
+                "The copy has the records of one moment. It replaces FILE once it is complete. To restore it, stop the service, remove"
+                    + " pawl.sqlite-wal and pawl.sqlite-shm, and copy FILE to pawl.sqlite."
             ],
-            examples: [("pawl backup --data-dir /var/lib/pawl /backup/pawl.sqlite", "every night, by cron")]),
-        Command(.health, "exit with 0 if the service on this machine responds, with 1 otherwise"),
+            examples: [("pawl backup --data-dir /var/lib/pawl /backup/pawl.sqlite", "make a backup, such as every night by cron")]),
+        Command(.health, "check that the service on this machine responds; exit with 0 if it does, with 1 otherwise"),
         Command(
-            .completions, "write a script that completes command lines", shells.joined(separator: "|"), .oneOf(shells),
+            .completions, "write a completion script for a shell", shells.joined(separator: "|"), .oneOf(shells),
             examples: [
                 ("source <(pawl completions bash)", "in ~/.bashrc"),
                 ("pawl completions zsh > ~/.zfunc/_pawl", "in a directory of $fpath"),
                 ("pawl completions fish > ~/.config/fish/completions/pawl.fish", ""),
             ]),
-        Command(.man, "write the manual page", examples: [("pawl man | man -l -", "read it")]),
-        Command(.help, "explain the program, or one command", "[command]", .command),
+        Command(.man, "write the manual page", examples: [("pawl man | man -l -", "read the manual page")]),
+        Command(.help, "explain the program or one command", "[command]", .command),
         Command(.version, "print the version"),
     ]
 }

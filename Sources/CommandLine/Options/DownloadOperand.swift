@@ -10,14 +10,14 @@ public enum DownloadOperand: Sendable, Equatable {
     case item(String)
 
     /// The maximum number of a result.
-    private static let mostResults = 1000
+    private static let maximumResult = 1000
 
     /// Parses a URL, a number, two numbers with a hyphen, or an id; `nil` for anything else.
     public init?(_ text: String) {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         let numbers = parts.compactMap { part in part.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(part) : nil }
         if numbers.count == parts.count, let first = numbers.first, let last = numbers.last {
-            guard first >= 1, first <= last, last <= Self.mostResults else { return nil }
+            guard first >= 1, first <= last, last <= Self.maximumResult else { return nil }
             self = .results(first...last)
         } else if let url = HTTPURL(text) {
             self = .url(url)

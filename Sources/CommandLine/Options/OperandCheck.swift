@@ -9,7 +9,7 @@ enum OperandCheck {
         switch CommandTable.command(invocation.command).operands {
         case .none:
             guard invocation.client.labels.count <= 1 else {
-                throw UsageError("pawl: --label is given twice: pawl \(name) takes one label to choose by")
+                throw UsageError("pawl: --label is given more than once: pawl \(name) takes one label")
             }
         case .anyDownloads, .command: break
         case .urls:
@@ -38,11 +38,11 @@ enum OperandCheck {
                     "pawl: pawl \(name) takes the number of one result of the last search, such as 3, or the id of one item, such"
                         + " as itunes:collection:1038991417")
             }
-        case .downloadAndPlace:
+        case .downloadAndPosition:
             guard operands.count == 2, !operands[0].isEmpty, operands[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
                 Int64(operands[1]).map({ $0 >= 1 }) ?? false
             else {
-                throw UsageError("pawl: pawl \(name) takes an ID and a place in the queue, 1 or more: 1 is the next")
+                throw UsageError("pawl: pawl \(name) takes an ID and a position in the queue, from 1, which starts next")
             }
         case .downloads: try checkChoice(invocation)
         case .path:
@@ -66,15 +66,15 @@ enum OperandCheck {
         let name = invocation.command.rawValue
         let hasAll = invocation.command != .retry && invocation.command != .rm
         if invocation.client.labels.count > 1 {
-            throw UsageError("pawl: --label is given twice: pawl \(name) takes one label to choose by")
+            throw UsageError("pawl: --label is given more than once: pawl \(name) takes one label")
         } else if invocation.client.meansAll {
             guard invocation.operands.isEmpty else {
-                throw UsageError("pawl: --all means all downloads: pawl \(name) takes it, or IDs, not both")
+                throw UsageError("pawl: --all selects all downloads: pawl \(name) takes --all or IDs, not both")
             }
         } else if !invocation.client.labels.isEmpty {
-            throw UsageError("pawl: --label chooses among --all: pawl \(name) takes them together, or IDs")
+            throw UsageError("pawl: --label selects among all downloads: pawl \(name) takes it with --all, not with IDs")
         } else if invocation.client.folder != nil {
-            throw UsageError("pawl: --folder chooses among --all: pawl \(name) takes them together, or IDs")
+            throw UsageError("pawl: --folder selects among all downloads: pawl \(name) takes it with --all, not with IDs")
         } else if invocation.operands.isEmpty {
             throw UsageError("pawl: nothing to \(name): pawl \(name) takes one or more IDs\(hasAll ? ", or --all" : "")")
         }
@@ -85,20 +85,20 @@ enum OperandCheck {
         guard invocation.operands.count != 1 || invocation.listFile != nil else { return }
         if isNamed { throw UsageError("pawl: --output names one file, so it takes exactly one URL\(elsewhere)") }
         if invocation.checksum != nil {
-            throw UsageError("pawl: --checksum is of one file, so it takes exactly one URL")
+            throw UsageError("pawl: --checksum is for one file, so it takes exactly one URL")
         }
     }
 
     /// The error for an invalid URL.
-    static func badURL(_ text: String, of command: String, besides: String = "", at place: String = "") -> UsageError {
+    static func badURL(_ text: String, of command: String, besides: String = "", at location: String = "") -> UsageError {
         if let end = text.firstRange(of: "://")?.lowerBound {
             let scheme = text[..<end].lowercased()
             if !scheme.isEmpty, scheme != "http", scheme != "https" {
                 return UsageError(
-                    "pawl: \(place)'\(text)' is a URL of '\(scheme)': pawl \(command) takes only http and https\(besides)")
+                    "pawl: \(location)'\(text)' is a URL of '\(scheme)': pawl \(command) takes only http and https\(besides)")
             }
-            return UsageError("pawl: \(place)'\(text)' \(HTTPURL.fault(of: text))")
+            return UsageError("pawl: \(location)'\(text)' \(HTTPURL.fault(of: text))")
         }
-        return UsageError("pawl: \(place)'\(text)' is not a URL: pawl \(command) takes absolute http or https URLs\(besides)")
+        return UsageError("pawl: \(location)'\(text)' is not a URL: pawl \(command) takes absolute http or https URLs\(besides)")
     }
 }

@@ -6,7 +6,7 @@ extension OptionTable {
     static let client: [Option] = [
         Option(
             "server", "URL", accepts: "an http or https URL without user, query or fragment", default: "http://127.0.0.1:8080",
-            "the service to talk to", commands: CommandName.clients
+            "URL of the service", commands: CommandName.clients
         ) { invocation, value in
             guard let url = HTTPURL(value), url.query == nil, !url.hasUserInfo else { return false }
             invocation.client.server = url
@@ -24,14 +24,14 @@ extension OptionTable {
         )
         .short("x"),
         .rate(
-            "limit", "bytes per second of each download; 0 is none", isInEnvironment: false, commands: [.add], \.client.speedLimit
+            "limit", "bytes per second for each download; 0 is unlimited", isInEnvironment: false, commands: [.add], \.client.speedLimit
         )
         .alias("speed-limit"),
         integer(
             "priority", DownloadLimits.priorities, default: "0", "greater ones begin first", commands: [.add], \.priority),
         Option(
             "label", "LABEL", accepts: "a text of 1 to 200 bytes", default: "none",
-            "label to add, or that downloads must have to be meant", isRepeatable: true, isInEnvironment: false,
+            "label to add, or to select downloads by", isRepeatable: true, isInEnvironment: false,
             commands: [.add, .list, .pause, .resume, .cancel]
         ) { invocation, value in
             guard (1...200).contains(value.utf8.count) else { return false }
@@ -41,21 +41,21 @@ extension OptionTable {
         .short("l"),
         text(
             "folder", "FOLDER", accepts: "a relative path such as music/live, or an empty text", default: "none",
-            "directory for the finished file, or in which it must be for a download to be meant",
+            "folder for the finished file, or to select downloads by",
             commands: [.add, .list, .pause, .resume, .cancel], isAcceptable: { !$0.hasPrefix("/") }, \.folder
         ),
         Option(
             "format", "FORMAT", accepts: "a format that the work has, or original or all", default: "the service's choice",
-            "format of the parts of a work", isRepeatable: true, isInEnvironment: false, commands: [.parts, .add]
+            "format of the parts to list or to add", isRepeatable: true, isInEnvironment: false, commands: [.parts, .add]
         ) { invocation, value in
             guard !value.isEmpty else { return false }
             invocation.client.formats.append(value)
             return true
         },
-        toggle("paused", "add it, but do not begin", commands: [.add], \.startsPaused),
+        toggle("paused", "add downloads as paused", commands: [.add], \.startsPaused),
         Option(
             "state", "STATE", accepts: "one of " + states.joined(separator: ", "), default: "all",
-            "state that downloads must be in to be listed", isRepeatable: true, isInEnvironment: false, commands: [.list]
+            "state of the downloads to list", isRepeatable: true, isInEnvironment: false, commands: [.list]
         ) { invocation, value in
             guard states.contains(value.lowercased()) else { return false }
             invocation.client.states.append(value.lowercased())
@@ -63,35 +63,35 @@ extension OptionTable {
         }
         .completed(from: .oneOf(states)),
         text(
-            "query", "TEXT", accepts: "a text", default: "none", "text that URL, file name or track name must contain",
+            "query", "TEXT", accepts: "a text", default: "none", "text that the URL, file name or track name must contain",
             commands: [.list], isAcceptable: { !$0.isEmpty }, \.text
         )
         .short("q"),
         integer(
-            "count", 1...100_000, default: "50 of list, all with --ids; 20 of search, at most 200", "most rows to show",
+            "count", 1...100_000, default: "50 of list, all with --ids; 20 of search, at most 200", "maximum number of rows",
             commands: [.list, .search],
             \.count
         )
         .short("n"),
-        toggle("ids", "write the identifiers only", commands: [.list], \.writesIDsOnly),
+        toggle("ids", "write only the IDs", commands: [.list], \.writesIDsOnly),
         toggle(
-            "all", "all downloads that the command applies to, rather than those named", commands: [.pause, .resume, .cancel],
+            "all", "apply the command to all downloads, instead of given IDs", commands: [.pause, .resume, .cancel],
             \.meansAll
         ),
         toggle("delete-file", "delete the finished file as well", commands: [.rm], \.deletesFile),
         text(
-            "source", "SOURCE", accepts: "a source, such as itunes or archive", default: "the service's", "where to search",
+            "source", "SOURCE", accepts: "a source, such as itunes or archive", default: "the service's", "catalogue to search",
             commands: [.search], isAcceptable: { !$0.isEmpty }, \.source
         )
         .completed(from: .oneOf(["itunes", "posts", "archive"])),
         text(
             "media", "MEDIA", accepts: "a kind of media, such as music or podcast", default: "the source's",
-            "what kind of media to search for", commands: [.search], isAcceptable: { !$0.isEmpty }, \.media),
+            "kind of media to search for", commands: [.search], isAcceptable: { !$0.isEmpty }, \.media),
         text(
-            "entity", "ENTITY", accepts: "what there is of the media, such as album or podcastEpisode", default: "the source's",
-            "what to find of it", commands: [.search], isAcceptable: { !$0.isEmpty }, \.entity),
+            "entity", "ENTITY", accepts: "a kind of result of the media, such as album or podcastEpisode", default: "the source's",
+            "kind of result to search for", commands: [.search], isAcceptable: { !$0.isEmpty }, \.entity),
         text(
-            "country", "CODE", accepts: "a country's two letters", default: "the source's", "whose store to search",
+            "country", "CODE", accepts: "a country code of two letters", default: "the source's", "country of the store to search",
             commands: [.search], isAcceptable: { $0.utf8.count == 2 }, \.country),
     ]
 

@@ -6,7 +6,7 @@ extension OptionTable {
     static let get: [Option] = [
         Option(
             "output", "FILE", accepts: "a path, for one URL", default: "the origin's name for it",
-            "file to write to, in a directory that is made if it is missing", isInEnvironment: false, commands: [.get]
+            "file to write; its directory is made if it is missing", isInEnvironment: false, commands: [.get]
         ) { invocation, value in
             guard isPath(value), !value.hasSuffix("/") else { return false }
             invocation.output = value
@@ -15,20 +15,20 @@ extension OptionTable {
         .short("o").completed(from: .file),
         Option(
             "directory", "PATH", accepts: "a path", default: "the current one",
-            "directory to write into, made if it is missing", isInEnvironment: false, commands: [.get]
+            "directory for the files; it is made if it is missing", isInEnvironment: false, commands: [.get]
         ) { invocation, value in
             guard isPath(value) else { return false }
             invocation.directory = value
             return true
         }
         .short("d").completed(from: .directory),
-        .rate("limit", "bytes per second over all downloads; 0 is none", commands: [.get], \.configuration.speedLimit)
+        .rate("limit", "bytes per second for all downloads together; 0 is unlimited", commands: [.get], \.configuration.speedLimit)
             .alias("speed-limit").variable("PAWL_SPEED_LIMIT"),
         Option(
             "checksum", "ALGORITHM:HEX",
             accepts: Checksum.Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
                 + ", a colon and the digest in hexadecimal digits, such as sha-256:9f86d0…",
-            default: "none", "digest that the file must have, for one URL", isInEnvironment: false, commands: [.get, .add]
+            default: "none", "checksum that the file must have; for one URL", isInEnvironment: false, commands: [.get, .add]
         ) { invocation, value in
             guard let checksum = try? Checksum(parsing: value) else { return false }
             invocation.checksum = checksum.description
@@ -36,7 +36,7 @@ extension OptionTable {
         },
         Option(
             "input", "LIST", accepts: "a path, or - for standard input", default: "none",
-            "file of more URLs, one on a line; empty lines and those that begin with # are skipped", isInEnvironment: false,
+            "file of further URLs, one on a line; empty lines and lines that begin with # are skipped", isInEnvironment: false,
             commands: [.get, .add]
         ) { invocation, value in
             guard isPath(value) else { return false }

@@ -15,7 +15,7 @@ enum OptionTable {
 
     private static let check: [Option] = [
         Option(
-            "repair", nil, accepts: "true or false", default: "off", "repair what is wrong, as far as that is possible",
+            "repair", nil, accepts: "true or false", default: "off", "repair faults, as far as possible",
             isInEnvironment: false, commands: [.check]
         ) { invocation, value in
             guard ["true", "false"].contains(value) else { return false }
@@ -28,7 +28,7 @@ enum OptionTable {
     private static let services: [Option] = [
         Option(
             "host", "ADDRESS", accepts: "an IP address or localhost", default: "127.0.0.1",
-            "address to bind; anything but loopback needs --token, --token-file, --tokens-file or --no-auth",
+            "address to bind; any address but loopback needs --token, --token-file, --tokens-file or --no-auth",
             commands: [.serve, .demo, .health]
         ) { invocation, value in
             guard let host = bindableHost(value) else { return false }
@@ -49,7 +49,7 @@ enum OptionTable {
         },
         Option(
             "data-dir", "PATH", accepts: "a path", default: "./pawl-data, or ./pawl-demo of pawl demo",
-            "directory that holds everything the service keeps", commands: [.serve, .demo, .check, .backup]
+            "directory for all data of the service", commands: [.serve, .demo, .check, .backup]
         ) { invocation, value in
             guard isPath(value) else { return false }
             invocation.configuration.dataDirectory = value
@@ -57,25 +57,25 @@ enum OptionTable {
         }
         .completed(from: .directory),
         .path(
-            "downloads-dir", default: "that of --data-dir",
-            "directory that holds the files instead, partial and finished: it may be on another volume",
+            "downloads-dir", default: "the directory of --data-dir",
+            "directory for part files and finished files, such as one on another volume",
             commands: [.serve, .demo, .check], \.downloadsDirectory
         )
         .completed(from: .directory),
         Option(
-            "store", "URL", accepts: "a postgres:// URL, as libpq takes it", default: "none: SQLite in --data-dir",
-            "database that replicas share; with --files", isSecret: true, commands: [.serve, .check]
+            "store", "URL", accepts: "a postgres:// URL in libpq's form", default: "none: SQLite in --data-dir",
+            "database that replicas share; needs --files", isSecret: true, commands: [.serve, .check]
         ) { invocation, value in
             guard Configuration.isStore(value) else { return false }
             invocation.configuration.store = value
             invocation.configuration.storeFile = nil
             return true
         },
-        .path("store-file", "file whose first line is that URL", commands: [.serve, .check], \.storeFile) { $0.store = nil },
+        .path("store-file", "file whose first line is the URL of the database", commands: [.serve, .check], \.storeFile) { $0.store = nil },
         Option(
             "files", "URL", accepts: ObjectLocation.form, default: "none: --downloads-dir",
-            "object storage that replicas keep finished files in, with the keys of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and"
-                + " AWS_SESSION_TOKEN; with --store",
+            "object storage for the finished files of all replicas, with the keys in AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY"
+                + " and AWS_SESSION_TOKEN; needs --store",
             commands: [.serve, .check]
         ) { invocation, value in
             guard let location = try? ObjectLocation(parsing: value) else { return false }
@@ -84,25 +84,26 @@ enum OptionTable {
         },
         Option(
             "lease", "TIME", accepts: "\(TimeSpan.accepted), from 3s to 1h", default: "15s",
-            "for how long a replica that is not heard of keeps its downloads; longer than a restart takes", commands: [.serve]
+            "time after which other replicas take over the downloads of a silent replica; choose more than a restart takes",
+            commands: [.serve]
         ) { invocation, value in
             guard let lease = TimeSpan.parse(value), (.seconds(3) ... .seconds(3600)).contains(lease) else { return false }
             invocation.configuration.lease = lease
             return true
         },
         .toggle(
-            "leave", "at the end, leave all downloads to other replicas at once: for one that does not come back",
+            "leave", "release all downloads to other replicas at the end; for a replica that is not started again",
             commands: [.serve], \.leavesFleet),
         .permissions(
             "file-mode", accepts: "three or four octal digits from 0600 to 0666, without a right to execute", default: "0600",
-            "mode of finished files, whatever the umask is", needing: 0o600, within: 0o666, \.filePermissions.file),
+            "mode of finished files, regardless of the umask", needing: 0o600, within: 0o666, \.filePermissions.file),
         .permissions(
             "directory-mode", accepts: "three or four octal digits from 0700 to 0777, or from 2700 to 2777", default: "0700",
-            "mode of directories that are made for them, and of files/ itself", needing: 0o700, within: 0o2777,
+            "mode of files/ and of the directories in it", needing: 0o700, within: 0o2777,
             \.filePermissions.directory),
         Option(
             "token", "TOKEN", accepts: "1 to 4096 visible ASCII characters without spaces", default: "none",
-            "bearer token that every API request must carry; of 16 characters or more where other machines are served",
+            "bearer token that every API request must carry; at least 16 characters if other machines are served",
             isSecret: true,
             commands: CommandName.services.union(CommandName.clients)
         ) { invocation, value in
@@ -112,48 +113,48 @@ enum OptionTable {
             return true
         },
         .path(
-            "token-file", "file whose first line is that token", commands: CommandName.services.union(CommandName.clients),
+            "token-file", "file whose first line is the token", commands: CommandName.services.union(CommandName.clients),
             \.tokenFile
         ) { $0.token = nil },
         .path(
             "tokens-file",
-            "file of more tokens, a line each: name, scope (full, read or metrics), and the token or sha256:<64 hex>",
+            "file of further tokens, one on a line: name, scope (full, read or metrics), and the token or sha256:<64 hex>",
             \.tokensFile),
         .toggle("no-auth", "serve other machines without a token", \.allowsAnonymous),
-        .toggle("no-aria2", "do not serve clients of aria2 at /jsonrpc", \.leavesOutAria2),
+        .toggle("no-aria2", "disable aria2's RPC at /jsonrpc", \.leavesOutAria2),
         Option(
             "webhook-secret", "SECRET", accepts: "a text that is not empty", default: "none",
-            "key of the HMAC-SHA256 signature on webhooks", isSecret: true
+            "key of the HMAC-SHA256 signatures of webhooks", isSecret: true
         ) { invocation, value in
             guard !value.isEmpty else { return false }
             invocation.configuration.webhookSecret = value
             invocation.configuration.webhookSecretFile = nil
             return true
         },
-        .path("webhook-secret-file", "file whose first line is that key", \.webhookSecretFile) { $0.webhookSecret = nil },
+        .path("webhook-secret-file", "file whose first line is the key of webhook signatures", \.webhookSecretFile) { $0.webhookSecret = nil },
         .number(
-            "max-concurrent", 1...1000, default: "8", "downloads transferring at once", commands: [.serve, .demo, .get],
+            "max-concurrent", 1...1000, default: "8", "maximum number of downloads that transfer at once", commands: [.serve, .demo, .get],
             \.maxConcurrent),
         .number(
-            "max-per-host", 1...1000, default: "4", "of those, downloads per origin host and port",
+            "max-per-host", 1...1000, default: "4", "maximum number of downloads that transfer from one origin (host and port) at once",
             commands: [.serve, .demo, .get], \.maxPerHost),
         .number(
-            "segments", 1...16, default: "4", "most connections for one large file; files under 8 MiB use one",
+            "segments", 1...16, default: "4", "maximum number of connections for one large file; files under 8 MiB use one",
             commands: [.serve, .demo, .get], \.segments
         )
         .short("x"),
-        .rate("speed-limit", "bytes per second over all downloads; 0 is none", \.configuration.speedLimit),
+        .rate("speed-limit", "bytes per second for all downloads together; 0 is unlimited", \.configuration.speedLimit),
         .size(
-            "min-free", "while fewer bytes are free on the disk, no download starts; 0: that does not matter",
+            "min-free", "free bytes on the disk below which no download starts; 0 is no minimum",
             \.minFree),
-        .size("quota", "bytes of all files together; the last download may go beyond, others wait; 0 is no limit", \.quota),
-        .span("keep-completed", "for how long the records of completed downloads are kept", \.retention.completed),
-        .span("keep-ended", "for how long those of failed and cancelled ones are kept", \.retention.ended),
+        .size("quota", "bytes of all files beyond which no download starts; started downloads may exceed it; 0 is unlimited", \.quota),
+        .span("keep-completed", "time for which the records of completed downloads are kept", \.retention.completed),
+        .span("keep-ended", "time for which the records of failed and cancelled downloads are kept", \.retention.ended),
         .toggle(
-            "delete-expired-files", "remove finished files with records that --keep-completed removes", \.retention.deletesFiles),
+            "delete-expired-files", "delete finished files together with the records that --keep-completed removes", \.retention.deletesFiles),
         Option(
             "speed-schedule", "ENTRY", accepts: SpeedSchedule.Entry.accepted, default: "none",
-            "speed limit at certain local times, before --speed-limit; the first entry that covers the moment counts",
+            "speed limit at certain local times, in place of --speed-limit; the first matching entry applies",
             isRepeatable: true
         ) { invocation, value in
             let entries = invocation.configuration.speedSchedule?.entries ?? []
@@ -166,21 +167,21 @@ enum OptionTable {
         .separated(by: ";"),
         .toggle(
             "allow-private",
-            "allow destinations on loopback, private, link-local and other special-use addresses, this machine's own and its neighbours'",
+            "allow destinations on loopback, private, link-local and other special-use addresses, and in this machine's own networks",
             commands: [.serve, .demo, .get], \.allowsPrivate),
         .destinations("allow-destination", "destination that is always allowed", \.allowedDestinations),
-        .destinations("deny-destination", "destination that is never allowed, whatever allows it", \.deniedDestinations),
+        .destinations("deny-destination", "destination that is refused, even if another option allows it", \.deniedDestinations),
         Option(
             "proxy", "URL", accepts: "an http, https or socks5h URL of a proxy, optionally with user and password",
             default: "none",
-            "proxy for downloads, searches and webhooks; no other variable of the environment names one", isSecret: true,
+            "proxy for downloads, searches and webhooks; variables such as http_proxy are ignored", isSecret: true,
             commands: [.serve, .demo, .get]
         ) { invocation, value in
             guard let proxy = Proxy(parsing: value) else { return false }
             invocation.configuration.proxy = proxy
             return true
         },
-        .destinations("no-proxy", "destination that is asked without the proxy", \.directDestinations),
+        .destinations("no-proxy", "destination that is reached without the proxy", \.directDestinations),
         Option(
             "cors-origin", "ORIGIN", accepts: "an origin such as https://example.org:8443, or * for all", default: "none",
             "browser origin that may call the API", isRepeatable: true
@@ -191,7 +192,7 @@ enum OptionTable {
         },
         Option(
             "allowed-host", "HOST", accepts: "a host name, *.suffix, an address, or * for all",
-            default: "loopback names and the bound address", "Host value that is accepted as well (guards against DNS rebinding)",
+            default: "loopback names and the bound address", "further accepted value of Host (protects against DNS rebinding)",
             isRepeatable: true
         ) { invocation, value in
             guard let host = AllowedHost(parsing: value) else { return false }
@@ -200,16 +201,15 @@ enum OptionTable {
         },
         .number(
             "rate-limit", 0...1_000_000, default: "0",
-            "requests per second that one client's address may send, twice as many at once; 0 is no limit", \.rateLimit),
+            "requests per second from one client address, with bursts of twice as many; 0 is unlimited", \.rateLimit),
         .number(
             "max-connections-per-address", 0...1_000_000,
-            default: "half of all that there may be, but no limit for this machine and"
-                + " for trusted proxies",
-            "connections that one client's address may have open; 0 is no limit"
+            default: "half of all connections; unlimited for this machine and trusted proxies",
+            "maximum number of open connections from one client address; 0 is unlimited"
         ) { $0.maxConnectionsPerAddress = $1 },
         Option(
             "trusted-proxy", "CIDR", accepts: "an address or a block such as 10.0.0.0/8", default: "none",
-            "proxy that is believed what it says of the client, in Forwarded or X-Forwarded-For, -Proto, -Host and -Prefix",
+            "proxy whose Forwarded or X-Forwarded-For, -Proto, -Host and -Prefix fields are trusted",
             isRepeatable: true
         ) { invocation, value in
             guard let block = AddressBlock(parsing: value) else { return false }
@@ -218,7 +218,7 @@ enum OptionTable {
         },
         Option(
             "base-path", "PATH", accepts: "/ or a path such as /pawl, of letters, digits, -, ., _ and ~", default: "/",
-            "what stands before every path, and in links; /healthz and /readyz are at the root as well"
+            "prefix of every path and link; /healthz and /readyz are also at the root"
         ) { invocation, value in
             guard let prefix = PathPrefix(parsing: value) else { return false }
             invocation.configuration.basePath = prefix
@@ -226,7 +226,7 @@ enum OptionTable {
         },
         Option(
             "unix-socket", "PATH", accepts: "a path of at most 107 bytes", default: "none",
-            "Unix socket to listen on besides, for a proxy on this machine, which is trusted"
+            "additional Unix socket to listen on, for a proxy on this machine, which is trusted"
         ) { invocation, value in
             guard isPath(value), value.utf8.count <= 107 else { return false }
             invocation.configuration.unixSocket = value
@@ -235,18 +235,18 @@ enum OptionTable {
         .completed(from: .file),
         .number(
             "drain-delay", 0...60, default: "0",
-            "seconds for which requests are still taken after the signal to end, while /readyz says no", \.drainDelay),
-        .base("itunes-url", default: "https://itunes.apple.com", "base of the iTunes Search API", \.itunesURL),
-        .base("posts-url", default: "https://jsonplaceholder.typicode.com", "base of the JSONPlaceholder API", \.postsURL),
-        .base("archive-url", default: "https://archive.org", "base of the Internet Archive", \.archiveURL),
+            "seconds for which requests are still accepted after the signal to end, while /readyz responds with 503", \.drainDelay),
+        .base("itunes-url", default: "https://itunes.apple.com", "base URL of the iTunes Search API", \.itunesURL),
+        .base("posts-url", default: "https://jsonplaceholder.typicode.com", "base URL of the JSONPlaceholder API", \.postsURL),
+        .base("archive-url", default: "https://archive.org", "base URL of the Internet Archive", \.archiveURL),
         .path(
-            "ca-file", default: "the system's store", "PEM bundle for TLS verification",
+            "ca-file", default: "the system's certificates", "PEM bundle of certificates for TLS verification",
             commands: CommandName.services.union(CommandName.clients).union([.get]), \.caFile),
         .choice(
-            "log-level", default: "info, or warning of pawl get", "least severe lines that are logged, to standard error",
+            "log-level", default: "info, or warning of pawl get", "minimum severity of the log lines on standard error",
             commands: [.serve, .demo, .get], \.logLevel),
-        .toggle("access-log", "log each request at info, with its status, duration and the name of its token", \.logsRequests),
-        .choice("log-format", default: "text", "how a line of the log is written", \.logFormat),
+        .toggle("access-log", "log each request at level info, with its status, its duration and the name of its token", \.logsRequests),
+        .choice("log-format", default: "text", "format of log lines", \.logFormat),
     ]
 
     /// The address to bind, without brackets; `nil` if the text is neither an IP address nor `localhost`.
@@ -323,14 +323,14 @@ extension Option {
     /// The permission bits of a mode.
     /// - Parameters:
     ///   - needed: The required bits.
-    ///   - most: The allowed bits.
+    ///   - allowed: The allowed bits.
     fileprivate static func permissions(
         _ name: String, accepts: String, default defaultText: String, _ meaning: String, needing needed: UInt32,
-        within most: UInt32, _ property: any WritableKeyPath<Configuration, UInt32?> & Sendable
+        within allowed: UInt32, _ property: any WritableKeyPath<Configuration, UInt32?> & Sendable
     ) -> Option {
         Option(name, "MODE", accepts: accepts, default: defaultText, meaning) { invocation, value in
             guard (3...4).contains(value.utf8.count), value.utf8.allSatisfy({ (0x30...0x37).contains($0) }),
-                let bits = UInt32(value, radix: 8), bits & needed == needed, bits & ~most == 0
+                let bits = UInt32(value, radix: 8), bits & needed == needed, bits & ~allowed == 0
             else { return false }
             invocation.configuration[keyPath: property] = bits
             return true

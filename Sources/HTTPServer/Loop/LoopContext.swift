@@ -90,7 +90,7 @@ struct LoopContext: ~Copyable {
         }
     }
 
-    /// Takes the read buffer; ``giveBack(_:)`` returns it.
+    /// Takes the read buffer; ``returnBuffer(_:)`` returns it.
     mutating func takeReadBuffer() -> [UInt8] {
         var buffer: [UInt8] = []
         swap(&buffer, &readBuffer)

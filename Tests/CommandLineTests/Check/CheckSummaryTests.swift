@@ -6,11 +6,11 @@ import Testing
 @Suite("What pawl check says at its end")
 struct CheckSummaryTests {
     @Test(
-        "it counts what it looked at, what is wrong, and what is known to be gone",
+        "Counts records, files, faults and files known to be missing",
         arguments: [
-            (0, 0, 0, "3 records, 2 finished files (0 B hashed): nothing is wrong"),
-            (1, 0, 0, "3 records, 2 finished files (0 B hashed), 1 more file known to be gone: nothing else is wrong"),
-            (2, 1, 1, "3 records, 2 finished files (0 B hashed), 2 more files known to be gone: 1 fault, all repaired"),
+            (0, 0, 0, "3 records, 2 finished files (0 B hashed): no faults"),
+            (1, 0, 0, "3 records, 2 finished files (0 B hashed), 1 more file known to be missing: no other faults"),
+            (2, 1, 1, "3 records, 2 finished files (0 B hashed), 2 more files known to be missing: 1 fault, all repaired"),
             (0, 1, 0, "3 records, 2 finished files (0 B hashed): 1 fault"),
         ])
     func summary(missing: Int, faults: Int, repaired: Int, text: String) {

@@ -59,11 +59,11 @@ struct CommandTableTests {
             #expect(Help.text().contains("\n  \(status.rawValue)        \(status.meaning.prefix(40))"))
             #expect(ManualPage.text.contains(".B \(status.rawValue)\n"))
         }
-        #expect(!Help.text(for: .get).contains("the service wants a token"))
-        #expect(Help.text(for: .list).contains("the service wants a token"))
+        #expect(!Help.text(for: .get).contains("the service requires a token"))
+        #expect(Help.text(for: .list).contains("the service requires a token"))
         #expect(!Help.text(for: .list).contains("pawl check could not look"))
         #expect(Help.text(for: .check).contains("pawl check could not look"))
-        #expect(!Help.text(for: .check).contains("the service wants a token"))
+        #expect(!Help.text(for: .check).contains("the service requires a token"))
     }
 
     @Test("no line of help is too long for a page", arguments: [nil] + CommandName.allCases)

@@ -1,4 +1,4 @@
-// What can be done with a download in each state, and its state in words.
+// The actions for a download in each state, and its state in words.
 
 import { access, call, loadable } from "./api.js";
 import { $, ask, attempt, icon, make, say, setText } from "./dom.js";
@@ -7,7 +7,7 @@ import { activeStates, store } from "./store.js";
 
 export const isActive = ({ state }) => activeStates.includes(state);
 
-// The two things most wanted now.
+// The two main actions.
 export function actionsOf(download) {
 	if (!download) return ["download"];
 	if (isActive(download)) return ["pause", "cancel"];
@@ -21,14 +21,14 @@ export const nameOf = ({ track, filename, url }) => track?.name || filename || u
 
 export const capitalized = (word) => word[0].toUpperCase() + word.slice(1);
 
-// `3.1 of 8.0 MB · 1.2 MB/s · 4 sec left`, or what else is to be said.
+// `3.1 of 8.0 MB · 1.2 MB/s · 4 sec left`, or another status.
 export function statusOf({ state, bytesReceived, bytesTotal, bytesPerSecond, etaSeconds, stalled, error, fileMissing, waitingFor }) {
 	const size = bytesReceived ? part(bytesReceived, bytesTotal) : bytesTotal && sizeOf(bytesTotal);
 	const pace = stalled ? ["waiting for data"] : [speed(bytesPerSecond), etaSeconds !== null && `${span(etaSeconds)} left`];
 	const wait = waitingFor && waitingFor !== "turn" && `waits for ${waitingFor}`;
 	const texts = {
 		downloading: wait ? [size, wait] : bytesReceived ? [size, ...pace] : ["Connecting…"],
-		completed: [fileMissing ? "File is gone" : "Completed", sizeOf(bytesReceived)],
+		completed: [fileMissing ? "File is missing" : "Completed", sizeOf(bytesReceived)],
 		cancelled: ["Cancelled"],
 	}[state];
 	return joined(...(texts ?? [capitalized(state), wait || error?.message, size]));
@@ -60,7 +60,7 @@ export function showState({ element, nodes }, download, name) {
 	setText(status, statusOf(download));
 }
 
-// --- Doing it
+// --- Commands
 
 const command = (verb) => async ({ id }) => store.put(await call("POST", `downloads/${id}/${verb}`));
 
@@ -68,7 +68,7 @@ const commands = {
 	pause: command("pause"),
 	resume: command("resume"),
 	cancel: command("cancel"),
-	// Bytes that may be valid are kept.
+	// Keeps bytes that may be valid.
 	retry: (download) => command(download.state === "failed" && download.error?.code !== "checksum-mismatch" ? "resume" : "retry")(download),
 	async remove({ id }, deletesFile = false) {
 		await call("DELETE", `downloads/${id}?deleteFile=${deletesFile}`);
@@ -81,7 +81,7 @@ const commands = {
 	},
 };
 
-// The states that commands on many are for.
+// The states to which bulk commands apply.
 const eligible = {
 	pause: activeStates,
 	resume: ["paused"],
@@ -92,16 +92,16 @@ const eligible = {
 
 export const isEligible = (verb, download) => eligible[verb]?.includes(download?.state);
 
-// On one or many. The service changes all that a query names, loaded here or not.
+// Acts on one or many downloads; with a query, on all matches, loaded or not.
 export const perform = (verb, downloads, query) =>
 	attempt(async () => {
-		// A token for reading hides the buttons; keys have none.
+		// A token of scope read hides the buttons, but keys still work.
 		if (!downloads[0] || !(access.mayChange || verb === "play" || verb === "save")) return;
 		const [first, more] = downloads;
 		const what = more ? counted(downloads.length, "download") : nameOf(first);
 		const received = sum(downloads, "bytesReceived");
 		let choice;
-		if (verb === "cancel" && (more || received > 1e7)) choice = await ask(`Cancel ${what}?`, `What has arrived (${sizeOf(received)}) is deleted.`, "Discard");
+		if (verb === "cancel" && (more || received > 1e7)) choice = await ask(`Cancel ${what}?`, `The received bytes (${sizeOf(received)}) are deleted.`, "Discard");
 		if (verb === "remove" && (more || first.state === "completed")) choice = await ask(`Remove ${what}?`, "Finished files stay.", "Remove", true);
 		if (choice === null) return;
 		if (query && more && ["pause", "resume", "cancel"].includes(verb)) {
@@ -109,7 +109,7 @@ export const perform = (verb, downloads, query) =>
 			return say(`${count(changed)} changed.`);
 		}
 		const failures = [];
-		// Not all at once: browsers would give up.
+		// In groups, since browsers limit pending requests.
 		for (let start = 0; start < downloads.length; start += 100) {
 			const results = await Promise.allSettled(downloads.slice(start, start + 100).map((each) => commands[verb]?.(each, choice?.deletesFiles)));
 			failures.push(...results.filter(({ status }) => status === "rejected"));
@@ -122,7 +122,7 @@ export const perform = (verb, downloads, query) =>
 let media;
 let playing;
 
-// Plays, or pauses and goes on with what plays. `open` finds the address to load for a path.
+// Plays a path, or pauses and resumes it. `open` returns the URL to load.
 export async function play(title, isVideo, path, open = (path) => path) {
 	if (playing === path) return media?.paused ? media.play() : media?.pause();
 	close();
@@ -134,7 +134,7 @@ export async function play(title, isVideo, path, open = (path) => path) {
 	media.onplaying = () => (hasPlayed = true);
 	media.onerror = async ({ target }) => {
 		if (!hasPlayed) return say(`${title} cannot be played here.`, true);
-		// The address's ticket has become too old.
+		// The ticket has expired.
 		hasPlayed = false;
 		const { currentTime } = target;
 		target.src = await open(path);

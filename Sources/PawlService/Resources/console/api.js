@@ -1,22 +1,22 @@
-// Talks to the service: requests with the token, problems as errors, and the event stream.
+// The connection to the service: requests with the token, problems as errors, and the event stream.
 
 let token = sessionStorage.pawlToken;
 let asking;
 
 export const access = {
-	// Asks for a token, told whether the last was wrong; set by the page.
+	// Asks for a token, with `true` if the last was wrong; set by the page.
 	prompt: null,
-	// Whether the token is good for more than reading.
+	// Whether the scope of the token is `full`.
 	mayChange: true,
 };
 
-// Asks for a token as long as the service wants another.
+// Sends a request, and asks for a token while the service refuses it.
 export async function send(path, options = {}) {
 	for (;;) {
 		const used = token;
 		const headers = { ...options.headers, ...(used && { Authorization: "Bearer " + used }) };
 		const response = await fetch(path, { ...options, headers }).catch((error) => {
-			throw error.name === "AbortError" ? error : new Error("The service cannot be reached.");
+			throw error.name === "AbortError" ? error : new Error("The service is unreachable.");
 		});
 		if (response.status !== 401) return response;
 		if (token !== used) continue;
@@ -25,21 +25,21 @@ export async function send(path, options = {}) {
 	}
 }
 
-// Takes and returns JSON. A problem is thrown: its message is for people, its `code` for decisions.
+// Sends and returns JSON. A problem becomes an error with its `code`.
 export async function call(method, path, body, signal) {
 	const content = body && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
 	const response = await send(path, { method, signal, ...content });
-	// What is not JSON comes from a proxy: then the status has to do.
+	// A response without JSON comes from a proxy.
 	const json = /json/.test(response.headers.get("Content-Type")) ? await response.json() : {};
 	if (response.ok) return json;
 	const message = json.detail || json.title || `The service responded with status ${response.status}.`;
 	throw Object.assign(new Error(message), { code: json.code });
 }
 
-// An address that the browser can load by itself: with a ticket, as it would not send the token.
+// A URL with a ticket, since browsers load it without the token.
 export const loadable = async (path) => `${path}?ticket=${(await call("POST", "tickets")).ticket}`;
 
-// Follows all events for ever, and tells how that goes. Returns what tries again at once.
+// Follows all events, and reports the connection's state. Returns a function that reconnects.
 export function follow(onEvent, onState) {
 	let source;
 	let timer;
@@ -68,7 +68,7 @@ export function follow(onEvent, onState) {
 		source.onerror = fail;
 		for (const name of ["snapshot", "download", "removed"]) source.addEventListener(name, ({ data }) => onEvent(name, JSON.parse(data)));
 	};
-	// A page that is kept for going back to would keep its connection, one of six.
+	// A page in the back/forward cache would keep one of six connections.
 	onpagehide = () => source?.close();
 	onpageshow = ({ persisted }) => persisted && connect();
 	onoffline = fail;

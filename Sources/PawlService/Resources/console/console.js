@@ -1,4 +1,4 @@
-// Loads the rest, and tells how things stand.
+// Loads the other scripts, and shows the connection's state.
 
 import { capitalized, nameOf } from "./actions.js";
 import { access } from "./api.js";
@@ -22,7 +22,7 @@ store.onTransition = (download) => {
 	if (["completed", "failed"].includes(state)) say(joined(`${capitalized(state)}: ${nameOf(download)}`, error?.message), Boolean(error));
 };
 
-// Where there is no room for both views, one is shown.
+// Narrow windows show one of the views.
 onhashchange = () => {
 	for (const link of document.querySelectorAll("nav a")) link.ariaCurrent = link.hash === (location.hash || "#search") ? "page" : null;
 };
@@ -35,7 +35,7 @@ onkeydown = (event) => {
 	$("term").select();
 };
 
-// --- The speed over the last five minutes, a point a second
+// --- The speed over the last five minutes, one point per second
 
 const samples = new Array(300).fill(0);
 const svg = $("graph").firstElementChild;
@@ -43,7 +43,7 @@ const svg = $("graph").firstElementChild;
 function drawGraph() {
 	const [now, peak] = [samples.at(-1), Math.max(...samples)];
 	const points = samples.map((value, index) => `${index},${(39 - (34 * value) / (peak || 1)).toFixed(1)}`);
-	// What closes the area is out of sight.
+	// The closing lines are outside the picture.
 	svg.firstChild.setAttribute("d", `M-9,60L${points.join("L")}H310V60Z`);
 	setText($("speed"), speed(now));
 	setText($("peak"), peak ? `peak ${speed(peak)}` : "");

@@ -1,16 +1,16 @@
-// The dialogs: details of a download, adding by address, settings, and the token.
+// The dialogs: details of a download, adding links, settings, and the token.
 
 import { actionsOf, capitalized, nameOf, perform, setAction, statusOf } from "./actions.js";
 import { access, call, send } from "./api.js";
-import { $, attempt, make, say, setText, stamp, wireDialog } from "./dom.js";
+import { $, attempt, make, say, setText, clone, wireDialog } from "./dom.js";
 import { count, counted, joined, moment, part } from "./format.js";
 import { store } from "./store.js";
 
 const entriesOf = (text, separator) => text.split(separator).map((entry) => entry.trim()).filter(Boolean);
 
-// What the fields that details and adding share say.
+// The values of the fields that both dialogs have.
 const settingsIn = ({ folder, labels, priority, speedLimit }) => ({
-	// A finished file stays where it is.
+	// Finished files are not moved.
 	folder: folder.disabled ? null : folder.value.trim(),
 	labels: entriesOf(labels.value, ","),
 	priority: Number(priority.value),
@@ -20,10 +20,10 @@ const settingsIn = ({ folder, labels, priority, speedLimit }) => ({
 // --- Details
 
 let shown;
-// Of the finished file.
+// The header fields of the finished file.
 let head;
 let drawnFacts;
-$("facts").after(stamp("choices").element);
+$("facts").after(clone("choices").element);
 const details = wireDialog("details", "Save changes", "Close", async () => {
 	store.put(await call("PATCH", shown.links.self, settingsIn(details.fields)));
 });
@@ -40,7 +40,7 @@ export async function showDetails(download) {
 	head = null;
 	showFacts(download);
 	details.open({ folder, labels: labels.join(", "), priority, speedLimit: speedLimit / 1e6 || "" });
-	// No event tells that others have gone before it.
+	// A change of the position alone sends no event.
 	store.put(await call("GET", download.links.self));
 	if (download.state !== "completed") return;
 	const response = await send(download.links.file, { method: "HEAD" });
@@ -74,13 +74,13 @@ function showFacts(download) {
 		...["created", "started", "completed", "expires"].map((event) => [capitalized(event), moment(download[event + "At"])]),
 		...["ETag", "Last-Modified", "Content-Disposition"].map((name) => [name, head?.get(name)]),
 	].filter(([, value]) => value);
-	// What is selected to be copied stays so.
+	// Keeps a selection in unchanged text.
 	if (facts.join() === drawnFacts) return;
 	drawnFacts = facts.join();
 	$("facts").replaceChildren(...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", { dir: "auto" }, value)]));
 }
 
-// A bar that fills where the bytes are.
+// A bar with the received ranges.
 function drawRanges({ state, bytesReceived, bytesTotal, receivedRanges }) {
 	const bar = $("ranges");
 	const share = (bytes) => `${(100 * bytes) / (bytesTotal ?? Infinity)}%`;
@@ -89,14 +89,14 @@ function drawRanges({ state, bytesReceived, bytesTotal, receivedRanges }) {
 		Object.assign(bar.children[index].style, { insetInlineStart: share(start), width: share(end - start) });
 	});
 	bar.parentElement.dataset.state = state;
-	const places = receivedRanges.length > 1 ? `, in ${count(receivedRanges.length)} places` : "";
+	const ranges = receivedRanges.length > 1 ? `, in ${count(receivedRanges.length)} ranges` : "";
 	bar.ariaValueNow = bytesTotal ? Math.round((100 * bytesReceived) / bytesTotal) : null;
-	bar.ariaLabel = `${part(bytesReceived, bytesTotal)} received${places}`;
+	bar.ariaLabel = `${part(bytesReceived, bytesTotal)} received${ranges}`;
 }
 
-// --- Adding: typed, pasted or dropped
+// --- Adding links: typed, pasted or dropped
 
-$("add-options").after(stamp("choices").element);
+$("add-options").after(clone("choices").element);
 const add = wireDialog("add", "Download", "Close", async () => {
 	const { links, paused, checksum, headers } = add.fields;
 	const addresses = entriesOf(links.value, /\s+/);
@@ -104,7 +104,7 @@ const add = wireDialog("add", "Download", "Close", async () => {
 	const request = { ...settingsIn(add.fields), paused: paused.checked, headers: Object.fromEntries(new Headers(lines)) };
 	if (checksum.value) request.checksum = checksum.value.trim().replace(/^(?=\w+$)/, "sha-256:");
 	const refused = [];
-	// A request takes 1 MiB at most.
+	// A request has at most 1 MiB.
 	for (let start = 0; start < addresses.length; start += 250) {
 		const batch = addresses.slice(start, start + 250);
 		const { items } = await call("POST", "downloads/batch", { downloads: batch.map((url) => ({ ...request, url })) });
@@ -117,7 +117,7 @@ const add = wireDialog("add", "Download", "Close", async () => {
 	if (added) say(`${counted(added, "download")} added.`);
 	links.value = refused.map(([link]) => link).join("\n");
 	if (refused.length) throw new Error(refused.slice(0, 20).map((reason) => reason.join(": ")).join("\n"));
-	// What is meant for these files must not go along with the next.
+	// These options must not apply to the next links.
 	add.form.reset();
 });
 
@@ -166,13 +166,13 @@ $("forget").onclick = () => {
 
 let give;
 const token = wireDialog("token", "Continue", "", () => give(token.fields.token.value.trim()));
-// There is nothing to see without it.
+// Nothing can be shown without it.
 token.close.remove();
 token.dialog.oncancel = (event) => event.preventDefault();
 
 access.prompt = (isWrong) => {
 	token.open();
 	token.form.reset();
-	if (isWrong) setText(token.complaint, "That is not the token.");
+	if (isWrong) setText(token.complaint, "The token is wrong.");
 	return new Promise((resolve) => (give = resolve));
 };

@@ -1,4 +1,4 @@
-// Elements of the page. Text goes in as text: nothing parses markup.
+// Elements of the page. No text is parsed as markup.
 
 export const $ = (id) => document.getElementById(id);
 
@@ -36,24 +36,24 @@ export function icon(name) {
 	return svg;
 }
 
-// Where it differs only: that keeps selections, and costs no layout.
+// Sets a different text only: this keeps selections and the layout.
 export function setText(element, text) {
 	if (element.textContent !== text) element.textContent = text;
 }
 
-// A copy of a template, and what is in it by first class.
-export function stamp(id) {
+// A copy of a template, and its elements by first class.
+export function clone(id) {
 	const element = $(id).content.firstElementChild.cloneNode(true);
 	const nodes = Object.fromEntries([...element.querySelectorAll("[class]")].map((node) => [node.classList[0], node]));
 	return { element, nodes };
 }
 
-// Texts of any direction, one after the other.
+// Texts of any direction in one line.
 export function isolated(texts) {
 	return texts.filter(Boolean).flatMap((text, index) => [index ? " · " : "", make("bdi", {}, text)]);
 }
 
-// An address from outside, if it is none that runs.
+// The text if it is an http or https URL.
 export const webAddress = (text) => (/^https?:/i.test(text) && URL.canParse(text) ? text : null);
 
 export function artwork(address) {
@@ -65,7 +65,7 @@ export function artwork(address) {
 
 let toastTimer;
 
-// To eyes and to screen readers, in passing.
+// Shows a message for some seconds.
 export function say(text, isError = false) {
 	setText($("toast"), text);
 	$("toast").className = isError ? "shown error" : "shown";
@@ -78,7 +78,7 @@ export function say(text, isError = false) {
 
 export const attempt = (work) => Promise.try(work).catch(({ message }) => say(message, true));
 
-// Gives a dialog its buttons. It closes after `submit`, unless that throws, which is told.
+// Adds buttons to a dialog. It closes after `submit`, or shows the error of `submit`.
 export function wireDialog(id, verb, closing, submit) {
 	const dialog = $(id);
 	const form = dialog.firstElementChild;
@@ -109,10 +109,10 @@ export function wireDialog(id, verb, closing, submit) {
 
 let answer;
 const question = wireDialog("confirm", "", "Keep", () => answer({ deletesFiles: question.fields.files.checked }));
-// Told late: the next may be open.
+// Called late: the next may be open.
 question.dialog.onclose = () => question.dialog.open || answer(null);
 
-// Asks before something is lost; null if it shall be kept.
+// Asks before a loss. Resolves to null if the user declines.
 export function ask(title, text, verb, offersFiles = false) {
 	const { files } = question.fields;
 	setText($("confirm-title"), title);

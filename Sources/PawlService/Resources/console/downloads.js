@@ -1,29 +1,29 @@
-// The list of downloads: filter, order, works, selection, and commands on many.
+// The list of downloads: filter, order, works, selection and bulk commands.
 
 import { capitalized, isActive, isEligible, nameOf, perform, setAction, showState } from "./actions.js";
 import { access } from "./api.js";
 import { showDetails } from "./dialogs.js";
-import { $, artwork, attempt, isolated, make, setText, stamp } from "./dom.js";
+import { $, artwork, attempt, isolated, make, setText, clone } from "./dom.js";
 import { count, counted, sum } from "./format.js";
 import { VirtualList } from "./list.js";
 import { states, store } from "./store.js";
 
 const { compare } = new Intl.Collator(undefined, { numeric: true });
 const newest = (a, b) => (a.id < b.id ? 1 : -1);
-const most = (member) => (a, b) => b[member] - a[member] || newest(a, b);
+const by = (member) => (a, b) => b[member] - a[member] || newest(a, b);
 const orders = {
 	newest,
 	oldest: (a, b) => newest(b, a),
 	name: (a, b) => compare(nameOf(a), nameOf(b)) || newest(a, b),
-	size: most("bytesTotal"),
-	progress: most("progress"),
-	speed: most("bytesPerSecond"),
-	priority: most("priority"),
+	size: by("bytesTotal"),
+	progress: by("progress"),
+	speed: by("bytesPerSecond"),
+	priority: by("priority"),
 };
 
-// Those that the filter lets through, in order.
+// The ids that match the filter, in order.
 let shown = [];
-// All downloads of each work that has several, by its id.
+// The downloads of each work with several, by its id.
 let works = new Map();
 const closed = new Set();
 let selection = new Set();
@@ -47,7 +47,7 @@ $("filters").oninput = () => {
 $("select-all").onchange = ({ target }) => select(target.checked ? shown : []);
 $("bulk").onclick = ({ target: { value } }) => {
 	const state = filters.state.value;
-	// What the service cannot filter by, it is told one by one.
+	// The service has no such filter: commands go to each download.
 	const isNarrowed = selection.size || $("filter").value.trim();
 	perform(value, targets(value), !isNarrowed && { ...(state && { state }) });
 };
@@ -59,7 +59,7 @@ store.addEventListener("change", ({ detail: { changed, hasMoved } }) => {
 });
 arrange();
 
-// --- What is shown
+// --- The shown rows
 
 function arrange() {
 	clearTimeout(timer);
@@ -73,7 +73,7 @@ function arrange() {
 	works = Map.groupBy(store.all.values(), workOf);
 	for (const [id, { length }] of works) if (!id || length < 2) works.delete(id);
 	const rows = [...Map.groupBy(found, headOf)].map(([head, downloads]) => {
-		// A work keeps its own order.
+		// Parts have the order of the work.
 		const ids = closed.has(head) ? [] : downloads.map(idOf).sort();
 		return works.has(head) ? [head, ids] : ids;
 	});
@@ -89,7 +89,7 @@ function textOf({ url, folder, filename, labels, track }) {
 function showCounts() {
 	const { all, total, isLoading } = store;
 	const counts = Map.groupBy(all.values(), ({ state }) => state);
-	// Until then the numbers would make everything jump.
+	// Changing numbers would move the layout.
 	$("states").style.visibility = isLoading ? "hidden" : "";
 	for (const { value, parentElement } of filters.state) setText(parentElement.lastChild, count(value ? (counts.get(value)?.length ?? 0) : all.size));
 	const [{ length }, { size }] = [shown, selection];
@@ -103,14 +103,14 @@ function showCounts() {
 		button.disabled = !number;
 	}
 	$("empty").hidden = length > 0 || isLoading;
-	setText($("empty"), all.size ? "No download matches the filter." : `Nothing here yet.${access.mayChange ? " Search, paste a link, or drop one here." : ""}`);
+	setText($("empty"), all.size ? "No download matches the filter." : `No downloads yet.${access.mayChange ? " Search, paste a link, or drop one here." : ""}`);
 	const active = [...all.values()].filter(isActive).length;
 	document.title = active ? `(${count(active)}) Pawl` : "Pawl";
 }
 
-// --- Works, whose downloads stand together
+// --- Works and their downloads
 
-// The id of its work, which is a label of all that were ordered with it.
+// The id of its work, which is a label of all parts.
 function workOf({ labels, track }) {
 	const id = track?.partOf;
 	return /^\w+:\S+$/.test(id) && labels.includes(id) ? id : null;
@@ -159,7 +159,7 @@ function open(id, opens = closed.has(id)) {
 // --- A row
 
 function makeRow(id) {
-	const { element, nodes } = stamp("row");
+	const { element, nodes } = clone("row");
 	element.id = id;
 	element.role = "row";
 	for (const cell of element.children) cell.role = "gridcell";
@@ -185,7 +185,7 @@ function makeRow(id) {
 			nodes.pick.ariaLabel = `Select ${name}`;
 			const texts = about ?? [track?.artist ?? new URL(url).host, track?.collection, folder, priority && `priority ${count(priority)}`];
 			const chips = labels.filter((label) => label !== workOf(download)).map((label) => make("bdi", { class: "label" }, label));
-			// Of a work, how far it has come matters more.
+			// The progress of a work comes first.
 			nodes.about.replaceChildren(...(about ? [] : chips), ...isolated(texts), ...(about ? chips : []));
 			nodes.art.replaceChildren(artwork(track?.artworkUrl));
 			setAction(nodes.details, parts ? "open" : "details", name);
@@ -239,7 +239,7 @@ $("list").onkeydown = (event) => {
 	event.preventDefault();
 };
 
-// The selection if there is one, or else all that is shown.
+// The selected downloads, or else all shown ones.
 function targets(verb) {
 	const ids = selection.size ? [...selection] : shown;
 	return ids.map((id) => store.all.get(id)).filter((download) => isEligible(verb, download));

@@ -1,4 +1,4 @@
-// Numbers, sizes and times as people read them, in the browser's locale.
+// Numbers, sizes and times in the browser's locale.
 
 const scales = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
 const formats = {};
@@ -17,7 +17,7 @@ export const count = (value) => number(value, 0);
 
 export const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 
-// The unit for a number of bytes, its size, and how many decimals are worth telling.
+// The unit for a number of bytes, its size, and the number of decimals.
 function scaleOf(bytes) {
 	const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), scales.length - 1);
 	return { unit: scales[power], size: 1000 ** power, digits: power < 2 ? 0 : 1 };

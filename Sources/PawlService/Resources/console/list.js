@@ -1,14 +1,14 @@
-// A list with only the rows that can be seen, each placed by its number: any length costs the same.
+// A list that draws only the visible rows: its length does not matter.
 
 const spare = 5;
 
 export class VirtualList {
 	order = [];
-	// The row that keys act on. The focus is the list's: rows come and go.
+	// The row for keys. The list has the focus, since rows come and go.
 	current;
 	#rows = new Map();
 
-	// `makeRow(id)` returns `{ element, show() }`. How high rows are the style sheet says, in `--row`.
+	// `makeRow(id)` returns `{ element, show() }`. `--row` in the style sheet is the height.
 	constructor(list, makeRow) {
 		Object.assign(this, { list, makeRow, scroller: list.parentElement });
 		this.scroller.onscroll = () => this.#draw();
@@ -17,7 +17,7 @@ export class VirtualList {
 	}
 
 	show(order) {
-		// The next one takes the place of one that is gone.
+		// The next row replaces a removed one.
 		if (this.current && !order.includes(this.current)) this.current = order[this.order.indexOf(this.current)] ?? order.at(-1);
 		this.order = order;
 		this.list.ariaRowCount = order.length;
@@ -29,7 +29,7 @@ export class VirtualList {
 		for (const id of ids) this.#rows.get(id)?.show();
 	}
 
-	// Makes a row the current one, and brings it into sight.
+	// Makes a row the current one, and scrolls to it.
 	goTo(index) {
 		const bounded = Math.max(0, Math.min(index, this.order.length - 1));
 		const [top, { scrollTop, clientHeight }] = [bounded * this.#rowHeight, this.scroller];

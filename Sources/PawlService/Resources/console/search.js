@@ -2,11 +2,11 @@
 
 import { capitalized, perform, play, setAction, showState } from "./actions.js";
 import { call } from "./api.js";
-import { $, artwork, attempt, isolated, make, setText, stamp, webAddress } from "./dom.js";
+import { $, artwork, attempt, isolated, make, setText, clone, webAddress } from "./dom.js";
 import { count, counted, joined, playingTime, sizeOf, sum } from "./format.js";
 import { store } from "./store.js";
 
-// Of this page: a newer search replaces the older one, at the source too.
+// A newer search of this page replaces the older one, in the service too.
 const session = Math.random();
 
 let sources = [];
@@ -81,7 +81,7 @@ function show({ results, attribution }, offset, status) {
 }
 
 function makeRow(result, isPart) {
-	const row = { ...stamp("row"), result, parts: [] };
+	const row = { ...clone("row"), result, parts: [] };
 	const { element, nodes } = row;
 	result.name ||= "Untitled";
 	const { id, name, artist, collection, durationMs, bytes, downloadUrl, pageUrl, number, partCount, partOf } = result;
@@ -97,7 +97,7 @@ function makeRow(result, isPart) {
 	setAction(nodes.details, result.links.parts && "open", name);
 	nodes.details.ariaExpanded = false;
 	nodes.art.prepend(artwork(result.artworkUrl));
-	// With what its source knows of it, and among the others of its work.
+	// A part has its work as label; a result is stored as track.
 	const order = isPart ? { trackId: id, labels: [partOf] } : { url: downloadUrl, track: result };
 	const actions = {
 		preview: () => play(name, Boolean(media[1]), downloadUrl),
@@ -105,7 +105,7 @@ function makeRow(result, isPart) {
 		open: () => toggle(row),
 	};
 	element.onclick = (event) => {
-		// It may be a part of another.
+		// A part is inside its work.
 		event.stopPropagation();
 		const action = event.target.closest("button")?.dataset.do;
 		if (actions[action]) actions[action]();
@@ -139,7 +139,7 @@ function toggle(row) {
 		const { value } = formats;
 		try {
 			const found = await call("GET", links.parts + (value && `&format=${encodeURIComponent(value)}`));
-			// Another may have been chosen meanwhile.
+			// The user may have chosen another format.
 			if (formats.value !== value) return;
 			if (formats.hidden) {
 				const options = found.formats.map(({ name, count, bytes }) => new Option(joined(name, counted(count, "file"), bytes && sizeOf(bytes)), name));
@@ -158,7 +158,7 @@ function toggle(row) {
 	all.onclick = () =>
 		attempt(async () => {
 			const { items } = await call("POST", "downloads/batch", { partsOf: id, formats: formats.value ? [formats.value] : null });
-			const outcomes = Object.groupBy(items, ({ status }) => ({ 200: "there already", 201: "begun" })[status] ?? "refused");
+			const outcomes = Object.groupBy(items, ({ status }) => ({ 200: "existing", 201: "added" })[status] ?? "refused");
 			const counts = Object.entries(outcomes).map(([outcome, { length }]) => `${count(length)} ${outcome}`);
 			setText(status, joined(...counts, outcomes.refused?.[0].problem.detail));
 		});

@@ -1,4 +1,4 @@
-// Loads the rest once the page is drawn, which it would hold up.
+// Loads the scripts after the page is drawn: they would delay it.
 
 const load = () => import("./console.js");
 if (document.hidden) load();
