@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What was promised holds after `kill -9`, at any moment after the answer.
-@Suite("Promises over kill -9", .timeLimit(.minutes(3)))
+@Suite("Durability over kill -9", .timeLimit(.minutes(3)))
 @OffPool
 struct DurabilityTests {
     let directory: TemporaryDirectory
@@ -20,7 +20,7 @@ struct DurabilityTests {
 
     private func json(_ answer: TestResponse) throws -> JSONValue { try JSONValue(parsing: answer.body) }
 
-    @Test("a repeated POST is answered as the first, changes and settings are kept")
+    @Test("A repeated POST gets the first response; changes and settings stay")
     func keysChangesSettings() throws {
         var pawl = try demo()
         let body = Array(#"{"url":"http://127.0.0.1:9/a","paused":true,"onDuplicate":"new"}"#.utf8)
@@ -59,7 +59,7 @@ struct DurabilityTests {
         #expect(pawl.terminate() == 0)
     }
 
-    @Test("a reader of events who was away during the crash learns how a download ended")
+    @Test("A returning reader of events receives the end of a download that it missed")
     func events() throws {
         var pawl = try demo()
         let id = try #require(try pawl.post("/downloads", #"{"url":"http://127.0.0.1:9/a","paused":true}"#)["id"]?.string)
@@ -87,7 +87,7 @@ struct DurabilityTests {
         }
     }
 
-    @Test("a webhook that was not reached before the crash is reached after it")
+    @Test("Delivers a webhook after a crash that prevented its delivery")
     func webhook() async throws {
         let isUp = Waiter(false)
         let receiver = try ScriptedOrigin { _ in [.response(isUp.value ? 200 : 503)] }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A limit on the size of files stands for a disk that is full: writes beyond it fail, and it can be lifted.
-@Suite("A store that cannot write", .timeLimit(.minutes(5)))
+@Suite("A store without space", .timeLimit(.minutes(5)))
 @OffPool
 struct FullDiskTests {
     let directory: TemporaryDirectory

@@ -26,7 +26,7 @@ struct OperationTests {
         return "http://127.0.0.1:\(try #require(url.port))"
     }
 
-    @Test("while hundreds of idle connections squat, probes and everybody else are answered")
+    @Test("Responds to probes and other clients despite hundreds of idle connections")
     func squatters() throws {
         // 256 descriptors leave 74 connections.
         let pawl = try PawlProcess(
@@ -49,7 +49,7 @@ struct OperationTests {
         #expect(pawl.terminate() == 0)
     }
 
-    @Test("with --max-connections-per-address, one connection more gets 503, and a probe its answer")
+    @Test("Responds with 503 beyond --max-connections-per-address, except to probes")
     func connectionsOfAnAddress() throws {
         let pawl = try PawlProcess(
             ["serve", "--port", "0", "--data-dir", directory.path + "/data", "--max-connections-per-address", "5"], in: directory)
@@ -66,7 +66,7 @@ struct OperationTests {
     }
 
     @Test(
-        "--unix-socket is listened on besides: in use it is refused, left by a dead process it is replaced, and at the end it goes"
+        "--unix-socket refuses a socket in use, replaces a stale one, and removes its own"
     )
     func unixSocket() throws {
         let path = directory.path + "/pawl.sock"
@@ -85,7 +85,7 @@ struct OperationTests {
         #expect(throws: TestConnection.Failure.cannotConnect(ENOENT)) { try TestConnection(unixSocket: path) }
     }
 
-    @Test("each line of a JSON log is an object, with one for each request and each transition")
+    @Test("Each line of a JSON log is an object, with one for each request and transition")
     func jsonLog() throws {
         let pawl = try demo(["--log-format", "json", "--log-level", "debug"])
         let named = try pawl.client.send("GET", "/stats?secret=1", fields: [("X-Request-Id", "mine-1")])
@@ -116,7 +116,7 @@ struct OperationTests {
         #expect(messages == ["download is queued", "download is downloading", "download is completed"], "\(messages)")
     }
 
-    @Test("only --proxy and PAWL_PROXY name a proxy, and nothing but --no-proxy an exception")
+    @Test("Only --proxy and PAWL_PROXY name a proxy, and only --no-proxy excludes destinations")
     func environmentNamesNoProxy() throws {
         let closed = try ClosedPort()
         let nowhere = "http://127.0.0.1:\(closed.number)"
@@ -141,7 +141,7 @@ struct OperationTests {
         #expect(proxy.requests.count == before)
     }
 
-    @Test("SIGHUP has the token file read again")
+    @Test("SIGHUP reloads the token file")
     func reload() throws {
         let file = directory.path + "/token"
         try Data("first\n".utf8).write(to: URL(filePath: file))
@@ -159,7 +159,7 @@ struct OperationTests {
     }
 
     @Test(
-        "SIGHUP has the tokens file read again, and ends what a removed token opened; a bad file at the start is told by its line"
+        "SIGHUP reloads the tokens file and ends streams of removed tokens; a bad file at the start is reported with its line"
     )
     func reloadTokens() throws {
         let file = directory.path + "/tokens"
@@ -184,7 +184,7 @@ struct OperationTests {
         #expect(try !pawl.log().contains("-token\n") && !pawl.log().contains("first-token"))
     }
 
-    @Test("SIGHUP has the webhook secret's file read again, without a token file as well")
+    @Test("SIGHUP reloads the webhook secret's file, even without a token file")
     func reloadWebhookSecret() throws {
         let file = directory.path + "/secret"
         try Data("first\n".utf8).write(to: URL(filePath: file))
@@ -198,7 +198,7 @@ struct OperationTests {
         #expect(pawl.terminate() == 0)
     }
 
-    @Test("60 clients without the token that send bodies of 1 MiB, or announce them, take next to no memory")
+    @Test("60 clients without a token that send or announce bodies of 1 MiB use hardly any memory")
     func bodiesOfStrangers() throws {
         let pawl = try demo(["--token", "s3cret"])
         func kibibytes(_ name: String) throws -> Int {
@@ -228,7 +228,7 @@ struct OperationTests {
         #expect(pawl.terminate() == 0)
     }
 
-    @Test("without a token file, SIGHUP ends the service in order")
+    @Test("SIGHUP ends a service without a token file in order")
     func hangUp() throws {
         let pawl = try demo()
         pawl.signal(SIGHUP)
@@ -236,7 +236,7 @@ struct OperationTests {
         #expect(try pawl.log().contains("stopped"))
     }
 
-    @Test("before it ends, a service says that it is not ready, for as long as it is told to")
+    @Test("Reports unreadiness for the drain delay before the end")
     func draining() throws {
         let pawl = try demo(["--drain-delay", "60"])
         pawl.signal(SIGTERM)
@@ -247,7 +247,7 @@ struct OperationTests {
         #expect(pawl.waitForExit() == 128 + SIGTERM)
     }
 
-    @Test("two signals in one moment, as timeout(1) sends them, end a service in order")
+    @Test("Two signals at the same time, as from timeout(1), end a service in order")
     func repeatedSignal() throws {
         let pawl = try demo()
         for _ in 1...5 { pawl.signal(SIGTERM) }
@@ -256,7 +256,7 @@ struct OperationTests {
     }
 
     @Test(
-        "a service that ends while a file is being verified loses nothing, and fetches nothing again",
+        "The end of a service during verification loses no bytes and fetches none again",
         arguments: [SIGTERM, SIGKILL])
     func endWhileFinishing(signal: Int32) throws {
         let size = 24_000_000
@@ -289,7 +289,7 @@ struct OperationTests {
         #expect(pawl.terminate() == 0)
     }
 
-    @Test("batches of tracks, some of which are there, are answered item by item, in their order")
+    @Test("Batches of tracks with existing ones have a result for each item, in order")
     func tracks() throws {
         let pawl = try demo()
         // Optimised code once mixed up what came of lookups that failed and of lookups that did not.
@@ -316,7 +316,7 @@ struct OperationTests {
         #expect(pawl.terminate() == 0)
     }
 
-    @Test("a check finds a finished file that was changed, repairs the record, and the download can be tried again")
+    @Test("pawl check finds a changed finished file and repairs its record; the download can be retried")
     func check() throws {
         var pawl = try demo()
         let url = try origin(pawl) + "/entity?size=50000&seed=3"
@@ -348,7 +348,7 @@ struct OperationTests {
         #expect(pawl.terminate() == 0)
     }
 
-    @Test("pawl health asks the service that runs beside it, whatever its flags; its own flags come first")
+    @Test("pawl health asks the running service, whatever its flags are; the command's own flags take precedence")
     func health() throws {
         // Only processes of the same executable count: this test has one of its own.
         let executable = directory.path + "/pawl-of-a-container"
@@ -379,7 +379,7 @@ struct OperationTests {
         #expect(pawl.terminate() == 0)
     }
 
-    @Test("a TZ that names no time zone ends the start", arguments: [("Europe/Belin", false), ("CET-1CEST", true), ("", true)])
+    @Test("A TZ that names no time zone ends the start", arguments: [("Europe/Belin", false), ("CET-1CEST", true), ("", true)])
     func timeZone(value: String, isKnown: Bool) throws {
         func start() throws -> PawlProcess {
             try PawlProcess(
@@ -394,7 +394,7 @@ struct OperationTests {
         #expect(line.hasPrefix("pawl: TZ=Europe/Belin names no time zone here: TZ takes a name such as Europe/Berlin"))
     }
 
-    @Test("strangers who send bodies slowly, or read open pages or wait with a secret, make room for a client with a token")
+    @Test("Slow senders, slow readers and waiting sockets without a token make room for a client with one")
     func strangers() throws {
         let pawl = try PawlProcess(
             ["serve", "--port", "0", "--data-dir", directory.path + "/data", "--token", "a-token-of-this-test"], in: directory,

@@ -59,7 +59,7 @@ struct OwnAddressTests {
     }
 
     @Test(
-        "The machine's own public addresses and its neighbours are refused, and a change of them is known within 30 s",
+        "Refuses the machine's own public addresses and neighbours; notices changes within 30 s",
         .enabled(if: isPossible, "needs root, and a kernel that lets it make network namespaces with a veth link"))
     func ownAddressesAreRefused() throws {
         let pawl = try start()
@@ -82,7 +82,7 @@ struct OwnAddressTests {
     }
 
     @Test(
-        "Who allows the machine's own addresses reaches them, but what is denied",
+        "--allow-private reaches the machine's own addresses, except denied ones",
         .enabled(if: isPossible, "needs root, and a kernel that lets it make network namespaces with a veth link"))
     func ownAddressesCanBeAllowed() throws {
         let pawl = try start(["--allow-destination", "93.184.215.0/24", "--deny-destination", "93.184.215.9"])

@@ -20,7 +20,7 @@ struct SecretsTests {
     /// What clients are told, since it is part of the URL they gave, but no log or metric is.
     private static let unlogged = hidden + ["signature-s3cret"]
 
-    @Test("appear in no answer, log or metric", arguments: ["text", "json"])
+    @Test("Appear in no response, log or metric", arguments: ["text", "json"])
     func nowhere(format: String) throws {
         let tokenFile = directory.path + "/token"
         try Data("token-s3cret\n".utf8).write(to: URL(filePath: tokenFile))

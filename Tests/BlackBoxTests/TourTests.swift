@@ -23,7 +23,7 @@ struct TourTests {
         return try #require(answer["results"]?.array?.first { $0["downloadUrl"]?.string != nil })
     }
 
-    @Test("a preview is found, downloaded and served byte for byte")
+    @Test("Finds, downloads and serves a preview byte for byte")
     func preview() throws {
         let pawl = try demo()
         let track = try firstResult(pawl, "term=prelude")
@@ -45,7 +45,7 @@ struct TourTests {
         #expect(Bytes(direct.body) == Bytes(served.body))
     }
 
-    @Test("the demo has an archive of its own, whose files are verified, unless an option names another")
+    @Test("The demo has its own archive with verified files, unless an option names another")
     func archive() throws {
         let pawl = try demo()
         let found = try pawl.get("/search?source=archive&term=soundings")
@@ -64,7 +64,7 @@ struct TourTests {
         #expect(other.terminate() == 0)
     }
 
-    @Test("a paused download survives kill -9, goes on from its bytes, and the file is exact")
+    @Test("A paused download survives kill -9 and resumes to an exact file")
     func pauseKillResume() throws {
         var pawl = try demo()
         let track = try firstResult(pawl, "term=prelude")
@@ -106,7 +106,7 @@ struct TourTests {
         #expect(pawl.terminate() == 0)
     }
 
-    @Test("a cancelled download leaves nothing behind")
+    @Test("A cancelled download leaves no bytes")
     func cancel() throws {
         let pawl = try demo()
         let track = try firstResult(pawl, "term=field+recording")
@@ -120,7 +120,7 @@ struct TourTests {
         #expect(pawl.terminate() == 0)
     }
 
-    @Test("a second instance on the same data directory refuses to start")
+    @Test("A second instance on the same data directory refuses to start")
     func secondInstance() throws {
         let pawl = try demo()
         #expect(throws: PawlProcess.DidNotStart.self) { _ = try demo() }

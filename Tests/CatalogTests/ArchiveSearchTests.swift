@@ -22,7 +22,7 @@ struct ArchiveSearchTests {
     }
 
     @Test(
-        "a search asks for a page, in the language of the index, and never for a script",
+        "A search requests a page in the language of the index, without scripts",
         arguments: [
             ("term=live+jazz", "(live jazz)", "rows=50&page=1"),
             ("term=a&media=all&limit=20&offset=40", "(a)", "rows=20&page=3"),
@@ -43,7 +43,7 @@ struct ArchiveSearchTests {
     }
 
     @Test(
-        "a term is taken as words, whatever the language of the index would make of it",
+        "Sends a term as words, without operators of the index",
         arguments: [
             ("mozart", "mozart"), ("what? (live) [1970]", "what? \\(live\\) \\[1970\\]"), ("a:b", "a\\:b"), ("AC/DC", "AC\\/DC"),
             ("x^2 ~y {z} \\", "x\\^2 \\~y \\{z\\} \\\\"), ("wow!", "wow\\!"),
@@ -63,7 +63,7 @@ struct ArchiveSearchTests {
     }
 
     @Test(
-        "a term without a word is refused before anybody is asked",
+        "Refuses a term without words before any request",
         arguments: ["term=-", "term=%22%22", "term=%26+%7C", "term=a&offset=9951", "term=a&limit=200&offset=9801"])
     func aTermWithoutAWordIsRefused(text: String) async throws {
         let bench = Bench { _ in .success(.with("")) }
@@ -77,7 +77,7 @@ struct ArchiveSearchTests {
         #expect(bench.client.count == 0)
     }
 
-    @Test("every page holds what is asked for, ends before the archive's last result, and is not much larger")
+    @Test("Each page has the requested number of results, ends with the archive's last one, and is not much larger")
     func everyPageHoldsWhatIsAskedFor() {
         for limit in [1, 2, 3, 7, 20, 49, 50, 99, 100, 101, 199, 200] {
             for offset in 0...(10_000 - limit) {
@@ -93,7 +93,7 @@ struct ArchiveSearchTests {
         }
     }
 
-    @Test("pages side by side skip no result and give none twice", arguments: [1, 3, 7, 20, 50])
+    @Test("Adjacent pages neither skip nor repeat results", arguments: [1, 3, 7, 20, 50])
     func pagesSideBySideSkipNothing(limit: Int) async throws {
         // A source of 500 results that pages as the archive does.
         let bench = Bench { request in
@@ -119,7 +119,7 @@ struct ArchiveSearchTests {
     }
 
     @Test(
-        "the captured responses are read",
+        "Reads the captured responses",
         arguments: [
             ("archive-search-films", 3, "AboutBan1935", "About Bananas", "Castle Films", "1935", 663_000),
             (
@@ -153,7 +153,7 @@ struct ArchiveSearchTests {
     }
 
     @Test(
-        "a value is a string, a number or a list, and text is plain",
+        "Reads strings, numbers and lists; texts are plain",
         arguments: [
             (#""title":"A &amp; B""#, "A & B", nil, nil), (#""title":["A","B"]"#, "A", nil, nil),
             (#""title":1984"#, "1984", nil, nil),
@@ -171,7 +171,7 @@ struct ArchiveSearchTests {
     }
 
     @Test(
-        "a date, a licence and a kind are as the archive has them",
+        "Reads dates, licences and kinds in the archive's forms",
         arguments: [
             (#""date":"2010-09-13T00:00:00Z","year":2010"#, "2010-09-13T00:00:00Z", nil), (#""year":1947"#, "1947", nil),
             (#""year":["1947"]"#, "1947", nil),
@@ -188,12 +188,12 @@ struct ArchiveSearchTests {
         #expect(item.kind == "etree")
     }
 
-    @Test("a collection has no parts", arguments: [("collection", false), ("account", false), ("audio", true), ("web", true)])
+    @Test("A collection has no parts", arguments: [("collection", false), ("account", false), ("audio", true), ("web", true)])
     func aCollectionHasNoParts(kind: String, hasParts: Bool) async throws {
         #expect(try await item("{\"identifier\":\"x\",\"mediatype\":\"\(kind)\"}").hasParts == hasParts)
     }
 
-    @Test("what has no identifier of an item does not spoil the other results; an endless title is cut")
+    @Test("A result without an identifier does not affect the others; a very long title is cut")
     func oddResults() async throws {
         let title = String(repeating: "n\u{300}", count: 100_000)
         let docs =
@@ -204,7 +204,7 @@ struct ArchiveSearchTests {
     }
 
     @Test(
-        "a response that is no list is rejected and never kept, although its status is 200",
+        "Rejects a response without a list despite status 200, and does not cache it",
         arguments: [
             (#"{"error":"[RANGE_OUT_OF_BOUNDS] page and rows lead beyond 10000 results","forensics":{}}"#, "RANGE_OUT_OF_BOUNDS"),
             (#"{"error":{"code":1}}"#, "error"), ("{}", "docs"), ("[]", "docs"), (#"{"response":[]}"#, "docs"),
@@ -228,7 +228,7 @@ struct ArchiveSearchTests {
     }
 
     @Test(
-        "throttling leaves the archive alone, and nobody else",
+        "Throttling stops requests to the archive only",
         arguments: [(429, "7", 7), (503, "120", 120), (503, nil, 30), (429, "", 30)] as [(Int, String?, Int)])
     func throttlingLeavesTheArchiveAlone(status: Int, retryAfter: String?, seconds: Int) async throws {
         let fields = retryAfter.map { [(FieldName.retryAfter, $0)] } ?? []
@@ -245,7 +245,7 @@ struct ArchiveSearchTests {
         #expect(bench.client.count == 2)
     }
 
-    @Test("the archive has a budget of its own: four requests in four seconds")
+    @Test("The archive has its own budget of four requests in four seconds")
     func theArchiveHasABudgetOfItsOwn() async throws {
         let bench = Bench { request in
             request.url.host == "archive.test"

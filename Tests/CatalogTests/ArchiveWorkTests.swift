@@ -39,7 +39,7 @@ struct ArchiveWorkTests {
 
     // MARK: Captured
 
-    @Test("the captured concert: its originals by track, with what is needed to verify them")
+    @Test("The captured concert: originals by track, with digests")
     func theCapturedConcert() async throws {
         let bench = bench(try Fixture.captured("archive-metadata-concert"))
         let id = "archive:gd70-10-23.aud.wolfson.15080.sbefail.shnf"
@@ -86,7 +86,7 @@ struct ArchiveWorkTests {
         #expect(bench.client.count == 1)
     }
 
-    @Test("the captured film: its originals, not what is made of them, nor the archive's own files")
+    @Test("The captured film: originals, without derivatives and metadata files")
     func theCapturedFilm() async throws {
         let bench = bench(try Fixture.captured("archive-metadata-film"))
         let response = try await bench.catalog.parts(try partsQuery("id=archive:AboutBan1935"))
@@ -108,7 +108,7 @@ struct ArchiveWorkTests {
         #expect(all.items.first { $0.name == "AboutBan1935.asr.srt" }?.bytes == 0)
     }
 
-    @Test("the captured book: of a scan, whose original is a tar, the derived PDF, and never what has DRM")
+    @Test("The captured book: the derived PDF of a scan in a tar, without files with DRM")
     func theCapturedBook() async throws {
         let bench = bench(try Fixture.captured("archive-metadata-book"))
         let response = try await bench.catalog.parts(try partsQuery("id=archive:goody"))
@@ -128,7 +128,7 @@ struct ArchiveWorkTests {
     // MARK: What is not there
 
     @Test(
-        "what is not there is not found, although the status is 200",
+        "A missing item is not found, despite status 200",
         arguments: [
             ("{}", "archive:x"), ("[]", "archive:x"), (#"{"is_dark":true,"created":1}"#, "withdrawn"),
             (#"{"is_dark":"true","metadata":{}}"#, "withdrawn"),
@@ -151,7 +151,7 @@ struct ArchiveWorkTests {
     }
 
     @Test(
-        "what is no description of an item is rejected",
+        "Rejects a response that is not a description of an item",
         arguments: [
             #"{"error":"invalid identifier"}"#, #"{"files":[]}"#, #"{"metadata":{"identifier":"x"}}"#,
             #"{"metadata":{"title":"x"},"files":[]}"#, #"{"metadata":[],"files":[]}"#, "null", "1", "[1]", "<html>",
@@ -160,7 +160,7 @@ struct ArchiveWorkTests {
         #expect(try await error(bench(body))?.kind == "upstreamRejected")
     }
 
-    @Test("a lent book says that it is restricted, and gives its scraps only to those who name them")
+    @Test("A lent book is restricted; its free files are listed for explicit formats only")
     func aLentBook() async throws {
         let bench = bench(
             [
@@ -184,7 +184,7 @@ struct ArchiveWorkTests {
         #expect(reason.contains("restricted"))
     }
 
-    @Test("restriction is per file: of a concert with private originals the public MP3s are taken")
+    @Test("Restriction applies to files: public MP3s of a concert with private originals are listed")
     func restrictionIsPerFile() async throws {
         let bench = bench(
             [
@@ -202,7 +202,7 @@ struct ArchiveWorkTests {
     // MARK: Which files
 
     @Test(
-        "which files are taken where nobody says",
+        "Chooses the default formats",
         arguments: [
             // Originals of the kind, and nothing that only lies beside them.
             ("audio", ["o a.flac", "o info.txt", "o cover.jpg", "d a.mp3"], ["a.flac"]),
@@ -221,7 +221,7 @@ struct ArchiveWorkTests {
         #expect(try await names(bench) == expected)
     }
 
-    @Test("what has nothing to take by default names the formats there are")
+    @Test("A work without default files is refused with its formats")
     func whatHasNothingToTakeByDefault() async throws {
         let bench = bench([file("a.zip", "ZIP"), file("a.png", "PNG", source: "derivative")], kind: "audio")
         guard case .notFound(let message) = try await error(bench) else {
@@ -232,7 +232,7 @@ struct ArchiveWorkTests {
     }
 
     @Test(
-        "formats are chosen by name in any case, or by who made the files",
+        "Selects formats by name in any case, or by source",
         arguments: [
             ("format=flac", ["a.flac"]), ("format=FLAC&format=vbr%20mp3", ["a.flac", "a.mp3", "b.mp3"]),
             ("format=original", ["a.flac", "b.mp3", "c.txt"]),
@@ -258,7 +258,7 @@ struct ArchiveWorkTests {
     // MARK: Bookkeeping and order
 
     @Test(
-        "bookkeeping is no part, whatever it calls itself",
+        "Metadata files are no parts, whatever their formats are",
         arguments: [
             #"{"name":"x_files.xml","source":"original","format":"Text","md5":"0"}"#,
             #"{"name":"x_meta.xml","source":"original","format":"XML"}"#,
@@ -277,7 +277,7 @@ struct ArchiveWorkTests {
     }
 
     @Test(
-        "a file whose name only ends like that of bookkeeping is a part",
+        "A file with a name that only ends like a metadata file's is a part",
         arguments: ["scan_meta.xml", "y_files.xml", "my_archive.torrent", "a/x_meta.xml", "xx_meta.sqlite"])
     func ownFilesAreParts(name: String) async throws {
         let bench = bench([#"{"name":"\#(name)","source":"original","format":"Text"}"#])
@@ -285,7 +285,7 @@ struct ArchiveWorkTests {
     }
 
     @Test(
-        "files are in the order of their tracks if each has its own, and else of their names with digits as numbers",
+        "Files are in track order if all have distinct tracks, otherwise in natural order of names",
         arguments: [
             (["b.mp3 2", "a.mp3 10", "c.mp3 1"], ["c.mp3", "b.mp3", "a.mp3"]),
             (["b.mp3 02/3", "a.mp3 03/3", "c.mp3 1/3"], ["c.mp3", "b.mp3", "a.mp3"]),
@@ -303,7 +303,7 @@ struct ArchiveWorkTests {
         #expect(try await names(bench) == expected)
     }
 
-    @Test("tracks may be numbers")
+    @Test("Tracks may be numbers")
     func tracksMayBeNumbers() async throws {
         let bench = bench([file("a.mp3", more: #","track":2"#), file("b.mp3", more: #","track":["1"]"#)])
         #expect(try await names(bench) == ["b.mp3", "a.mp3"])
@@ -312,7 +312,7 @@ struct ArchiveWorkTests {
     // MARK: Members
 
     @Test(
-        "a size, a digest and a length are taken if they are what they claim to be",
+        "Accepts valid sizes, digests and durations only",
         arguments: [
             (#""size":"12""#, 12, nil, nil), (#""size":12"#, 12, nil, nil), (#""size":"-1""#, nil, nil, nil),
             (#""size":"a""#, nil, nil, nil), (#""size":"99999999999999999999""#, nil, nil, nil), ("", nil, nil, nil),
@@ -335,7 +335,7 @@ struct ArchiveWorkTests {
         #expect(item.durationMs == durationMs)
     }
 
-    @Test("the bytes of a format are known if those of each file are")
+    @Test("The size of a format is known if the sizes of all its files are")
     func theBytesOfAFormat() async throws {
         let bench = bench([
             file("a.mp3", more: #","size":"5""#), file("b.mp3", more: #","size":"6""#),
@@ -347,7 +347,7 @@ struct ArchiveWorkTests {
         #expect(formats.map(\.count) == [2, 2])
     }
 
-    @Test("a title is plain text, and a file without one is called by its last name")
+    @Test("A title is plain text; without one, the last path component is the name")
     func aTitleIsPlainText() async throws {
         let bench = bench([
             file("a.mp3", more: #","title":"Rock &amp; Roll &#39;n&#x27; &eacute;t&eacute;""#),
@@ -359,7 +359,7 @@ struct ArchiveWorkTests {
     }
 
     @Test(
-        "a path of any name becomes a link, and is found again by its id",
+        "A path with any characters becomes a URL, and its id finds it",
         arguments: [
             ("disc 1/01 a.mp3", "disc%201/01%20a.mp3"), ("a?b#c%20d&e=f+g.mp3", "a%3Fb%23c%2520d%26e%3Df%2Bg.mp3"),
             ("Björk/Jóga – 王菲.mp3", "Bj%C3%B6rk/J%C3%B3ga%20%E2%80%93%20%E7%8E%8B%E8%8F%B2.mp3"), ("a\\\\b.mp3", "a%5Cb.mp3"),
@@ -380,14 +380,14 @@ struct ArchiveWorkTests {
         #expect(bench.client.count == 1)
     }
 
-    @Test("names that look alike are not the same")
+    @Test("Names that look alike are different")
     func namesThatLookAlike() async throws {
         let bench = bench([file("\u{E9}.mp3", more: #","size":"1""#), file("e\u{301}.mp3", more: #","size":"2""#)])
         #expect(try await bench.catalog.lookup("archive:x/\u{E9}.mp3").items.map(\.bytes) == [1])
         #expect(try await bench.catalog.lookup("archive:x/e\u{301}.mp3").items.map(\.bytes) == [2])
     }
 
-    @Test("an id has 1,024 bytes at most")
+    @Test("An id has at most 1,024 bytes")
     func anIdHas1024BytesAtMost() async throws {
         let long = String(repeating: "a", count: 1024 - "archive:x/.mp3".utf8.count)
         let bench = bench([file(long + ".mp3"), file(long + "b.mp3")])
@@ -402,7 +402,7 @@ struct ArchiveWorkTests {
         #expect(message.contains("1024 bytes"))
     }
 
-    @Test("an item is looked up with the request that brings its files")
+    @Test("Looks up an item with the request that lists its files")
     func anItemIsLookedUp() async throws {
         let bench = bench(try Fixture.captured("archive-metadata-film"))
         let item = try #require(try await bench.catalog.lookup("archive:AboutBan1935").items.first)
@@ -417,7 +417,7 @@ struct ArchiveWorkTests {
         #expect(bench.client.count == 1)
     }
 
-    @Test("a password in the base is not shown")
+    @Test("Hides the password of the base URL")
     func aPasswordInTheBaseIsNotShown() async throws {
         let body = "{\"metadata\":{\"identifier\":\"x\",\"mediatype\":\"audio\"},\"files\":[\(file("a.mp3"))]}"
         let bench = Bench { _ in

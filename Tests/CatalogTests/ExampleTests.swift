@@ -11,7 +11,7 @@ import Testing
 struct ExampleTests {
     private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
-    @Test("the document shows the source as it is tested here")
+    @Test("The documentation shows the source that is tested here")
     func theDocumentShowsTheSource() throws {
         let document = try String(contentsOf: Self.tests.appending(path: "../../docs/sources.md"), encoding: .utf8)
         let source = try String(contentsOf: Self.tests.appending(path: "Support/LibrarySource.swift"), encoding: .utf8)
@@ -20,7 +20,7 @@ struct ExampleTests {
         #expect(document.contains("```swift\n\(shown)```\n"))
     }
 
-    @Test("a source is a file and a row: it searches, looks up, and shares what all have in common")
+    @Test("A new source needs one file and one row")
     func aSourceIsAFileAndARow() async throws {
         let book = #"{"id": 7, "title": "Pawls", "file": "https://library.example/7.epub"}"#
         let client = FakeClient { request in

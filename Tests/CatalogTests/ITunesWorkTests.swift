@@ -41,7 +41,7 @@ struct ITunesWorkTests {
 
     // MARK: Bounds
 
-    @Test("texts are cut to 500 characters: the parts of a podcast repeat its artist")
+    @Test("Cuts texts to 500 characters, as in parts of a podcast that repeat its artist")
     func longTexts() async throws {
         let long = String(repeating: "é", count: 300_000)
         let podcast = Self.podcast.split(separator: "Host").joined(separator: long)
@@ -49,7 +49,7 @@ struct ITunesWorkTests {
         #expect(response.items.map(\.artist) == [String](repeating: String(long.prefix(500)) + "…", count: 50))
     }
 
-    @Test("a playing time of more than a year is left out", arguments: [(31_622_400_000, true), (31_622_400_001, false)])
+    @Test("Omits durations of more than a year", arguments: [(31_622_400_000, true), (31_622_400_001, false)])
     func longTracks(milliseconds: Int64, isKept: Bool) async throws {
         let song = Self.song(1, "One", track: 1).dropLast() + ",\"trackTimeMillis\":\(milliseconds)}"
         #expect(try await parts([Self.album, String(song)]).items.map(\.durationMs) == [isKept ? milliseconds : nil])
@@ -57,7 +57,7 @@ struct ITunesWorkTests {
 
     // MARK: Stores
 
-    @Test("what the store of another country has names it in every id, and is asked for there")
+    @Test("Ids from the store of another country name it, and are looked up there")
     func storesOfCountries() async throws {
         let song = Self.song(1, "One", track: 1)
         let episode = Self.episode(2)
@@ -91,7 +91,7 @@ struct ITunesWorkTests {
         #expect(podcast.items.map(\.id) == ["itunes:jp:episode:5:2"])
     }
 
-    @Test("many ids are asked for store by store")
+    @Test("Looks up many ids store by store")
     func manyIDsOfStores() async {
         let bench = Bench { _ in Self.answer([Self.song(1, "One", track: 1), Self.song(2, "Two", track: 2)]) }
         let results = await bench.catalog.lookup(["itunes:1", "itunes:jp:1", "itunes:2", "itunes:jp:2"])
@@ -103,7 +103,7 @@ struct ITunesWorkTests {
     }
 
     @Test(
-        "an id and a country mean one store, or are refused",
+        "An id and a country must name the same store",
         arguments: [
             ("itunes:1", nil, "itunes:1"), ("itunes:1", "US", "itunes:1"), ("itunes:1", "jp", "itunes:jp:1"),
             ("itunes:episode:5:2", "GB", "itunes:gb:episode:5:2"), ("itunes:jp:1", "JP", "itunes:jp:1"),
@@ -115,13 +115,13 @@ struct ITunesWorkTests {
     }
 
     @Test(
-        "an id names a store only by its code in lower case, and never the usual one",
+        "An id names a store only by its code in lower case, and never the default store",
         arguments: ["itunes:us:1", "itunes:JP:1", "itunes:jpn:1", "itunes:jp:", "itunes:jp", "itunes:jp:jp:1", "itunes:jp:x"])
     func notIDs(id: String) {
         #expect(!Bench { _ in nil }.catalog.isID(id))
     }
 
-    @Test("a store that is no country's has nothing, and is not asked")
+    @Test("A country without a store has no results and gets no request")
     func unknownStore() async {
         let bench = Bench { _ in nil }
         #expect(bench.catalog.isID("itunes:xx:1"))
@@ -135,7 +135,7 @@ struct ITunesWorkTests {
 
     // MARK: Bounds
 
-    @Test("an answer with more results or values than are read is refused")
+    @Test("Rejects responses with too many results or values")
     func bounds() async throws {
         for body in [
             #"{"resultCount":1,"results":[\#([String](repeating: "{}", count: 501).joined(separator: ","))]}"#,
@@ -153,7 +153,7 @@ struct ITunesWorkTests {
 
     // MARK: Captured
 
-    @Test("the captured album: its songs in order, each with its number, and named after both")
+    @Test("The captured album: songs in order, with numbers and file names")
     func theCapturedAlbum() async throws {
         let body = try Fixture.captured("itunes-album-lookup", "txt")
         let bench = Bench { _ in .success(.with(body)) }
@@ -184,7 +184,7 @@ struct ITunesWorkTests {
         #expect(response.items.last?.suggestion?.prefix == "10")
     }
 
-    @Test("the captured podcast: its episodes as they come, each with artist, genre and an id that finds it again")
+    @Test("The captured podcast: episodes in order, with artist, genre and lookable ids")
     func theCapturedPodcast() async throws {
         let body = try Fixture.captured("itunes-podcast-lookup")
         let bench = Bench { _ in .success(.with(body)) }
@@ -217,7 +217,7 @@ struct ITunesWorkTests {
 
     // MARK: What was wrong
 
-    @Test("a podcast has no playing time")
+    @Test("A podcast has no duration")
     func aPodcastHasNoPlayingTime() async throws {
         let bench = Bench { _ in Self.answer([Self.podcast]) }
         let item = try #require(try await bench.catalog.search(try query("term=a")).items.first)
@@ -228,7 +228,7 @@ struct ITunesWorkTests {
     }
 
     @Test(
-        "an episode has a genre, is explicit as it says, and gets its artist from its podcast",
+        "An episode has a genre, its own explicitness and its podcast's artist",
         arguments: [
             (#","genres":[{"name":"Music","id":"1"}],"contentAdvisoryRating":"Explicit""#, "Music", true),
             (#","genres":["Music","Podcasts"],"contentAdvisoryRating":"Clean""#, "Music", false),
@@ -242,7 +242,7 @@ struct ITunesWorkTests {
         #expect(item.artist == "Host")
     }
 
-    @Test("an episode is found by its id long after the search")
+    @Test("Finds an episode by its id after the search has expired")
     func anEpisodeIsFoundByItsID() async throws {
         let bench = Bench { request in
             request.url.string.contains("/search")
@@ -266,14 +266,14 @@ struct ITunesWorkTests {
         #expect(bench.client.count == 2)
     }
 
-    @Test("an episode without its podcast has no id, since it could not be found by it")
+    @Test("An episode without a podcast has no id, since lookups need the podcast")
     func anEpisodeWithoutItsPodcastHasNoID() async throws {
         let bench = Bench { _ in Self.answer([#"{"kind":"podcast-episode","trackId":7,"trackName":"E"}"#]) }
         let item = try #require(try await bench.catalog.search(try query("term=a")).items.first)
         #expect(item.id == nil && item.partOf == nil)
     }
 
-    @Test("many lookups are one request, whose response has a result for each")
+    @Test("Many lookups share one request, whose response has a result for each")
     func manyLookupsAreOneRequest() async throws {
         let bench = Bench { _ in Self.answer((1...15).filter { $0 != 3 }.map { Self.song($0, "S", track: $0) } + [Self.album]) }
         let ids = (1...15).map { "itunes:\($0)" } + ["itunes:collection:5", "nonsense", "itunes:1"]
@@ -295,7 +295,7 @@ struct ITunesWorkTests {
         #expect(bench.client.count == 1)
     }
 
-    @Test("a failure is that of each lookup that shares the request")
+    @Test("A failure reaches each lookup that shares the request")
     func aFailureIsThatOfEach() async throws {
         let bench = Bench { _ in .failure(.timedOut("x")) }
         let results = await bench.catalog.lookup(["itunes:1", "itunes:2"])
@@ -309,7 +309,7 @@ struct ITunesWorkTests {
         #expect(bench.client.count == 1)
     }
 
-    @Test("two hundred and fifty lookups are three requests")
+    @Test("Two hundred and fifty lookups need three requests")
     func manyLookupsAreAFewRequests() async throws {
         let bench = Bench { request in
             let numbers = (try? QueryItem.parse((request.url.query ?? "").utf8))?.first?.value.split(separator: ",") ?? []
@@ -323,7 +323,7 @@ struct ITunesWorkTests {
 
     // MARK: Albums
 
-    @Test("songs are in the order of discs and tracks, with music videos among them, and the album claims more than it has")
+    @Test("Songs are in the order of discs and tracks, music videos included; the album claims more parts")
     func songsAreInOrder() async throws {
         let response = try await parts([
             Self.album, Self.song(21, "C", disc: 2, discs: 2, track: 1), Self.song(12, "B", discs: 2, track: 2),
@@ -338,7 +338,7 @@ struct ITunesWorkTests {
         #expect(response.items[3].kind == "music-video")
     }
 
-    @Test("a song keeps its number where others are missing, and one of several discs has none by itself")
+    @Test("A song keeps its number if others are missing; songs of several discs have no numbers")
     func aSongKeepsItsNumber() async throws {
         let response = try await parts([Self.album, Self.song(1, "A", track: 1), Self.song(12, "L", track: 12)])
         #expect(response.items.map(\.number) == [1, 12])
@@ -355,7 +355,7 @@ struct ITunesWorkTests {
         #expect(items.map(\.partOf) == Array(repeating: "itunes:collection:5", count: 3))
     }
 
-    @Test("what is of another work, or no track, is no part")
+    @Test("Skips tracks of other works, and results that are no tracks")
     func whatIsOfAnotherWorkIsNoPart() async throws {
         let response = try await parts([
             Self.album, Self.song(1, "A", track: 1), #"{"wrapperType":"artist","artistId":5}"#, "{}",
@@ -365,7 +365,7 @@ struct ITunesWorkTests {
     }
 
     @Test(
-        "what has no parts is not found",
+        "An item without parts is not found",
         arguments: [
             ("id=itunes:collection:5", [] as [String], "itunes:collection:5"), ("id=itunes:collection:5", [album], "no parts"),
             (
@@ -388,7 +388,7 @@ struct ITunesWorkTests {
         #expect(bench.client.count <= 1)
     }
 
-    @Test("parts without what they are parts of are rejected")
+    @Test("Rejects parts without their work")
     func partsWithoutTheirWorkAreRejected() async throws {
         let bench = Bench { _ in Self.answer([Self.song(1, "A", track: 1)]) }
         let query = try partsQuery("id=itunes:collection:5")
@@ -403,7 +403,7 @@ struct ITunesWorkTests {
         return answer([season] + [2, 1].map { song($0, "Pilot \($0)", track: $0, kind: "tv-episode") })
     }
 
-    @Test("a season that was found before costs one request, and an unknown one two, once")
+    @Test("A season from a search needs one request, an unknown one two")
     func aSeasonCostsOneRequest() async throws {
         let unknown = Bench(Self.seasons)
         let response = try await unknown.catalog.parts(try partsQuery("id=itunes:collection:5"))
@@ -426,7 +426,7 @@ struct ITunesWorkTests {
     // MARK: Links
 
     @Test(
-        "only what may have parts has a link to them",
+        "Only works have links to parts",
         arguments: [
             (album, true), (season, true), (podcast, true), (song(1, "A", track: 1), false), (episode(7), false),
             (#"{"wrapperType":"collection","collectionType":"Compilation","collectionId":5}"#, true),
@@ -438,7 +438,7 @@ struct ITunesWorkTests {
     }
 
     @Test(
-        "a file is named after its title, with the extension of its URL",
+        "A file name is the title with the extension of the URL",
         arguments: [
             ("https://a.test/mzaf_1.plus.aac.p.m4a", ".m4a"), ("https://a.test/x.M4V?a=b.c", ".M4V"), ("https://a.test/x", nil),
             ("https://a.test/x.", nil), ("https://a.test/x.averylongone", nil), ("https://a.test/x.m%204", nil),
@@ -455,7 +455,7 @@ struct ITunesWorkTests {
     }
 
     @Test(
-        "an episode whose URL has no extension gets the one that iTunes names, if it is one",
+        "An episode's URL without an extension gets the valid one that iTunes names",
         arguments: [
             ("https://a.test/play/1", "\"mp3\"", ".mp3"), ("https://a.test/play.php?id=1", "\"mp3\"", ".mp3"),
             ("https://a.test/play.ASPX", "\"m4a\"", ".m4a"), ("https://a.test/1.5", "\"mp3\"", ".mp3"),
@@ -476,7 +476,7 @@ struct ITunesWorkTests {
     }
 
     @Test(
-        "a date that is none stands before no name",
+        "An invalid date is not part of a name",
         arguments: [
             ("2023-05-01T09:00:00Z", "2023-05-01"), ("2023-05-01", "2023-05-01"), ("2023", nil), ("May 1, 2023", nil),
             ("2023/05/01", nil),

@@ -7,7 +7,7 @@ import Testing
 /// What is answered from memory, and what a lookup and the posts make of it.
 @Suite(.timeLimit(.minutes(3)))
 struct MemoryTests {
-    @Test("a response is current for five minutes")
+    @Test("A response stays fresh for five minutes")
     func anAnswerIsCurrentForFiveMinutes() async throws {
         let bench = Bench { _ in .success(.with(Fixture.song())) }
         let search = try query("term=a")
@@ -28,7 +28,7 @@ struct MemoryTests {
         #expect(bench.client.count == 2)
     }
 
-    @Test("the listing that was not used for the longest time goes first")
+    @Test("Evicts the least recently used listing first")
     func theAnswerThatWasNotUsedForTheLongestTimeGoesFirst() async throws {
         let bench = Bench { _ in
             .success(.with(Fixture.song()))
@@ -45,7 +45,7 @@ struct MemoryTests {
         #expect(bench.catalog.cached(c) != nil)
     }
 
-    @Test("the bytes of all listings are bounded")
+    @Test("Limits the bytes of all listings")
     func theBytesOfAllAnswersAreBounded() async throws {
         let bench = Bench { _ in
             .success(.with(Fixture.song(1, name: String(repeating: "x", count: 1_000))))
@@ -58,7 +58,7 @@ struct MemoryTests {
         #expect(bench.catalog.cached(terms[9]) != nil)
     }
 
-    @Test("a listing larger than the memory is refused: it would be asked for anew each time")
+    @Test("Refuses a listing larger than the cache, which would be requested each time")
     func anAnswerLargerThanTheMemoryIsRefused() async throws {
         let bench = Bench { _ in
             .success(.with(Fixture.song()))
@@ -80,7 +80,7 @@ struct MemoryTests {
     private static let posts = FakeClient.Outcome.success(.with(type: "application/json; charset=utf-8", Fixture.posts))
 
     @Test(
-        "posts are searched in title and body",
+        "Searches posts in title and body",
         arguments: [
             ("term=suscipit", [1, 3]), ("term=SUSCIPIT", [1, 3]), ("term=sunt", [1]), ("term=qui", [1, 2]),
             ("term=%C3%BCber", [2]), ("term=et+suscipit", [1]), ("term=nothing", []), ("term=suscipit&limit=1", [1]),
@@ -93,7 +93,7 @@ struct MemoryTests {
         #expect(answer.attribution == nil)
     }
 
-    @Test("a post is mapped as the contract says")
+    @Test("Maps a post to the members of the contract")
     func aPostIsMappedAsTheContractSays() async throws {
         let bench = Bench { _ in Self.posts }
         let item = try #require(try await bench.catalog.search(try query("source=posts&term=sunt")).items.first)
@@ -105,7 +105,7 @@ struct MemoryTests {
                 == #"{"userId":1,"id":1,"title":"Sunt aut facere","body":"quia et suscipit\nsuscipit recusandae"}"#)
     }
 
-    @Test("one request serves all terms and lookups of posts")
+    @Test("One request serves all terms and lookups of posts")
     func oneRequestServesAllTermsAndLookupsOfPosts() async throws {
         let bench = Bench { _ in Self.posts }
         _ = try await bench.catalog.search(try query("source=posts&term=sunt"))
@@ -114,7 +114,7 @@ struct MemoryTests {
         #expect(bench.client.count == 1)
     }
 
-    @Test("a password in the base is not shown")
+    @Test("Hides the password of the base URL")
     func aPasswordInTheBaseIsNotShown() async throws {
         let bench = Bench { _ in
             Self.posts
@@ -128,7 +128,7 @@ struct MemoryTests {
     // MARK: Lookup
 
     @Test(
-        "a lookup asks for one item",
+        "A lookup requests one item",
         arguments: [
             (
                 "itunes:263301273", "https://itunes.test/lookup?id=263301273",
@@ -152,7 +152,7 @@ struct MemoryTests {
     }
 
     @Test(
-        "what is not there is not found",
+        "A missing item is not found",
         arguments: [
             // Nothing; something else of that number; a bad id that only the posts lack.
             ("itunes:1", #"{"resultCount":0,"results":[]}"#), ("itunes:1", Fixture.song(2)),
@@ -168,7 +168,7 @@ struct MemoryTests {
         #expect(message.contains(id))
     }
 
-    @Test("a post that is not there is not found")
+    @Test("A missing post is not found")
     func aPostThatIsNotThereIsNotFound() async throws {
         let bench = Bench { _ in Self.posts }
         let error = await failure { () async throws(CatalogError) in try await bench.catalog.lookup("posts:101") }
@@ -176,7 +176,7 @@ struct MemoryTests {
     }
 
     @Test(
-        "a malformed id is refused",
+        "Refuses a malformed id",
         arguments: [
             "", "1", "itunes", "itunes:", "itunes:x", "itunes:-1", "itunes:+1", "itunes:01", "itunes:1,2", "itunes: 1",
             "itunes:1 ",
@@ -198,7 +198,7 @@ struct MemoryTests {
         #expect(bench.client.count == 0)
     }
 
-    @Test("a lookup of what was just found asks nobody")
+    @Test("A lookup of a recent result sends no request")
     func aLookupOfWhatWasJustFoundAsksNobody() async throws {
         let bench = Bench { _ in .success(.with(Fixture.song(42))) }
         _ = try await bench.catalog.search(try query("term=a"))

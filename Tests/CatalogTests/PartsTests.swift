@@ -14,7 +14,7 @@ struct PartsTests {
         + #""format":"VBR MP3","size":"7","private":"false"}, {"name":"c.mp3","source":"original","format":"VBR MP3"}]}"#
     private static let outcome = FakeClient.Outcome.success(.with(type: "application/json", work))
 
-    @Test("a query alone has the documented defaults")
+    @Test("A minimal query has the documented defaults")
     func aQueryAloneHasTheDocumentedDefaults() throws {
         let query = try partsQuery("id=archive:x")
         #expect(query == PartsQuery(id: "archive:x"))
@@ -26,7 +26,7 @@ struct PartsTests {
     }
 
     @Test(
-        "a refusal names the parameter, the value and what is accepted",
+        "A refusal names the parameter, the value and the accepted values",
         arguments: [
             ("", ["'id'", "missing"]), ("limit=5", ["'id'", "missing"]), ("id=", ["'id'"]), ("id=a&id=b", ["'id'", "2 times"]),
             ("id=a&limit=0", ["'limit'", "'0'", "1 to 1000"]), ("id=a&limit=1001", ["'limit'", "1 to 1000"]),
@@ -45,7 +45,7 @@ struct PartsTests {
     }
 
     @Test(
-        "what is no id is refused, and asks nobody",
+        "Refuses an invalid id without a request",
         arguments: ["a", "archive:", "spotify:1", "itunes:x", "archive:x/" + String(repeating: "a", count: 1015)])
     func whatIsNoIDIsRefused(id: String) async throws {
         let bench = Bench { _ in Self.outcome }
@@ -59,7 +59,7 @@ struct PartsTests {
         #expect(bench.client.count == 0)
     }
 
-    @Test("the envelope is that of a search, with the work, the total and the formats")
+    @Test("The response has the members of a search, and work, total and formats")
     func theEnvelope() async throws {
         let bench = Bench { _ in Self.outcome }
         let response = try await bench.catalog.parts(try partsQuery("id=archive:x&limit=1&include=raw"))
@@ -85,7 +85,7 @@ struct PartsTests {
                 + #""raw":{"name":"a b.mp3","source":"original","format":"VBR MP3","size":"7","private":"false"}}]}"#)
     }
 
-    @Test("one request serves every choice of formats, every page and every lookup, for five minutes")
+    @Test("One request serves all formats, pages and lookups for five minutes")
     func oneRequestServesAll() async throws {
         let bench = Bench { _ in Self.outcome }
         #expect(try bench.catalog.cachedParts(try partsQuery("id=archive:x")) == nil)
@@ -105,7 +105,7 @@ struct PartsTests {
         #expect(bench.client.count == 2)
     }
 
-    @Test("looks into one work at the same time share one request, which ends when nobody waits")
+    @Test("Concurrent requests for a work share one request, which is cancelled without waiters")
     func looksShareOneRequest() async throws {
         let bench = Bench()
         let looking = ["id=archive:x", "id=archive:x&format=all", "id=archive:x&limit=1"].map { text in
@@ -142,7 +142,7 @@ struct PartsTests {
         try await bench.client.cancelled.wait { $0 == [1] }
     }
 
-    @Test("a work of a thousand files is one response")
+    @Test("A work of a thousand files is one response")
     func aWorkOfAThousandFiles() async throws {
         let files = (1...1200).map { "{\"name\":\"\($0).mp3\",\"source\":\"original\",\"format\":\"VBR MP3\",\"size\":\"1\"}" }
         let body = "{\"files\":[\(files.joined(separator: ","))],\"metadata\":{\"identifier\":\"x\",\"mediatype\":\"audio\"}}"

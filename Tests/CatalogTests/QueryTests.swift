@@ -4,7 +4,7 @@ import JSON
 import Testing
 
 struct QueryTests {
-    @Test("a term alone has the documented defaults")
+    @Test("A term alone has the documented defaults")
     func aTermAloneHasTheDocumentedDefaults() throws {
         let query = try query("term=jack+johnson")
         #expect(query.source == "itunes")
@@ -16,7 +16,7 @@ struct QueryTests {
         #expect(!query.includesRaw)
     }
 
-    @Test("every parameter is taken")
+    @Test("Reads every parameter")
     func everyParameterIsTaken() throws {
         let query = try query(
             "source=itunes&term=a&media=music&entity=song&attribute=artistTerm&country=jp&lang=ja_jp&explicit=No&limit=200"
@@ -34,7 +34,7 @@ struct QueryTests {
     }
 
     @Test(
-        "what is documented is accepted",
+        "Accepts the documented values",
         arguments: [
             "term=a&limit=1", "term=a&limit=200", "term=a&entity=song", "term=a&entity=ebook", "term=a&media=all&entity=allTrack",
             "term=a&media=ebook", "term=a&media=podcast&entity=podcastEpisode", "term=a&explicit=Yes", "term=a&country=US",
@@ -46,7 +46,7 @@ struct QueryTests {
     }
 
     @Test(
-        "a refusal names the parameter, the value and what is accepted",
+        "A refusal names the parameter, the value and the accepted values",
         arguments: [
             ("", ["'term'", "missing"]),
             ("source=itunes", ["'term'", "missing"]),
@@ -99,7 +99,7 @@ struct QueryTests {
         }
     }
 
-    @Test("the sources say what they accept")
+    @Test("The list of sources has the accepted values")
     func theSourcesSayWhatTheyAccept() throws {
         var writer = JSONWriter()
         Catalog.encodeSources(into: &writer)

@@ -19,7 +19,7 @@ struct RateBudgetTests {
     }
 
     @Test(
-        "turns are given in order",
+        "Grants requests in order",
         arguments: [
             Case(name: "all tokens at once", arrivals: [(0, 0, nil), (0, 0, nil), (0, 0, nil), (0, nil, 60)]),
             Case(
@@ -50,7 +50,7 @@ struct RateBudgetTests {
         }
     }
 
-    @Test("no minute sees more requests than tokens")
+    @Test("No minute has more requests than tokens")
     func noMinuteSeesMoreRequestsThanTokens() {
         var budget = budget(tokens: 20)
         var turns: [ContinuousClock.Instant] = []
@@ -66,7 +66,7 @@ struct RateBudgetTests {
         }
     }
 
-    @Test("replicas that share the tokens see no more requests than there are, also if some have come or gone", arguments: 1...7)
+    @Test("Replicas that share tokens never exceed them, even as replicas start and end", arguments: 1...7)
     func sharedByReplicas(shares: Int) {
         var budgets = (0..<shares).map { _ in budget(tokens: 3, longestWait: .zero) }
         var turns: [Double] = []
@@ -82,7 +82,7 @@ struct RateBudgetTests {
         #expect(later.count >= shares)
     }
 
-    @Test("a turn that is given back is there for the next")
+    @Test("A returned token is used by the next request")
     func aTurnThatIsGivenBackIsThereForTheNext() {
         var budget = budget(tokens: 1)
         #expect(budget.take(at: Self.start) == .at(Self.start))
@@ -91,7 +91,7 @@ struct RateBudgetTests {
         #expect(budget.take(at: Self.start) == .refused(retryAfter: .seconds(60)))
     }
 
-    @Test("throttling again doubles the time up to its bound and a response resets it")
+    @Test("Repeated throttling doubles the pause up to its bound; a response resets it")
     func throttlingAgainDoublesTheTimeUpToItsBoundAndAnAnswerResetsIt() {
         var budget = budget()
         var now = Self.start
@@ -105,7 +105,7 @@ struct RateBudgetTests {
         #expect(budget.throttled(at: now, retryAfter: nil) == .seconds(30))
     }
 
-    @Test("several throttled responses at once are one occasion")
+    @Test("Concurrent throttled responses count once")
     func severalThrottledAnswersAtOnceAreOneOccasion() {
         var budget = budget()
         #expect(budget.throttled(at: Self.start, retryAfter: nil) == .seconds(30))
@@ -120,7 +120,7 @@ struct RateBudgetTests {
 struct TurnTests {
     private static let song = FakeClient.Outcome.success(.with(Fixture.song()))
 
-    @Test("the twenty-first search of a minute is refused until later")
+    @Test("Refuses the twenty-first search of a minute")
     func theTwentyFirstSearchOfAMinuteIsToldToComeBack() async throws {
         let bench = Bench { _ in Self.song }
         for number in 0..<20 { _ = try await bench.catalog.search(try query("term=\(number)")) }
@@ -135,7 +135,7 @@ struct TurnTests {
         #expect(bench.client.count == 21)
     }
 
-    @Test("a turn that is near is waited for")
+    @Test("Waits for a token that is due soon")
     func aTurnThatIsNearIsWaitedFor() async throws {
         let bench = Bench { _ in
             Self.song
@@ -153,7 +153,7 @@ struct TurnTests {
         #expect(bench.client.count == 2)
     }
 
-    @Test("who leaves before their turn costs none")
+    @Test("A cancelled waiter uses no token")
     func whoLeavesBeforeTheirTurnCostsNone() async throws {
         let bench = Bench { _ in
             Self.song
@@ -185,7 +185,7 @@ struct TurnTests {
         #expect(bench.client.count == 2)
     }
 
-    @Test("throttling reaches those who wait for their turn")
+    @Test("Throttling reaches waiting requests")
     func throttlingReachesThoseWhoWaitForTheirTurn() async throws {
         let bench = Bench(configure: { $0.requestsPerMinute = 1 })
         let (a, b) = (try query("term=a"), try query("term=b"))

@@ -16,7 +16,7 @@ struct AnswerTests {
         try #require(try await answer("{\"resultCount\":1,\"results\":[\(result)]}").items.first)
     }
 
-    @Test("the captured response is read item by item")
+    @Test("Reads the captured response item by item")
     func theCapturedAnswerIsReadItemByItem() async throws {
         let body = try Fixture.songSearch()
         #expect(body.starts(with: "\n\n\n".utf8))
@@ -56,7 +56,7 @@ struct AnswerTests {
         #expect(first.raw.last == UInt8(ascii: "}"))
     }
 
-    @Test("the envelope has the contract's members in order")
+    @Test("The response has the contract's members in order")
     func theEnvelopeHasTheContractsMembersInOrder() async throws {
         let song = """
             {"wrapperType":"track","kind":"song","trackId":7,"trackName":"A \\"b\\"","previewUrl":"https://a.test/x.m4a", \
@@ -80,7 +80,7 @@ struct AnswerTests {
         #expect(String(decoding: plain.bytes, as: UTF8.self) == head + "null}]}")
     }
 
-    @Test("albums and artists have their own names and ids")
+    @Test("Albums and artists have their own names and ids")
     func albumsAndArtistsHaveTheirOwnNamesAndIds() async throws {
         let album = try await item(
             """
@@ -109,7 +109,7 @@ struct AnswerTests {
         #expect(book.name == "B")
     }
 
-    @Test("an episode is downloaded whole")
+    @Test("An episode is downloaded whole")
     func anEpisodeIsDownloadedWhole() async throws {
         let episode = try await item(
             """
@@ -122,13 +122,13 @@ struct AnswerTests {
         #expect(withoutURL.downloadUrl == "https://p.test/preview.mp3")
     }
 
-    @Test("every field of a result is optional")
+    @Test("Every member of a result is optional")
     func everyFieldOfAResultIsOptional() async throws {
         let item = try await item("{}")
         #expect(item == SearchItem.none(raw: "{}"))
     }
 
-    @Test("a field of another type counts as absent")
+    @Test("A member of another type counts as absent")
     func aFieldOfAnotherTypeCountsAsAbsent() async throws {
         let raw =
             #"{"wrapperType":1,"kind":[],"trackId":"7","trackName":3,"artistName":null,"collectionName":{},"trackTimeMillis":-1,"#
@@ -137,13 +137,13 @@ struct AnswerTests {
     }
 
     @Test(
-        "explicitness is read from its word",
+        "Reads explicitness from its word",
         arguments: [("explicit", true), ("notExplicit", false), ("cleaned", false), ("unheard", nil)] as [(String, Bool?)])
     func explicitnessIsReadFromItsWord(word: String, expected: Bool?) async throws {
         #expect(try await item("{\"trackId\":1,\"trackExplicitness\":\"\(word)\"}").explicit == expected)
     }
 
-    @Test("ids of more than 32 bits stay exact")
+    @Test("Ids of more than 32 bits stay exact")
     func idsOfMoreThan32BitsStayExact() async throws {
         #expect(try await item(#"{"trackId":9007199254740993}"#).id == "itunes:9007199254740993")
         #expect(try await item(#"{"trackId":9223372036854775807}"#).id == "itunes:9223372036854775807")
@@ -151,7 +151,7 @@ struct AnswerTests {
     }
 
     @Test(
-        "only HTTP URLs pass",
+        "Only HTTP URLs are accepted",
         arguments: ["javascript:alert(1)", "file:///etc/passwd", "ftp://a.test/x", "data:audio/mp4,x", "/x", "", "https://"])
     func onlyHTTPURLsPass(url: String) async throws {
         let item = try await item(
@@ -161,7 +161,7 @@ struct AnswerTests {
         #expect(item.artworkUrl == nil)
     }
 
-    @Test("the largest picture is taken")
+    @Test("Chooses the largest image")
     func theLargestPictureIsTaken() async throws {
         let item = try await item(
             """
@@ -171,13 +171,13 @@ struct AnswerTests {
         #expect(item.artworkUrl == "https://a.test/600")
     }
 
-    @Test("an empty result is a response")
+    @Test("An empty result is a response")
     func anEmptyResultIsAnAnswer() async throws {
         let answer = try await answer("\n\n\n{\n \"resultCount\":0,\n \"results\": []\n}\n\n\n")
         #expect(answer.items.isEmpty)
     }
 
-    @Test("a source that gives too many results is cut")
+    @Test("Cuts excess results of a source")
     func aSourceThatGivesTooManyResultsIsCut() async throws {
         let answer = try await answer(#"{"resultCount":3,"results":[{},{},{}]}"#, "term=a&limit=2")
         #expect(answer.items.count == 2)

@@ -34,7 +34,7 @@ struct FlightTests {
         if case .failure(let error) = await task.value { error } else { nil }
     }
 
-    @Test("equal searches in flight share one request")
+    @Test("Equal concurrent searches share one request")
     func equalSearchesInFlightShareOneRequest() async throws {
         let bench = Bench()
         let first = try await begin("term=a", on: bench, requests: 1)
@@ -48,7 +48,7 @@ struct FlightTests {
         #expect(bench.catalog.isIdle)
     }
 
-    @Test("a failure reaches all who share the request")
+    @Test("A failure reaches all waiters of the request")
     func aFailureReachesAllWhoShareTheRequest() async throws {
         let bench = Bench()
         let first = try await begin("term=a", on: bench, requests: 1)
@@ -60,7 +60,7 @@ struct FlightTests {
         #expect(bench.catalog.isIdle)
     }
 
-    @Test("different searches do not share")
+    @Test("Different searches do not share a request")
     func differentSearchesDoNotShare() async throws {
         let bench = Bench { _ in Self.song }
         for text in ["term=a", "term=A", "term=a&limit=49", "term=a&country=DE", "term=a&offset=1"] {
@@ -69,7 +69,7 @@ struct FlightTests {
         #expect(bench.client.count == 5)
     }
 
-    @Test("a waiter that is cancelled leaves the others their request")
+    @Test("A cancelled waiter leaves the request to the others")
     func aWaiterThatIsCancelledLeavesTheOthersTheirRequest() async throws {
         let bench = Bench()
         let first = try await begin("term=a", on: bench, requests: 1)
@@ -83,7 +83,7 @@ struct FlightTests {
         #expect(bench.catalog.isIdle)
     }
 
-    @Test("the request is cancelled when nobody waits for it")
+    @Test("Cancels a request without waiters")
     func theRequestIsCancelledWhenNobodyWaitsForIt() async throws {
         let bench = Bench()
         let first = try await begin("term=a", on: bench, requests: 1)
@@ -102,7 +102,7 @@ struct FlightTests {
         #expect(bench.catalog.isIdle)
     }
 
-    @Test("a task that is cancelled before it searches asks nothing")
+    @Test("A task cancelled before its search sends no request")
     func aTaskThatIsCancelledBeforeItSearchesAsksNothing() async throws {
         let bench = Bench()
         let search = try query("term=a")
@@ -116,7 +116,7 @@ struct FlightTests {
         #expect(bench.catalog.isIdle)
     }
 
-    @Test("a newer search of the session replaces the older and its request")
+    @Test("A newer search of the session replaces the older one and cancels its request")
     func aNewerSearchOfTheSessionReplacesTheOlderAndItsRequest() async throws {
         let bench = Bench()
         let older = try await begin("term=a&session=s", on: bench, requests: 1)
@@ -129,7 +129,7 @@ struct FlightTests {
         #expect(bench.catalog.isIdle)
     }
 
-    @Test("a replaced search leaves a request that others wait for")
+    @Test("A replaced search keeps a request with other waiters")
     func aReplacedSearchLeavesARequestThatOthersWaitFor() async throws {
         let bench = Bench()
         let older = try await begin("term=a&session=s", on: bench, requests: 1)
@@ -144,7 +144,7 @@ struct FlightTests {
         #expect(bench.client.cancelled.value.isEmpty)
     }
 
-    @Test("an equal search of the session takes the request over")
+    @Test("An equal search of the session takes over the request")
     func anEqualSearchOfTheSessionTakesTheRequestOver() async throws {
         let bench = Bench()
         let older = try await begin("term=a&session=s", on: bench, requests: 1)
@@ -156,7 +156,7 @@ struct FlightTests {
         #expect(bench.client.cancelled.value.isEmpty)
     }
 
-    @Test("a session spans the sources")
+    @Test("A session includes all sources")
     func aSessionSpansTheSources() async throws {
         let bench = Bench()
         let older = try await begin("term=a&session=s", on: bench, requests: 1)
@@ -166,7 +166,7 @@ struct FlightTests {
         #expect(await error(of: newer) == .cancelled)
     }
 
-    @Test("searches without a session or in another are left alone")
+    @Test("A search does not replace searches without a session or of another one")
     func searchesWithoutASessionOrInAnotherAreLeftAlone() async throws {
         let bench = Bench()
         let plain = try await begin("term=a", on: bench, requests: 1)
@@ -176,7 +176,7 @@ struct FlightTests {
         for task in [plain, other, newer] { #expect(try await task.value.get().items.count == 1) }
     }
 
-    @Test("sessions that only look alike are two")
+    @Test("Sessions that look alike are different")
     func sessionsThatOnlyLookAlikeAreTwo() async throws {
         let bench = Bench()
         let first = try await begin("term=a&session=caf%C3%A9", on: bench, requests: 1)
@@ -185,7 +185,7 @@ struct FlightTests {
         for task in [first, second] { #expect(try await task.value.get().items.count == 1) }
     }
 
-    @Test("a response from memory replaces the older search too", arguments: [true, false])
+    @Test("A cached response replaces the older search as well", arguments: [true, false])
     func anAnswerFromMemoryReplacesTheOlderSearchToo(peeks: Bool) async throws {
         let bench = Bench { request in request.url.string.contains("term=kept") ? Self.song : nil }
         _ = try await bench.catalog.search(try query("term=kept"))
@@ -201,14 +201,14 @@ struct FlightTests {
         #expect(bench.catalog.isIdle)
     }
 
-    @Test("a session is forgotten when its search has its response")
+    @Test("Removes a session when its search ends")
     func aSessionIsForgottenWhenItsSearchIsAnswered() async throws {
         let bench = Bench { _ in Self.song }
         for number in 0..<15 { _ = try await bench.catalog.search(try query("term=a\(number)&session=\(number)")) }
         #expect(bench.catalog.isIdle)
     }
 
-    @Test("many who come and go all get a response")
+    @Test("Every client gets a response as many come and go")
     func manyWhoComeAndGoAreAllAnswered() async throws {
         let bench = Bench { _ in Self.song }
         let search = try query("term=a")

@@ -13,7 +13,7 @@ struct SocketTests {
         return Catalog(configuration: CatalogConfiguration(bases: ["itunes": base, "posts": base]), client: try HTTPClient())
     }
 
-    @Test("the captured response comes through a socket")
+    @Test("Reads the captured response from a socket")
     func theCapturedAnswerComesThroughASocket() async throws {
         let body = try Fixture.songSearch()
         let origin = try ScriptedOrigin { _ in
@@ -27,7 +27,7 @@ struct SocketTests {
         #expect(request["Accept"] == "text/javascript, application/json")
     }
 
-    @Test("a body shorter than its length is a broken transfer")
+    @Test("A body shorter than its length is a broken transfer")
     func aBodyShorterThanItsLengthIsABrokenTransfer() async throws {
         let origin = try ScriptedOrigin { _ in
             [.text("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n{\"results\":[]}"), .close]
@@ -37,7 +37,7 @@ struct SocketTests {
         #expect(error?.kind == "upstreamUnreachable")
     }
 
-    @Test("the connection ends when nobody waits")
+    @Test("Closes the connection without waiters")
     func theConnectionEndsWhenNobodyWaits() async throws {
         let origin = try ScriptedOrigin { _ in [.stall] }
         let (catalog, search) = (try catalog(origin), try query("term=a"))

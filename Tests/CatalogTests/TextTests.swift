@@ -4,7 +4,7 @@ import Testing
 
 struct TextTests {
     @Test(
-        "references become characters, once",
+        "Decodes references once",
         arguments: [
             ("a &amp; b", "a & b"), ("&lt;&gt;&quot;&apos;", "<>\"'"), ("&#39;&#x27;&#X27;&#00039;", "''''"),
             ("&eacute;&Ouml;&yuml;", "éÖÿ"),
@@ -20,7 +20,7 @@ struct TextTests {
     }
 
     @Test(
-        "lengths are read in each spelling",
+        "Reads durations in each form",
         arguments: [
             ("351.4", 351_400), ("05:37", 337_000), ("1:02:03", 3_723_000), ("0", nil), ("0.0", nil), ("00:00", nil),
             ("337.18", 337_180),
@@ -35,7 +35,7 @@ struct TextTests {
     }
 
     @Test(
-        "names are in the order in which people count",
+        "Sorts names with numbers in natural order",
         arguments: [
             ["1.mp3", "2.mp3", "10.mp3"], ["a1b2", "a1b10", "a02b1"], ["A", "b", "C"], ["A", "a"], ["01", "1"],
             ["a", "a/b", "a0"],

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3)))
 struct UpstreamTests {
     @Test(
-        "a search asks its source",
+        "A search requests its source",
         arguments: [
             ("term=jack+johnson", "https://itunes.test/search?term=jack+johnson&limit=50"),
             ("term=a%26callback%3Df%23%2B", "https://itunes.test/search?term=a%26callback%3Df%23%2B&limit=50"),
@@ -27,7 +27,7 @@ struct UpstreamTests {
         #expect(bench.client.requests.value.map(\.url.string) == [expected])
     }
 
-    @Test("a request is bounded in time and takes compressed responses")
+    @Test("A request has time limits and accepts compressed responses")
     func aRequestIsBoundedInTimeAndTakesCompressedAnswers() async throws {
         let bench = Bench { _ in .failure(.stalled) }
         let search = try query("term=a")
@@ -41,7 +41,7 @@ struct UpstreamTests {
     }
 
     @Test(
-        "a failed transfer is an error of its kind and never kept",
+        "A failed transfer is an error of its kind, and not cached",
         arguments: [
             (ClientError.timedOut("x"), CatalogError.upstreamTimeout("")),
             (.stalled, .upstreamTimeout("")),
@@ -70,7 +70,7 @@ struct UpstreamTests {
     static let good = #"{"resultCount":0,"results":[]}"#
 
     @Test(
-        "a bad response is rejected and never kept",
+        "Rejects a bad response and does not cache it",
         arguments: [
             // Status.
             (500, "application/json", good, "500"),
@@ -126,7 +126,7 @@ struct UpstreamTests {
     }
 
     @Test(
-        "a bad response with posts is rejected",
+        "Rejects a bad response with posts",
         arguments: [
             (200, "text/html", Fixture.posts), (500, "application/json", Fixture.posts), (200, "text/javascript", Fixture.posts),
             (200, "application/json", "{}"), (200, "application/json", "[1]"), (200, "application/json", "["),
@@ -139,14 +139,14 @@ struct UpstreamTests {
     }
 
     @Test(
-        "the types that Apple uses are accepted",
+        "Accepts Apple's media types",
         arguments: ["text/javascript; charset=utf-8", "TEXT/JavaScript", "application/json", "application/json;charset=UTF-8"])
     func theTypesThatAppleUsesAreAccepted(type: String) async throws {
         let bench = Bench { _ in .success(.with(type: type, Self.good)) }
         _ = try await bench.catalog.search(try query("term=a"))
     }
 
-    @Test("deep nesting is rejected and does not trap")
+    @Test("Rejects deep nesting without a trap")
     func deepNestingIsRejectedAndDoesNotTrap() async throws {
         let bomb = "{\"results\":" + String(repeating: "[", count: 200_000)
         let bench = Bench { _ in .success(.with(bomb)) }
@@ -156,7 +156,7 @@ struct UpstreamTests {
     }
 
     @Test(
-        "throttling leaves the source alone",
+        "Throttling stops requests to the source",
         arguments: [
             (403, "", nil, 30), (403, "<html>Forbidden</html>", nil, 30), (403, good, nil, 30), (429, "", nil, 30),
             (429, "slow down", "7", 7), (403, "", "120", 120), (429, "", "99999", 300),
@@ -183,7 +183,7 @@ struct UpstreamTests {
         #expect(bench.client.count == 2)
     }
 
-    @Test("throttling by one source does not close the other")
+    @Test("Throttling by one source does not affect another")
     func throttlingByOneSourceDoesNotCloseTheOther() async throws {
         let bench = Bench { request in
             request.url.host == "posts.test"

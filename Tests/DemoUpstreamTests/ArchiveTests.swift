@@ -10,7 +10,7 @@ import Testing
 @Suite("Archive", .timeLimit(.minutes(3))) @OffPool struct ArchiveTests {
     private let archive = Archive.shared
 
-    @Test("every line of its text is understood, and no identifier or path comes twice")
+    @Test("Parses every line of its text; identifiers and paths are unique")
     func text() {
         #expect(archive.unreadableLines == [])
         #expect(Set(archive.items.map(\.identifier)).count == archive.items.count)
@@ -18,7 +18,7 @@ import Testing
         #expect(Archive(text: "a | 5 | Text\n@ b | x\na | many | Text\n> a | 5 | Text").unreadableLines.count == 4)
     }
 
-    @Test("the tour's work takes from 20 to 40 seconds at the demo's pace, four files at a time")
+    @Test("The tour's work takes 20 to 40 seconds at the demo's pace, four files at a time")
     func length() throws {
         let files = try #require(archive.item("tidewater-soundings-2023")).files.filter { $0.format == "Flac" }
         #expect(files.count == 8)
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "a search finds what has its words, is of its type, and is open to everybody",
+        "A search finds open items of the type with all words",
         arguments: [
             ("(soundings) AND -access-restricted-item:(true)", ["tidewater-soundings-2023"]),
             (
@@ -48,7 +48,7 @@ import Testing
         #expect(archive.items.filter(query.finds).map(\.identifier) == identifiers)
     }
 
-    @Test("a search is answered with the fields that are asked for: a string, a list or a number each")
+    @Test("A search returns the requested fields as strings, lists or numbers")
     func results() async throws {
         try await withUpstream { _, base in
             let fields = ["identifier", "creator", "year", "nonsense"].map { "fl%5B%5D=" + $0 }.joined(separator: "&")
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(
-        "results beyond the ten thousandth are refused with the status 200",
+        "Refuses results beyond the ten thousandth with status 200",
         arguments: [
             ("rows=100&page=100", false), ("rows=100&page=101", true), ("rows=10000&page=1", false), ("rows=10000&page=2", true),
             ("rows=99999999999999999999&page=99999999999999999999", false), ("rows=9999999999&page=9999999999", true),
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("metadata are those of an item; of one that is unknown nothing, of one that was withdrawn only that")
+    @Test("Metadata describe an item; unknown and withdrawn items have none")
     func metadata() async throws {
         try await withUpstream { _, base in
             func metadata(_ identifier: String) throws -> JSONValue {
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(
-        "every file that is open is where the archive says, by way of a node, with the digests that it says: but for one",
+        "Serves every open file through a node with its listed digests, except one",
         arguments: [
             ("paper-trails-maps", []), ("lighthouse-weather-calls", ["fisher.mp3"]), ("nightjar-1977-08-13", []),
         ] as [(String, [String])])
@@ -149,7 +149,7 @@ import Testing
         return String(location.dropFirst(base.count))
     }
 
-    @Test("a file is on another node each time, with the same tag, and comes in ranges")
+    @Test("Each request uses another node, with the same tag and ranges")
     func nodes() async throws {
         try await withUpstream { _, base in
             let target = "/download/tidewater-soundings-2023/03%20The%20Mill%20Wheel.flac"
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test(
-        "what is private is refused, on a node too, and what there is not is not found",
+        "Refuses private files, also on a node; missing files are not found",
         arguments: [
             ("/download/nightjar-1977-08-13/nj77-08-13d1t01.flac", 403),
             ("/node-3/items/nightjar-1977-08-13/nj77-08-13d1t01.flac", 403),
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test("faults and a pace go along to the node, where requests are counted as if there were one")
+    @Test("Passes faults and pace to the node, which counts requests together")
     func faults() async throws {
         try await withUpstream { _, base in
             let target = "/faulty/reset@1000;times=1/download/nightjar-1977-08-13/nj77-08-13d1t01.mp3?pace=100000000"

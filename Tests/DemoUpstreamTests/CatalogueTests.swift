@@ -9,7 +9,7 @@ import Testing
 @Suite("Catalogue") @OffPool struct CatalogueTests {
     private let catalogue = Catalogue.shared
 
-    @Test("it has as many tracks as the documents say, of several artists and albums, and every line of its text is understood")
+    @Test("Has the documented number of tracks of several artists and albums; parses every line")
     func size() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
         for document in ["README.md", "docs/tour.md"] {
@@ -21,14 +21,14 @@ import Testing
         #expect(catalogue.unreadableLines == [])
     }
 
-    @Test("ids are unique over tracks, albums and artists, and exceed 32 bits")
+    @Test("Ids are unique over tracks, albums and artists, and exceed 32 bits")
     func ids() {
         let ids = catalogue.tracks.map(\.id) + catalogue.albums.map(\.id) + catalogue.artists.map(\.id)
         #expect(Set(ids).count == ids.count)
         #expect(ids.allSatisfy { $0 > Int64(UInt32.max) })
     }
 
-    @Test("ids stay as they are: others have written them down")
+    @Test("Ids are stable, since others have stored them")
     func stableIds() {
         #expect(catalogue.track(5_000_110_101)?.name == "Prelude and Fugue No. 1 in C Major, BWV 846")
         #expect(catalogue.track(5_000_420_101)?.name == "Gymnopédie No. 1: Lent et douloureux")
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "a search finds tracks that have all its words, in whatever case and with or without diacritics",
+        "A search finds tracks with all words, in any case, with or without diacritics",
         arguments: [
             ("gymnopedie", "Gymnopédie No. 1: Lent et douloureux"), ("GYMNOPÉDIE", "Gymnopédie No. 1: Lent et douloureux"),
             ("Gymnope\u{301}die", "Gymnopédie No. 1: Lent et douloureux"), ("fur elise", "Für Elise, WoO 59"),
@@ -50,12 +50,12 @@ import Testing
         #expect(names.contains(name))
     }
 
-    @Test("a search for words that no track has all of finds nothing", arguments: ["beethoven gymnopedie", "zzz", "", "!?"])
+    @Test("A search whose words match no track finds nothing", arguments: ["beethoven gymnopedie", "zzz", "", "!?"])
     func findsNothing(term: String) throws {
         #expect(catalogue.search(try CatalogueQuery(items: [QueryItem(name: "term", value: term)])).isEmpty)
     }
 
-    @Test("tracks whose own name has the words come before those of albums and artists that have them")
+    @Test("Tracks with matching names precede tracks with matching albums and artists")
     func order() throws {
         let found = catalogue.search(try CatalogueQuery(items: [QueryItem(name: "term", value: "waltz")]))
         let isNamed = found.map { item in
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "parameters narrow the answer",
+        "Parameters narrow the results",
         arguments: [
             ("term=prelude&limit=3", 3), ("term=prelude&limit=3&offset=100000", 0), ("term=prelude&limit=1000", 200),
             ("term=satie&entity=album", 1), ("term=satie&entity=musicArtist", 1), ("term=satie&media=movie", 0),
@@ -81,7 +81,7 @@ import Testing
         if atMost == 200 { #expect(found.count > 40) } else { #expect(found.count == atMost) }
     }
 
-    @Test("an offset goes on where the limit ended")
+    @Test("An offset continues after the limit")
     func pages() throws {
         func ids(_ query: String) throws -> [Int64] {
             catalogue.search(try CatalogueQuery(items: try RequestTarget("/search?" + query).queryItems())).map { item in
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "a bad value is refused as the real service refuses it",
+        "Refuses a bad value as the real service does",
         arguments: [
             ("country=USA", "country"), ("limit=0", "limit"), ("limit=abc", "limit"), ("offset=-1", "offset"),
             ("country=X&limit=-1", "country, limit"),
@@ -105,7 +105,7 @@ import Testing
         #expect(body["errorMessage"]?.string == refusal?.message)
     }
 
-    @Test("a response looks like a captured one, from the blank lines at both ends to the fields of a song")
+    @Test("A response has the form of a captured one, from blank lines to a song's fields")
     func shape() throws {
         let base = "http://127.0.0.1:1234"
         let found = catalogue.search(try CatalogueQuery(items: [QueryItem(name: "term", value: "clair de lune")]))
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(
-        "an id names a track, an album, an artist, a podcast, or nothing",
+        "An id names a track, an album, an artist, a podcast, or nothing",
         arguments: [
             (5_000_420_000, "artist"), (1, ""), (5_000_420_102, "track"), (5_000_420_100, "album"), (5_000_910_100, "podcast"),
             (5_000_910_101, ""),
@@ -141,7 +141,7 @@ import Testing
         #expect(found == kind)
     }
 
-    @Test("there are a hundred posts of ten users, in JSONPlaceholder's shape")
+    @Test("Has a hundred posts of ten users in JSONPlaceholder's form")
     func posts() throws {
         let posts = try #require(try JSONValue(parsing: Posts.all).array)
         #expect(posts.count == 100)

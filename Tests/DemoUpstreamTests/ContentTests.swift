@@ -4,7 +4,7 @@ import Testing
 @testable import DemoUpstream
 
 @Suite("Contents") @OffPool struct ContentTests {
-    @Test("a body's pieces follow one another, however it is taken", arguments: [1, 2, 7, 100, 100_000])
+    @Test("The pieces of a body are contiguous in every division", arguments: [1, 2, 7, 100, 100_000])
     func pieces(portion: Int) {
         let content = NoiseContent(length: 10_000, seed: 1)
         var source = EntityBody(
@@ -23,7 +23,7 @@ import Testing
         #expect(Bytes(taken) == Bytes(expected))
     }
 
-    @Test("artwork is a PNG of its size, another for each album", arguments: [30, 60, 100, 600])
+    @Test("Artwork is a PNG of its size, different for each album", arguments: [30, 60, 100, 600])
     func artwork(side: Int) {
         var seen: Set<[UInt8]> = []
         for album in Catalogue.shared.albums.prefix(side == 600 ? 2 : 20) {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("content(of:) gives an entity's bytes, and nil for what has none of its own")
+    @Test("content(of:) returns an entity's bytes, and nil without any")
     func contentOf() throws {
         let content = try #require(DemoUpstream.content(of: "/entity?size=10000&seed=a&fault=reset@5"))
         #expect(content.length == 10_000)

@@ -8,7 +8,7 @@ import Testing
 
 /// What a body that is to break off waits for.
 @Suite("Delivery before a break", .timeLimit(.minutes(3))) @OffPool struct DeliveryTests {
-    @Test("the kernel tells of exactly one socket what it holds")
+    @Test("The kernel reports the unsent bytes of exactly one socket")
     func queues() async throws {
         try await withUpstream { _, base in
             let port = UInt16(base.split(separator: ":").last ?? "") ?? 0
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("a client that does not read is looked at ever less often, and for a while only", arguments: [true, false])
+    @Test("Checks a client that does not read less and less often, for a limited time", arguments: [true, false])
     func backOff(isReset: Bool) {
         let looks = Atomic(0)
         let stream = stream(ending: isReset ? .reset : .close) {
@@ -69,7 +69,7 @@ import Testing
         #expect(looks.load(ordering: .relaxed) < 300)
     }
 
-    @Test("a body breaks off soon after the client has received everything")
+    @Test("Breaks off a body soon after the client has received everything")
     func soon() {
         let left = Atomic(3)
         let stream = stream(ending: .reset) { left.subtract(1, ordering: .relaxed).newValue < 0 }
@@ -83,7 +83,7 @@ import Testing
         #expect(now - start < .milliseconds(100))
     }
 
-    @Test("bodies that wait for clients which do not read cost other requests no time")
+    @Test("Bodies of clients that do not read delay no other requests")
     func waitingBodies() async throws {
         try await withUpstream { _, base in
             let stalled = try (0..<20).map { _ in

@@ -27,7 +27,7 @@ import Testing
 
     private var whole: [UInt8] { DemoUpstream.content(of: Self.target)?.bytes ?? [] }
 
-    @Test("without faults an entity has a strong tag, a date, and serves ranges")
+    @Test("Without faults, an entity has a strong tag and a date, and serves ranges")
     func plain() throws {
         let response = try response()
         #expect(response.status == .ok)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "the response to a range is that part",
+        "The response to a range is that range",
         arguments: [
             ("bytes=0-9", "bytes 0-9/1000", 0..<10), ("bytes=990-", "bytes 990-999/1000", 990..<1000),
             ("bytes=-5", "bytes 995-999/1000", 995..<1000), ("bytes=500-4000", "bytes 500-999/1000", 500..<1000),
@@ -53,7 +53,7 @@ import Testing
         #expect(body(response) == Array(whole[range]))
     }
 
-    @Test("If-Range decides between the part and the whole")
+    @Test("If-Range decides between the range and the whole")
     func ifRange() throws {
         let tag = try #require(try response().fields[.etag])
         let cases = [(tag, 206), (Self.modified, 206), ("\"other\"", 200), ("W/" + tag, 200)]
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("the response to several ranges is a multipart body whose parts are those ranges")
+    @Test("The response to several ranges is a multipart body with these ranges")
     func multipleRanges() throws {
         let response = try response(request: [(.range, "bytes=0-1,500-501")])
         #expect(response.status == .partialContent)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "each fault changes what it says it changes",
+        "Each fault changes only its own part of the response",
         arguments: [
             ("ignore-ranges", "bytes=10-", 200, nil), ("wrong-range", "bytes=10-19", 206, "bytes 11-20/1000"),
             ("wrong-total", "bytes=10-19", 206, "bytes 10-19/1001"), ("unasked-206", nil, 206, "bytes 0-499/1000"),
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "validators are what the query and the faults ask for",
+        "Query and faults determine the validators",
         arguments: [
             ("&etag=abc", "", "\"abc\"", modified), ("&etag=none", "", nil, modified),
             ("&lastmodified=none&etag=abc", "", "\"abc\"", nil),
@@ -117,7 +117,7 @@ import Testing
         #expect(response.fields[.lastModified] == date)
     }
 
-    @Test("a changed entity has other bytes, another tag and a later date, and the same length unless that changes too")
+    @Test("A changed entity has other bytes, another tag and a later date; its length changes only with the fault for it")
     func change() throws {
         let first = try response(faults: "change", number: 1)
         let second = try response(faults: "change", number: 2)
@@ -130,7 +130,7 @@ import Testing
         #expect(body(try response(faults: "change-length", number: 2))?.count == 5099)
     }
 
-    @Test("the responses to conditional requests are 304 and 412")
+    @Test("Responds to conditional requests with 304 and 412")
     func conditions() throws {
         let tag = try #require(try response().fields[.etag])
         #expect(try response(request: [(.ifNoneMatch, tag)]).status == .notModified)
@@ -139,7 +139,7 @@ import Testing
         #expect(try response(request: [(.ifMatch, "\"other\"")]).status == .preconditionFailed)
     }
 
-    @Test("Content-Type and Content-Disposition are as asked")
+    @Test("Sends the requested Content-Type and Content-Disposition")
     func fields() throws {
         let response = try response("&type=audio/mp4&disposition=attachment;%20filename=%22a.m4a%22")
         #expect(response.fields[.contentType] == "audio/mp4")
@@ -149,7 +149,7 @@ import Testing
     }
 
     @Test(
-        "a request that says nothing clear is refused with a sentence",
+        "Refuses an unclear request with a sentence",
         arguments: [
             "/entity", "/entity?size=x", "/entity?size=-1", "/entity?size=1&pace=fast", "/entity?size=1&fault=odd",
             "/entity?size=1&lastmodified=yesterday", "/entity?size=%zz",
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test("faults may stand in the path, for clients that append their own query")
+    @Test("The path may contain faults, for clients that append a query")
     func faultyPath() throws {
         let target = try Target(try RequestTarget("/faulty/503x2,retry-after=1/search?term=a&fault=gzip"))
         #expect(target.segments == ["search"])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Faults") struct FaultTests {
     @Test(
-        "each fault of the table is read",
+        "Parses each fault of the table",
         arguments: [
             ("reset@65536", .reset, 65_536), ("truncate@0", .truncate, 0), ("stall@7", .stall, 7),
             ("slow-head@250", .slowHead, 250),
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "what is no fault is refused and named",
+        "Refuses and names an unknown fault",
         arguments: [
             "reset@", "reset@-1", "reset@1e3", "reset@99999999999999999999", "503x", "503xx", "50x2", "99", "600", "200",
             "gzip;times", "gzip;times=-1", "gzip;from=0", "gzip;other=1", "unknown", "status", "204x1", "reset", "redirectx",
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "a fault applies to the requests it is limited to",
+        "A fault applies to the requests of its limit",
         arguments: [
             ("gzip", [true, true, true, true]), ("gzip;times=2", [true, true, false, false]),
             ("gzip;from=3", [false, false, true, true]), ("gzip;from=2;times=2", [false, true, true, false]),
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "an entity changes with each request from the second on, or as often as the limit says",
+        "An entity changes with each request after the first, or as often as the limit",
         arguments: [
             ("change", [1, 2, 3, 4]), ("change;times=1", [1, 2, 2, 2]), ("change;from=2", [1, 1, 2, 3]),
             ("change-length;times=2", [1, 2, 3, 3]), ("gzip", [1, 1, 1, 1]),
@@ -59,7 +59,7 @@ import Testing
         #expect((1...4).map { ActiveFaults(faults, request: $0).version } == expected)
     }
 
-    @Test("several faults are in force together")
+    @Test("Several faults apply together")
     func combined() throws {
         let faults = ActiveFaults(try Fault.parse("503x1,retry-after=2,reset@10;from=2"), request: 1)
         #expect(faults[.status]?.number == 503)

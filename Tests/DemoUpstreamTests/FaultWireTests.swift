@@ -5,7 +5,7 @@ import Testing
 
 /// How each fault looks to a client.
 @Suite("Faults on the wire", .timeLimit(.minutes(3))) @OffPool struct FaultWireTests {
-    @Test("a preview is served whole and in parts, on one connection")
+    @Test("Serves a preview whole and in ranges on one connection")
     func preview() async throws {
         try await withUpstream { _, base in
             let target = "/media/5000420101.wav"
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "a body that breaks off does so after the bytes asked for, and in the way asked for",
+        "Breaks off a body after the requested bytes, in the requested way",
         arguments: [
             ("reset@65536", 65_536, .reset), ("truncate@65536", 65_536, .closed), ("stall@65536", 65_536, .silence),
             ("reset@0", 0, .reset), ("truncate@299999", 299_999, .closed), ("reset@299999", 299_999, .reset),
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("a fault that is limited to one request is over after it, and a range goes on where it broke off")
+    @Test("A fault limited to one request ends after it; a range continues from the break")
     func once() async throws {
         try await withUpstream { upstream, base in
             let target = "/entity?size=300000&fault=reset@100000;times=1"
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("a chunked body ends with its last chunk, or without it")
+    @Test("A chunked body ends with or without its last chunk")
     func chunked() async throws {
         try await withUpstream { _, base in
             for (query, isWhole) in [("fault=chunked", true), ("fault=chunked-no-end", false)] {
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("an entity changes between two requests")
+    @Test("An entity changes between two requests")
     func change() async throws {
         try await withUpstream { _, base in
             let target = "/entity?size=50000&fault=change;times=1"
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("a status fails as often as it is asked to, with Retry-After")
+    @Test("A status fails the requested number of times, with Retry-After")
     func failures() async throws {
         try await withUpstream { _, base in
             var statuses: [TestResponse] = []
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "bodiless and wrong answers are given as asked",
+        "Sends requested responses without a body and with errors",
         arguments: [
             ("204", 204, nil), ("205", 205, nil), ("html", 200, "text/html; charset=utf-8"),
             ("gzip", 200, "application/octet-stream"), ("404", 404, "text/html; charset=utf-8"),
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("redirects lead where they should")
+    @Test("Redirects to the requested targets")
     func redirects() async throws {
         try await withUpstream { _, base in
             let away = try get(base, "/entity?size=10&fault=redirect=http://127.0.0.1:1/x?y=z")
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test("a target that allows one connection refuses a second one while the first is being served")
+    @Test("A target with one connection refuses a second one meanwhile")
     func oneConnection() async throws {
         try await withUpstream { _, base in
             let target = "/entity?size=100000000&fault=one-connection"
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test("a late head comes late")
+    @Test("Delays the head")
     func slowHead() async throws {
         try await withUpstream { _, base in
             let start = ContinuousClock.now
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test("a search fails where faults stand before its path, and works when they are over")
+    @Test("A search fails with faults in its path, and succeeds after them")
     func searches() async throws {
         try await withUpstream { _, base in
             let throttled = try get(base, "/faulty/403;times=1/search?term=elise")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Noise") @OffPool struct NoiseContentTests {
     @Test(
-        "a range is the same bytes as that part of the whole",
+        "A range equals that range of the whole",
         arguments: [0..<1, 3..<20, 4090..<4100, 4096..<4112, 15..<17, 8191..<12_290, 19_999..<20_000] as [Range<Int64>])
     func ranges(range: Range<Int64>) {
         let content = NoiseContent(length: 20_000, seed: 5)
@@ -17,7 +17,7 @@ import Testing
         #expect(part == Array(whole[Int(range.lowerBound)..<Int(range.upperBound)]))
     }
 
-    @Test("blocks differ from one another and from those of another seed")
+    @Test("Blocks differ from each other and from those of another seed")
     func differ() {
         var seen: Set<[UInt8]> = []
         for seed in 0..<4 {

@@ -3,14 +3,14 @@ import Testing
 @testable import DemoUpstream
 
 @Suite("Pace") struct PaceTests {
-    @Test("without a limit everything may go at once")
+    @Test("Without a limit, all bytes may be sent at once")
     func unlimited() {
         var pace = Pace(bytesPerSecond: 0)
         #expect(pace.allowance(for: 1_000_000, now: .now) == .send(1_000_000))
     }
 
     @Test(
-        "bytes take the time that the pace asks for, whenever it is asked",
+        "Bytes take the time of the pace, at every point of query",
         arguments: [1, 100, 4096, 1_000_003, 5 << 20] as [Int64])
     func rate(bytesPerSecond: Int64) {
         var pace = Pace(bytesPerSecond: bytesPerSecond)
@@ -38,7 +38,7 @@ import Testing
         #expect(took <= leastSeconds + 0.05)
     }
 
-    @Test("a reader that paused doesn't get all it missed in one burst")
+    @Test("A reader after a pause does not get all missed bytes at once")
     func burst() {
         var pace = Pace(bytesPerSecond: 100_000)
         let start = ContinuousClock.now

@@ -3,7 +3,7 @@ import Testing
 @testable import DemoUpstream
 
 @Suite("Pages") struct PageTests {
-    @Test("there is a page for every artist, album, track and work, with its name made safe")
+    @Test("Every artist, album, track and work has a page, with an escaped name")
     func pages() {
         let catalogue = Catalogue.shared
         for artist in catalogue.artists { #expect(Page.html(["artist", "\(artist.id)"])?.contains(artist.name) == true) }

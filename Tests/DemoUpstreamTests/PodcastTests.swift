@@ -11,7 +11,7 @@ import Testing
         try #require(try JSONValue(parsing: try get(base, target).body)["results"]?.array)
     }
 
-    @Test("an album comes before its songs, of which there are as many as are wanted; what has none comes alone")
+    @Test("An album precedes the requested number of its songs; an album without songs is alone")
     func songs() async throws {
         try await withUpstream { _, base in
             let album = try results(base, "/lookup?id=5000420100&entity=song&limit=200")
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "the podcast is found among podcasts, by its name, its artist's or an episode's, and not among songs, but for its kind",
+        "Podcast searches find the podcast by its name, artist or episodes; song searches do not",
         arguments: [
             ("term=podcast", 1), ("term=podcast&media=podcast", 1), ("term=podcast&media=podcast&entity=podcastEpisode", 12),
             ("term=podcast&media=music", 0), ("term=podcast&entity=album", 0), ("term=pod", 0), ("term=slack+podcast", 1),
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("a podcast comes before its episodes, the newest first, each with what only episodes have")
+    @Test("A podcast precedes its episodes, newest first, with the members of episodes")
     func episodes() async throws {
         try await withUpstream { _, base in
             let all = try results(base, "/lookup?id=5000910100&entity=podcastEpisode&limit=200")

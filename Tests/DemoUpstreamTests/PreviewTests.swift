@@ -4,7 +4,7 @@ import Testing
 @testable import DemoUpstream
 
 @Suite("Previews") @OffPool struct PreviewTests {
-    @Test("the header is that of a WAVE file with 30 s of 16-bit mono sound, and its lengths agree with the file's")
+    @Test("The header is that of a WAVE file with 30 s of 16-bit mono sound and matching lengths")
     func header() throws {
         let audio = Preview(seed: 5_000_110_101, timbre: .struck)
         var bytes: [UInt8] = []
@@ -24,7 +24,7 @@ import Testing
         #expect(number(40, 4) == 1_323_000)
     }
 
-    @Test("the first tenth of a second of every track is different from all others'")
+    @Test("The first tenth of a second of each track is unique")
     func distinct() {
         var seen: [[UInt8]: String] = [:]
         for track in Catalogue.shared.tracks {
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "a range is the same bytes as that part of the whole, wherever it begins and ends",
+        "A range equals that range of the whole, at any offset",
         arguments: [
             0..<1, 0..<44, 10..<50, 43..<45, 44..<45, 45..<46, 45..<47, 44..<46, 1000..<1001, 1001..<9000, 500_000..<500_777,
             1_323_040..<1_323_044, 1_323_043..<1_323_044,
@@ -56,7 +56,7 @@ import Testing
         #expect(part == Array(whole[from..<(from + range.count)]))
     }
 
-    @Test("every timbre is loud enough to hear, and without distortion", arguments: Timbre.allCases, 0..<3 as Range<Int64>)
+    @Test("Every timbre is loud enough and without distortion", arguments: Timbre.allCases, 0..<3 as Range<Int64>)
     func loudness(timbre: Timbre, seed: Int64) {
         let preview = Preview(seed: seed, timbre: timbre)
         let samples = preview.samples(in: 0..<(Preview.rate * 4))

@@ -6,7 +6,7 @@ import Testing
 
 /// What stands on the wire, as a client sees it.
 @Suite("On the wire", .timeLimit(.minutes(3))) @OffPool struct WireTests {
-    @Test("a search is answered as the real service answers it")
+    @Test("Responds to a search as the real service does")
     func search() async throws {
         try await withUpstream { _, base in
             let answer = try get(base, "/search?term=f%C3%BCr+elise&country=de")
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("posts are JSON")
+    @Test("Posts are JSON")
     func posts() async throws {
         try await withUpstream { _, base in
             let posts = try get(base, "/posts")
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("a range deep inside a large file comes at once")
+    @Test("Sends a range deep inside a large file at once")
     func large() async throws {
         try await withUpstream { _, base in
             let answer = try get(
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("a paced body takes its time")
+    @Test("A paced body takes its time")
     func pace() async throws {
         try await withUpstream { _, base in
             let start = ContinuousClock.now
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("the log has one line for each request, at its end, and none for artwork")
+    @Test("The log has one line for each request at its end, and none for artwork")
     func log() async throws {
         let lines = Lines()
         try await withUpstream(log: { lines.append($0) }) { _, base in
@@ -87,7 +87,7 @@ import Testing
         #expect(logged.last?.hasPrefix("GET /nothing → 404, ") == true)
     }
 
-    @Test("other methods are refused, with what is allowed")
+    @Test("Refuses other methods with the allowed ones")
     func methods() async throws {
         try await withUpstream { _, base in
             let answer = try get(base, "/posts", "Content-Length: 0", method: "POST")
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("stopping breaks off what is being sent instead of waiting for it")
+    @Test("A stop breaks off running responses instead of waiting for them")
     func shutdown() async throws {
         let upstream = DemoUpstream(configuration: .init(pace: 1000))
         let base = try upstream.start()

@@ -22,12 +22,12 @@ import Testing
         return files.sorted { $0.path < $1.path }.map { Input(property: property, url: $0) }
     }
 
-    @Test("every input holds what must hold", arguments: inputs)
+    @Test("Every input satisfies its properties", arguments: inputs)
     func everyInputHoldsWhatMustHold(input: Input) throws {
         try input.property.check(Array(Data(contentsOf: input.url)))
     }
 
-    @Test("every property has seeds and a dictionary", arguments: Property.allCases)
+    @Test("Every property has seeds and a dictionary", arguments: Property.allCases)
     func everyPropertyHasSeedsAndADictionary(property: Property) {
         #expect(Self.inputs.contains { $0.property == property })
         #expect(FileManager.default.fileExists(atPath: Self.directory.path + "/Dictionaries/\(property).dict"))

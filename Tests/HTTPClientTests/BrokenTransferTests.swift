@@ -13,7 +13,7 @@ struct BrokenTransferTests {
     }
 
     @Test(
-        "A response that ends before its framing says is an error",
+        "A response that ends before its framing's end is an error",
         arguments: [
             // Fewer bytes than announced, with any end of the connection.
             ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", "transferBroken"),
@@ -52,7 +52,7 @@ struct BrokenTransferTests {
         #expect(error.kind == "transferBroken", "\(error)")
     }
 
-    @Test("What came before a reset has been received")
+    @Test("Bytes before a reset are received")
     func bytesBeforeResetAreReceived() async throws {
         let arrived = Gate()
         let origin = try ScriptedOrigin { _ in
@@ -74,7 +74,7 @@ struct BrokenTransferTests {
         #expect(await client.failure(of: try ClientRequest(origin))?.kind == "transferBroken")
     }
 
-    @Test("A port where nobody listens is a failed connection")
+    @Test("A closed port is a failed connection")
     func silentPortFailsConnection() async throws {
         let port = try ClosedPort()
         let error = await client.failure(of: ClientRequest(url: try url("http://127.0.0.1:\(port.number)/")))
@@ -85,7 +85,7 @@ struct BrokenTransferTests {
         #expect(text.contains(String(port.number)))
     }
 
-    @Test("A name that does not exist is a failed connection")
+    @Test("An unknown name is a failed connection")
     func unknownNameFailsConnection() async throws {
         let error = try #require(await client.failure(of: ClientRequest(url: try url("http://no-such-host.invalid/"))))
         guard case .connectionFailed(let text) = error else {
@@ -95,7 +95,7 @@ struct BrokenTransferTests {
         #expect(text.contains("no-such-host.invalid"))
     }
 
-    @Test("A head that does not come is a timeout")
+    @Test("A missing head is a timeout")
     func missingHeadTimesOut() async throws {
         let origin = try ScriptedOrigin { _ in [.text("HTTP/1.1 200 OK\r\n"), .stall] }
         var request = try ClientRequest(origin)
@@ -104,7 +104,7 @@ struct BrokenTransferTests {
         try await origin.openConnections(exactly: 0)
     }
 
-    @Test("A head in small pieces is a whole one")
+    @Test("Reads a head in small pieces")
     func headInSmallPieces() async throws {
         let gates = (0..<5).map { _ in Gate() }
         let origin = try ScriptedOrigin { _ in
@@ -118,7 +118,7 @@ struct BrokenTransferTests {
         #expect(try await sink.outcome().get().bodyBytes == 2)
     }
 
-    @Test("A body that falls silent has stalled")
+    @Test("A silent body is stalled")
     func silentBodyStalls() async throws {
         let origin = try ScriptedOrigin { _ in [.text("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"), .stall] }
         var request = try ClientRequest(origin)
@@ -130,7 +130,7 @@ struct BrokenTransferTests {
         try await origin.openConnections(exactly: 0)
     }
 
-    @Test("The whole may take only so long, redirects included")
+    @Test("The total time limit includes redirects")
     func wholeHasTimeLimit() async throws {
         let origin = try ScriptedOrigin { request in
             request.target == "/"
@@ -142,7 +142,7 @@ struct BrokenTransferTests {
         #expect(origin.requests.count == 2)
     }
 
-    @Test("A head is bounded")
+    @Test("Limits the size of a head")
     func headIsBounded() async throws {
         let origin = try ScriptedOrigin { _ in
             [
@@ -162,7 +162,7 @@ struct BrokenTransferTests {
         #expect(await client.failure(of: try ClientRequest(line)) != nil)
     }
 
-    @Test("A sink that has enough ends the transfer")
+    @Test("A sink can stop the transfer")
     func satisfiedSinkEndsTransfer() async throws {
         let endless = try ScriptedOrigin { _ in
             [.text("HTTP/1.1 200 OK\r\n\r\n"), .generate(count: 1 << 40) { _, count in [UInt8](repeating: 1, count: count) }]
@@ -180,7 +180,7 @@ struct BrokenTransferTests {
         #expect(byBytes.record.value.outcomes.count == 1)
     }
 
-    @Test("A connection that was closed in the meantime is replaced")
+    @Test("Replaces a connection that was closed meanwhile")
     func closedConnectionIsReplaced() async throws {
         let origin = try ScriptedOrigin { _ in [.response(body: [1]), .close] }
         for _ in 0..<5 { _ = try await client.fetch(ClientRequest(origin), bodyLimit: 10) }

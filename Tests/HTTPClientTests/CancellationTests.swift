@@ -23,7 +23,7 @@ struct CancellationTests {
         #expect(sink.record.value.outcomes.count == 1)
     }
 
-    @Test("A sink may cancel its own transfer, start others and shut the client down")
+    @Test("A sink may cancel its own transfer, start others and shut down the client")
     func sinkMayActOnClient() async throws {
         let client = try HTTPClient()
         let origin = try ScriptedOrigin { _ in
@@ -49,7 +49,7 @@ struct CancellationTests {
         #expect(try await second.outcome().error == .cancelled)
     }
 
-    @Test("Hundreds of transfers that start, end and are cancelled at once each finish once")
+    @Test("Hundreds of concurrent transfers with cancellations finish once each")
     func hundredsOfTransfersFinishOnce() async throws {
         let client = try HTTPClient()
         let origin = try ScriptedOrigin { request in
@@ -87,7 +87,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("Shutting down cancels what runs and what comes later")
+    @Test("A shutdown cancels running and later transfers")
     func shuttingDownCancelsTransfers() async throws {
         let client = try HTTPClient()
         let origin = try ScriptedOrigin { _ in [.stall] }
@@ -104,7 +104,7 @@ struct CancellationTests {
         client.shutdown()
     }
 
-    @Test("A sink that keeps its own handle goes away after the end")
+    @Test("A sink that keeps its own handle is freed after the end")
     func sinkWithItsHandleGoesAway() async throws {
         final class Holder: TransferSink {
             let handle = Mutex<TransferHandle?>(nil)
@@ -129,7 +129,7 @@ struct CancellationTests {
         try await gone.wait()
     }
 
-    @Test("Letting go of a client ends its transfers")
+    @Test("Releasing a client ends its transfers")
     func releasedClientEndsTransfers() async throws {
         let origin = try ScriptedOrigin { _ in [.stall] }
         let sink = RecordingSink()
@@ -137,7 +137,7 @@ struct CancellationTests {
         #expect(try await sink.outcome().error == .cancelled)
     }
 
-    @Test("Clients that start and stop under fire lose no transfer")
+    @Test("Clients that start and stop under load lose no transfer")
     func clientsStopUnderFire() async throws {
         let origin = try ScriptedOrigin { _ in [.response(body: [1])] }
         let request = try ClientRequest(origin)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Addresses of clouds")
 struct CloudAddressTests {
-    @Test("docs/threat-model.md names each address that is refused, and no other")
+    @Test("docs/threat-model.md names each refused address, and no other")
     func document() throws {
         var root = URL(filePath: #filePath)
         for _ in 0..<3 { root.deleteLastPathComponent() }

@@ -33,7 +33,7 @@ struct CurlConstantsTests {
         }
     }
 
-    @Test("The header's constants can be read")
+    @Test("Reads the header's constants")
     func headerConstantsAreRead() throws {
         let constants = try Self.constants
         #expect(constants.count > 100)

@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct DestinationGuardTests {
     @Test(
-        "Hosts that must not be reached are refused as they are written",
+        "Refuses forbidden hosts as written",
         arguments: [
             "127.0.0.1", "127.1", "0x", "0x7f000001", "0x7f.1", "017700000001", "2130706433", "127.0.0.1.", "0", "0.0.0.0",
             "10.0.0.1",
@@ -27,7 +27,7 @@ struct DestinationGuardTests {
     }
 
     @Test(
-        "Names of the cluster and of the container's host are refused as they are written",
+        "Refuses names of the cluster and of the container's host as written",
         arguments: [
             "kubernetes", "kubernetes.default", "kubernetes.default.svc", "KUBERNETES.default.SVC.", "a.b.svc.cluster.local",
             "cluster.local", "10-0-0-1.default.pod.cluster.local", "host.docker.internal", "Host.Docker.Internal.",
@@ -43,7 +43,7 @@ struct DestinationGuardTests {
     }
 
     @Test(
-        "A name that a proxy resolves is judged by itself",
+        "A name that a proxy resolves is checked by itself",
         arguments: [
             // host, whether it is refused
             ("metadata.example.com", true), ("METADATA.packet.net.", true), ("instance-data.example", true),
@@ -56,7 +56,7 @@ struct DestinationGuardTests {
         #expect(DestinationGuard().evaluate(host: host, port: 80) == .dependsOnAddress)
     }
 
-    @Test("What the environment names as a service of the cluster is refused, by address and by name")
+    @Test("Refuses cluster services from the environment by address and name")
     func servicesOfTheEnvironment() throws {
         var network = LocalNetwork()
         network.insertServices([
@@ -79,7 +79,7 @@ struct DestinationGuardTests {
     }
 
     @Test(
-        "A name is decided by its addresses",
+        "Checks a name by its addresses",
         arguments: [
             "example.org", "EXAMPLE.org.", "a-b_c.example", "xn--bcher-kva.example", "bücher.example", "intranet", "1a.example",
             "mylocalhost",
@@ -89,14 +89,14 @@ struct DestinationGuardTests {
     }
 
     @Test(
-        "A public address may be reached",
+        "Allows public addresses",
         arguments: ["8.8.8.8", "2606:4700:4700::1111", "[2606:4700:4700::1111]", "0x08080808", "134744072"])
     func publicAddressIsAllowed(host: String) {
         #expect(DestinationGuard().evaluate(host: host, port: 80) == .allowed)
     }
 
     @Test(
-        "Everything is allowed where private destinations are",
+        "--allow-private allows every destination",
         arguments: ["127.0.0.1", "localhost", "::1", "10.0.0.1", "fe80::1", "printer.local"])
     func permissiveGuardAllowsAll(host: String) throws {
         let permissive = DestinationGuard(allowsPrivate: true)
@@ -105,7 +105,7 @@ struct DestinationGuardTests {
     }
 
     @Test(
-        "Rules allow what they name and nothing else",
+        "Rules allow matching destinations only",
         arguments: [
             // rule, host, port, address, whether it is allowed
             ("127.0.0.1", "127.0.0.1", 80, "127.0.0.1", true),
@@ -159,7 +159,7 @@ struct DestinationGuardTests {
     ])
 
     @Test(
-        "This machine's own addresses and its neighbours are refused, however they are spelled",
+        "Refuses this machine's own addresses and neighbours in every spelling",
         arguments: [
             ("93.184.215.7", "an address of this machine"), ("93.184.215.1", "a neighbour of this machine"),
             ("93.184.215.255", "a neighbour of this machine"), ("0x5db8d707", "an address of this machine"),
@@ -190,13 +190,13 @@ struct DestinationGuardTests {
     }
 
     @Test(
-        "What is not near is checked as ever",
+        "Checks distant addresses by the usual rules",
         arguments: ["93.184.214.255", "93.184.216.34", "2606:2800:21f:1::7", "2606:2800:220::7", "8.8.8.8", "64:ff9b::8.8.8.8"])
     func farDestinationsAreAllowed(host: String) {
         #expect(DestinationGuard { Self.publicNetwork }.evaluate(host: host, port: 80) == .allowed)
     }
 
-    @Test("Where the system does not tell its addresses, none is taken for another machine's")
+    @Test("Refuses addresses of all machines if the system does not list its own")
     func unknownNetworkAllowsNothing() throws {
         let blind = DestinationGuard(allowed: [try DestinationRule(parsing: "8.8.4.0/24")]) { nil }
         #expect(blind.evaluate(host: "8.8.8.8", port: 80) != .allowed)
@@ -204,7 +204,7 @@ struct DestinationGuardTests {
     }
 
     @Test(
-        "Names of metadata services and of loopback are refused without asking anybody",
+        "Refuses names of metadata services and loopback without a lookup",
         arguments: [
             "metadata.google.internal", "METADATA.google.internal.", "metadata.goog", "instance-data.ec2.internal",
             "metadata", "instance-data", "Instance-Data.", "instance-data.eu-west-1.compute.internal", "metadata.azure.internal",
@@ -218,7 +218,7 @@ struct DestinationGuardTests {
     }
 
     @Test(
-        "What is denied is refused, whatever allows it",
+        "Denial takes precedence over every permission",
         arguments: [
             // rule, host, port, address
             ("10.0.0.5", "nas.example", 80, "10.0.0.5"), ("10.0.0.5", "10.0.0.5", 80, "10.0.0.5"),
@@ -257,7 +257,7 @@ struct DestinationGuardTests {
     }
 
     @Test(
-        "What is not denied is checked as ever",
+        "Checks destinations that are not denied by the usual rules",
         arguments: [
             ("10.0.0.5:80", "nas.example", 81, "10.0.0.5"), ("10.0.0.5", "nas.example", 80, "10.0.0.6"),
             ("*.example", "example", 80, "8.8.8.8"), ("nas.example", "other.example", 80, "10.0.0.5"),
@@ -275,7 +275,7 @@ struct DestinationGuardTests {
     }
 
     @Test(
-        "What is no rule is refused with a reason",
+        "Refuses an invalid rule with a reason",
         arguments: [
             "", "*", "*.", "**.example", "a.*.b", "host:", "host:0", "host:65536", "host:a", "host:1:2:x", "http://host",
             "host/path",
@@ -294,7 +294,7 @@ struct DestinationGuardTests {
         }
     }
 
-    @Test("A block with stray bits says what the block is")
+    @Test("A block with stray bits suggests the correct block")
     func blockWithStrayBits() {
         let error = #expect(throws: DestinationRuleError.self) { try DestinationRule(parsing: "10.1.2.3/8") }
         #expect(error?.reason == "the address has bits beyond its prefix; the block is 10.0.0.0/8")

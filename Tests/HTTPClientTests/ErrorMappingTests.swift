@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct ErrorMappingTests {
     @Test(
-        "Each result of libcurl is one error",
+        "Maps each result of libcurl to one error",
         arguments: [
             (CURLE_COULDNT_RESOLVE_HOST, "connectionFailed"), (CURLE_COULDNT_CONNECT, "connectionFailed"),
             (CURLE_FAILED_INIT, "connectionFailed"),
@@ -32,7 +32,7 @@ struct ErrorMappingTests {
         #expect(error.message.contains("the detail"))
     }
 
-    @Test("A libcurl without TLS is told apart from a response that is not HTTP")
+    @Test("Distinguishes a libcurl without TLS from a response that is not HTTP")
     func missingTLSIsToldApart() {
         let missing = ClientError(
             code: CURLE_UNSUPPORTED_PROTOCOL, detail: "Protocol \"https\" not supported or disabled in libcurl")

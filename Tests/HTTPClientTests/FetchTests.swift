@@ -11,7 +11,7 @@ struct FetchTests {
         client = try HTTPClient()
     }
 
-    @Test("A body is fetched with its head")
+    @Test("Fetches a body with its head")
     func bodyIsFetchedWithHead() async throws {
         let origin = try ScriptedOrigin { _ in
             [.response(200, [("ETag", "\"a\tb\""), ("X-Twice", "1"), ("x-twice", "2")], body: Array("hello".utf8))]
@@ -32,7 +32,7 @@ struct FetchTests {
         #expect(request.fields.map(\.name).sorted() == ["Accept", "Accept-Encoding", "Host", "User-Agent"])
     }
 
-    @Test("Fields, range and validator are sent as given")
+    @Test("Sends fields, range and validator as given")
     func fieldsAreSentAsGiven() async throws {
         let origin = try ScriptedOrigin { _ in [.response(206, [("Content-Range", "bytes 5-5/6")], body: [1])] }
         var request = try ClientRequest(origin)
@@ -50,7 +50,7 @@ struct FetchTests {
         #expect(sent["If-Range"] == "\"Ã©\"")
     }
 
-    @Test("A validator is read and sent back byte by byte")
+    @Test("Sends a validator back byte by byte")
     func validatorIsSentBack() async throws {
         let tag: [UInt8] = [0x22] + Array(UInt8(0x80)...0xff) + [0x22]
         let origin = try ScriptedOrigin { _ in
@@ -65,7 +65,7 @@ struct FetchTests {
         #expect(origin.requests.last?["If-Range"] == value.latin1)
     }
 
-    @Test("Content is sent with its length and nothing made up", arguments: ["POST", "PUT", "PATCH", "DELETE", "QUERY"])
+    @Test("Sends content with its length and no other fields", arguments: ["POST", "PUT", "PATCH", "DELETE", "QUERY"])
     func contentIsSentWithLength(method: String) async throws {
         let origin = try ScriptedOrigin { _ in [.response(200)] }
         var request = try ClientRequest(origin)
@@ -111,7 +111,7 @@ struct FetchTests {
         #expect(origin.requests.first?.method == "HEAD")
     }
 
-    @Test("Interim responses are not the answer")
+    @Test("Skips interim responses")
     func interimResponseIsNotFinal() async throws {
         let origin = try ScriptedOrigin { _ in
             [.text("HTTP/1.1 103 Early Hints\r\nETag: \"no\"\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"), .response(404, body: [7])]
@@ -122,7 +122,7 @@ struct FetchTests {
         #expect(response.body == [7])
     }
 
-    @Test("A chunked body is put together and trailers are left out")
+    @Test("Joins a chunked body and ignores trailers")
     func chunkedBodyIsJoined() async throws {
         let origin = try ScriptedOrigin { _ in
             [
@@ -163,7 +163,7 @@ struct FetchTests {
         0x00, 0x9f, 0xa1, 0xca, 0x09, 0x13, 0x00, 0x00, 0x00,
     ]
 
-    @Test("Content is not decoded unless asked for")
+    @Test("Decodes content only on request")
     func contentIsDecodedOnlyIfAsked() async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, [("Content-Encoding", "gzip")], body: Self.compressed)] }
         let raw = try await client.fetch(ClientRequest(origin), bodyLimit: 100)
@@ -177,7 +177,7 @@ struct FetchTests {
         #expect(origin.requests.last?["Accept-Encoding"] == "gzip, deflate")
     }
 
-    @Test("The limit holds for decoded bytes")
+    @Test("The limit applies to decoded bytes")
     func limitHoldsForDecodedBytes() async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, [("Content-Encoding", "gzip")], body: Self.compressed)] }
         var request = try ClientRequest(origin)
@@ -186,7 +186,7 @@ struct FetchTests {
     }
 
     @Test(
-        "Damaged or unknown codings are errors where they are decoded",
+        "Damaged and unknown codings are errors if decoding is requested",
         arguments: [("gzip", [UInt8](repeating: 0x55, count: 50)), ("something", [1, 2, 3])])
     func badCodingsAreErrors(coding: String, body: [UInt8]) async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, [("Content-Encoding", coding)], body: body)] }
@@ -197,7 +197,7 @@ struct FetchTests {
     }
 
     @Test(
-        "Requests that could be read differently are not sent",
+        "Does not send ambiguous requests",
         arguments: [
             ("GE T", []), ("", []), ("CONNECT", []), ("GET\r\nX: y", []), ("GET", [("a b", "c")]), ("GET", [("", "c")]),
             ("GET", [("A", "b\r\nC: d")]), ("GET", [("A", "b\0")]), ("GET", [("Host", "x")]), ("GET", [("content-LENGTH", "5")]),
@@ -241,7 +241,7 @@ struct FetchTests {
         try await origin.openConnections(exactly: 0)
     }
 
-    @Test("A task that is already cancelled sends nothing")
+    @Test("A cancelled task sends no request")
     func cancelledTaskSendsNothing() async throws {
         let origin = try ScriptedOrigin { _ in [.response()] }
         let request = try ClientRequest(origin)
@@ -256,7 +256,7 @@ struct FetchTests {
         #expect(origin.requests.isEmpty)
     }
 
-    @Test("The configured name is sent and a missing CA file is refused at once")
+    @Test("Sends the configured name, and refuses a missing CA file at once")
     func configuredNameIsSent() async throws {
         let origin = try ScriptedOrigin { _ in [.response()] }
         var configuration = ClientConfiguration()

@@ -21,7 +21,7 @@ struct FileBodyTests {
         file = try FileDescriptor(opening: directory.path + "/file")
     }
 
-    @Test("A range of a file is sent with its length", arguments: ["PUT", "POST"], [0..<1_500_000, 0..<1, 7..<700_007, 5..<5])
+    @Test("Sends a range of a file with its length", arguments: ["PUT", "POST"], [0..<1_500_000, 0..<1, 7..<700_007, 5..<5])
     func rangeIsSent(method: String, range: Range<Int>) async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, body: [1])] }
         var request = try ClientRequest(origin)
@@ -43,7 +43,7 @@ struct FileBodyTests {
         #expect(origin.requests.last?["Content-Length"] == nil)
     }
 
-    @Test("A file is sent anew when the connection that was to be used again is gone, and after a redirect")
+    @Test("Sends a file again after a closed connection and a redirect")
     func fileIsSentAnew() async throws {
         let origin = try ScriptedOrigin { request in
             switch request.target {
@@ -74,7 +74,7 @@ struct FileBodyTests {
         #expect(origin.requests.isEmpty)
     }
 
-    @Test("An answer before the end of a file is the answer")
+    @Test("A response before the end of a file ends the request")
     func earlyAnswerCounts() async throws {
         // Answered at once, whatever else comes.
         let origin = try ScriptedOrigin(greeting: { _ in [.response(403, body: [7]), .stall] }) { _ in [] }
@@ -101,7 +101,7 @@ struct FileBodyTests {
         await #expect(throws: ClientError.cancelled) { try await task.value }
     }
 
-    @Test("A receiver that takes nothing is a stall")
+    @Test("A receiver that reads nothing is a stall")
     func stalledReceiverIsNoticed() async throws {
         let listener = try DeafListener()
         let large = try sparseFile(1 << 30)
@@ -114,7 +114,7 @@ struct FileBodyTests {
         #expect(await client.failure(of: request) == .stalled)
     }
 
-    @Test("Redirects that are not followed are responses")
+    @Test("Returns redirects as responses if they are not followed")
     func redirectIsResponse() async throws {
         let origin = try ScriptedOrigin { _ in [.response(307, [("Location", "/x"), ("X-Region", "r")], body: [5])] }
         var request = try ClientRequest(origin)

@@ -10,7 +10,7 @@ struct FoldedHeadTests {
     static let folded = "HTTP/1.1 200 OK\r\n X: y\r\n\tZ: w\r\nContent-Length: 2\r\n\r\nok"
 
     @Test(
-        "A folded first field line does no harm after another response",
+        "A folded first field line does not affect a reused connection",
         arguments: [
             ["/": "HTTP/1.1 302 Found\r\nLocation: /end\r\nContent-Length: 0\r\n\r\n", "/end": folded],
             ["/": "HTTP/1.1 302 Found\r\nLocation: /end\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", "/end": folded],

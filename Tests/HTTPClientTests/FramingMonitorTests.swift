@@ -8,7 +8,7 @@ struct FramingMonitorTests {
     private let start = ContinuousClock.now
 
     @Test(
-        "more than 1 MiB besides the body, and 64 bytes for each of its bytes, is too much",
+        "Limits framing to 1 MiB plus 64 bytes for each byte of the body",
         arguments: [
             (0, 0, false), (1 << 20, 0, false), ((1 << 20) + 64, 0, true), (1 << 40, 0, true), (1 << 40, 1 << 40, false),
             ((1 << 20) + 65 * 1000, 1000, false), ((1 << 20) + 65 * 1001, 1000, true), (6 << 20, 1 << 20, false),
@@ -28,7 +28,7 @@ struct FramingMonitorTests {
         #expect(monitor.due == start + .seconds(3))
     }
 
-    @Test("chunk extensions without an end break the transfer", arguments: ["", "5\r\nhello\r\n"])
+    @Test("Endless chunk extensions break the transfer", arguments: ["", "5\r\nhello\r\n"])
     func endless(begin: String) async throws {
         let client = try HTTPClient()
         defer { client.shutdown() }
@@ -44,7 +44,7 @@ struct FramingMonitorTests {
         #expect(error.kind == "transferBroken" && error.message.contains("chunk extensions"), "\(error)")
     }
 
-    @Test("a body in chunks of one byte is no matter")
+    @Test("Accepts a body in chunks of one byte")
     func tinyChunks() async throws {
         let client = try HTTPClient()
         defer { client.shutdown() }

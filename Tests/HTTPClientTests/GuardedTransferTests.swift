@@ -19,7 +19,7 @@ struct GuardedTransferTests {
         return await client.failure(of: request)
     }
 
-    @Test("Forbidden destinations are not connected to, however they are spelled")
+    @Test("Does not connect to forbidden destinations in any spelling")
     func forbiddenDestinationIsNotReached() async throws {
         let origin = try ScriptedOrigin { _ in [.response()] }
         for host in [
@@ -32,7 +32,7 @@ struct GuardedTransferTests {
         #expect(origin.connectionCount == 0)
     }
 
-    @Test("A name is checked by the address it has at the moment", .enabled(if: localName != nil, "no such name in /etc/hosts"))
+    @Test("Checks a name by its current address", .enabled(if: localName != nil, "no such name in /etc/hosts"))
     func currentAddressCounts() async throws {
         let origin = try ScriptedOrigin { _ in [.response()] }
         // Allowed by its name on another port only: the address decides here, when the connection is made.
@@ -58,7 +58,7 @@ struct GuardedTransferTests {
         return nil
     }()
 
-    @Test("What a rule allows is connected to", arguments: ["127.0.0.1", "127.0.0.0/8", "127.0.0.1:PORT"])
+    @Test("Connects to destinations that a rule allows", arguments: ["127.0.0.1", "127.0.0.0/8", "127.0.0.1:PORT"])
     func allowedDestinationIsReached(rule: String) async throws {
         let origin = try ScriptedOrigin { _ in [.response()] }
         let rule = try DestinationRule(parsing: rule.replacing("PORT", with: String(origin.port)))
@@ -67,7 +67,7 @@ struct GuardedTransferTests {
         #expect(origin.requests.count == 2)
     }
 
-    @Test("A redirect into the private network is not followed")
+    @Test("Does not follow a redirect into the private network")
     func redirectInsideIsNotFollowed() async throws {
         let secret = try ScriptedOrigin { _ in [.response(body: Array("metadata".utf8))] }
         for host in ["127.0.0.1", "localhost", "0x7f.1", "[::1]"] {
@@ -83,7 +83,7 @@ struct GuardedTransferTests {
     }
 
     @Test(
-        "A connection that another transfer opened without a guard is not used",
+        "Does not reuse connections that were opened without a guard",
         .enabled(if: localName != nil, "no such name in /etc/hosts"))
     func unguardedConnectionIsNotUsed() async throws {
         let name = try #require(Self.localName)

@@ -5,7 +5,7 @@ import Testing
 @Suite
 struct IPAddressTests {
     @Test(
-        "Addresses in their standard forms are read",
+        "Reads addresses in standard forms",
         arguments: [
             ("127.0.0.1", IPAddress.v4(0x7f00_0001)), ("0.0.0.0", .v4(0)), ("255.255.255.255", .v4(.max)),
             ("::", .v6(0)), ("::1", .v6(1)), ("1::", .v6(1 << 112)),
@@ -20,7 +20,7 @@ struct IPAddressTests {
     }
 
     @Test(
-        "What is no address in a standard form is refused",
+        "Refuses addresses in other forms",
         arguments: [
             "", ".", "1.2.3", "1.2.3.4.", "1.2.3.4.5", "01.2.3.4", "1.2.3.256", "1.2.3.-4", "1.2.3.+4", "1.2.3.4 ", "0x7f.0.0.1",
             "127.1",
@@ -33,7 +33,7 @@ struct IPAddressTests {
     }
 
     @Test(
-        "Loopback is recognised in every spelling that resolvers know",
+        "Recognises loopback in every spelling of resolvers",
         arguments: [
             "127.1", "127.0.1", "0x7f000001", "0X7F000001", "017700000001", "2130706433", "0x7f.1", "0177.0.0.01", "127.0.0x1",
             "127.0.0.1",
@@ -44,7 +44,7 @@ struct IPAddressTests {
     }
 
     @Test(
-        "What no resolver reads as a number is no lenient address",
+        "Refuses texts that no resolver reads as a number",
         arguments: [
             "", "127.", ".127", "256.1", "1.256.1", "4294967296", "0x100000000", "08", "0xg", "1.2.3.4.5", "example.org", "1..2",
             "99999999999999999999999999999999999",
@@ -54,7 +54,7 @@ struct IPAddressTests {
     }
 
     @Test(
-        "Addresses print in canonical form and read back",
+        "Prints addresses in canonical form",
         arguments: [
             (IPAddress.v4(0x0102_0304), "1.2.3.4"), (.v6(0), "::"), (.v6(1), "::1"), (.v6(1 << 112), "1::"),
             (.v6(0x2001_0db8_0000_0000_0001_0000_0000_0001), "2001:db8::1:0:0:1"),
@@ -68,7 +68,7 @@ struct IPAddressTests {
     }
 
     @Test(
-        "Special-use addresses are recognised",
+        "Recognises special-use addresses",
         arguments: [
             "0.0.0.0", "0.1.2.3", "10.0.0.0", "10.255.255.255", "100.64.0.0", "100.127.255.255", "127.0.0.1", "127.255.255.254",
             "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.0.170", "192.0.2.1", "192.31.196.1",
@@ -109,7 +109,7 @@ struct IPAddressTests {
         #expect(address.specialUse == nil)
     }
 
-    @Test("An address that carries another one names it")
+    @Test("Extracts an embedded address")
     func embeddedAddressIsNamed() throws {
         let address = try #require(IPAddress(parsing: "64:ff9b::169.254.169.254"))
         #expect(address.specialUse == "NAT64 form of 169.254.169.254: metadata service of clouds")

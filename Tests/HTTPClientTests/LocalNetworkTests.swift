@@ -22,7 +22,7 @@ struct LocalNetworkTests {
             peer: try peer.map { try #require(IPAddress(parsing: $0)) }, isPointToPoint: isPointToPoint)
     }
 
-    @Test("An interface stands for its address and the prefix it is in")
+    @Test("An interface has its address and the prefix of its network")
     func interfacesAreNear() throws {
         let network = LocalNetwork([
             try Self.interface("eth0", "93.184.215.7", 24), try Self.interface("eth0", "2606:2800:21f::7", 64),
@@ -38,7 +38,7 @@ struct LocalNetworkTests {
             ])
     }
 
-    @Test("A link of two ends has the other end near, and not what is routed through it")
+    @Test("A point-to-point link has a near other end, and no routed networks")
     func tunnelsAreNotNear() throws {
         let tunnel = try Self.interface("wg0", "93.184.215.7", 32, peer: "45.55.1.9", isPointToPoint: true)
         // Half of the Internet through the tunnel, and a network on a link.
@@ -51,7 +51,7 @@ struct LocalNetworkTests {
             Self.describe(LocalNetwork([tunnel], routesV4: routes)) == ["93.184.215.7", "45.55.1.0/24", "45.55.1.9/32"])
     }
 
-    @Test("What is routed to a link is near, and what is routed to a router or nowhere is not")
+    @Test("Directly routed addresses are near; addresses behind a router or without a route are not")
     func routesToLinksAreNear() {
         let routesV4 = """
             Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
@@ -112,7 +112,7 @@ struct LocalNetworkTests {
         """
 
     @Test(
-        "The local routes in a trie of IPv4 are told from all others",
+        "Distinguishes local routes in an IPv4 trie",
         arguments: [
             (trieV4, ["48.0.0.0/24", "127.0.0.0/8", "127.0.0.1/32", "93.184.215.2/32", "0.0.0.0/0"]),
             ("", []), ("\n\n", []), ("Main:\nLocal:\n", []),
@@ -132,7 +132,7 @@ struct LocalNetworkTests {
         #expect(LocalNetwork.localBlocks(trieV4: trie).map { "\($0.base)/\($0.length)" } == blocks)
     }
 
-    @Test("What is routed to this machine itself is its own, through whatever interface, but not all of the Internet")
+    @Test("Addresses routed to this machine are its own on any interface, except the default route")
     func localRoutesAreOwn() throws {
         let routesV6 = """
             26001f18000000000000000000000000 40 00000000000000000000000000000000 00 00000000000000000000000000000000 00000400 00000001 00000000 80000001      wg0
@@ -158,7 +158,7 @@ struct LocalNetworkTests {
         }
     }
 
-    @Test("A link with mapped addresses has those of IPv4 near, and not all of them")
+    @Test("Near mapped addresses mean near IPv4 addresses, not all of them")
     func mappedRoutesAreV4() {
         let routesV6 = """
             00000000000000000000ffff00000000 60 00000000000000000000000000000000 00 00000000000000000000000000000000 00000100 00000001 00000000 00000001     eth0
@@ -189,7 +189,7 @@ struct LocalNetworkTests {
         }
     }
 
-    @Test("A change is known within seconds, also when the system fails to tell once; what was known stays meanwhile")
+    @Test("Notices a change within seconds, even after a failed query; the last result applies meanwhile")
     func changesAreKnownSoon() throws {
         let (old, new) = (
             LocalNetwork([try Self.interface("eth0", "93.184.215.7", 24)]),
@@ -212,7 +212,7 @@ struct LocalNetworkTests {
         #expect(LocalNetworkReader.validity + LocalNetworkReader.patience < .seconds(30))
     }
 
-    @Test("The system tells that 127.0.0.1 is this machine's")
+    @Test("The system reports 127.0.0.1 as this machine's address")
     func systemKnowsLoopback() throws {
         let network = try #require(LocalNetworkReader.system.network)
         #expect(network.addresses.contains(.v4(0x7f00_0001)))

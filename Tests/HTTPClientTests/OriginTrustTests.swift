@@ -3,13 +3,13 @@ import Testing
 
 @testable import HTTPClient
 
-@Suite("Trusting origins")
+@Suite("Trust in origins")
 struct OriginTrustTests {
     private static func ends(_ port: Int32) -> ConnectionSockets.Endpoints {
         ConnectionSockets.Endpoints(local: .v4(1), localPort: port, remote: .v4(2), remotePort: 80)
     }
 
-    @Test("connections are used again once one has been silent, and not after one that was not", arguments: [true, false])
+    @Test("Reuses connections after a silent one, and not after an unsolicited response", arguments: [true, false])
     func trust(isSilent: Bool) {
         let start = ContinuousClock.now
         var trust = OriginTrust()
@@ -26,7 +26,7 @@ struct OriginTrustTests {
         #expect(ask("a", .seconds(10)) == .new)
     }
 
-    @Test("the origins that are known are bounded")
+    @Test("Limits the number of known origins")
     func bounds() {
         var trust = OriginTrust()
         for number in 0...OriginTrust.capacity { trust.ended("\(number)", on: Self.ends(1), now: .now) }

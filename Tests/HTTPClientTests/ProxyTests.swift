@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3)))
 struct ProxyTests {
     @Test(
-        "The URL of a proxy is read, and shown without its password",
+        "Reads the URL of a proxy, and displays it without the password",
         arguments: [
             ("http://proxy.example", "http://proxy.example:80"), ("http://proxy.example/", "http://proxy.example:80"),
             ("http://proxy.example:3128", "http://proxy.example:3128"), ("HTTPS://Proxy.example", "https://proxy.example:443"),
@@ -31,7 +31,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "What is no proxy is refused",
+        "Refuses an invalid proxy",
         arguments: [
             "", "proxy.example", "proxy.example:3128", "http://", "ftp://proxy.example", "socks5://proxy.example",
             "socks4a://proxy.example", "http://proxy.example/path", "http://proxy.example?x", "http://proxy.example#x",
@@ -43,7 +43,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "A destination that a rule names is asked directly",
+        "Connects directly to destinations of a rule",
         arguments: [
             ("http://intranet.example/", true), ("http://INTRANET.example:8080/", true), ("http://a.b.corp.example/", true),
             ("http://corp.example/", false), ("http://10.1.2.3/", true), ("http://0xa010203/", true),
@@ -73,7 +73,7 @@ struct ProxyTests {
         return try HTTPClient(configuration: configuration)
     }
 
-    @Test("Requests go through the proxy, which resolves names; the guard checks what they say", arguments: ["http", "socks5h"])
+    @Test("Requests go through the proxy, which resolves names; the guard checks the names", arguments: ["http", "socks5h"])
     func requestsGoThroughProxy(scheme: String) async throws {
         let proxy = try RelayProxy()
         let origin = try ScriptedOrigin { request in
@@ -106,7 +106,7 @@ struct ProxyTests {
         #expect(await client.failure(of: request)?.kind == "destinationForbidden")
     }
 
-    @Test("User and password are for the proxy alone, and no failure tells them", arguments: ["http", "socks5h"])
+    @Test("User and password go to the proxy only, and appear in no error", arguments: ["http", "socks5h"])
     func credentialsAreTheProxys(scheme: String) async throws {
         let proxy = try RelayProxy(credentials: ("user", "p@ss"))
         let origin = try ScriptedOrigin { _ in [.response(body: [1])] }
@@ -122,7 +122,7 @@ struct ProxyTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test("What is asked directly is checked by its address")
+    @Test("Checks direct destinations by address")
     func directRequestIsCheckedByAddress() async throws {
         let proxy = try RelayProxy()
         let origin = try ScriptedOrigin { _ in [.response(body: [1])] }
@@ -134,7 +134,7 @@ struct ProxyTests {
         #expect(proxy.requests.isEmpty)
     }
 
-    @Test("A proxy that is not there is a failed connection")
+    @Test("A missing proxy is a failed connection")
     func missingProxyFailsConnection() async throws {
         let closed = try ClosedPort()
         var configuration = ClientConfiguration()
@@ -147,7 +147,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "TLS to the origin goes through a tunnel, verified as ever",
+        "TLS to the origin uses a verified tunnel",
         .enabled(if: TLSServer.openssl != nil, "there is no openssl command"),
         arguments: ["http", "socks5h"])
     func tlsGoesThroughTunnel(scheme: String) async throws {
@@ -197,7 +197,7 @@ struct ProxyTests {
         """
 
     @Test(
-        "A proxy is spoken to in TLS, and its certificate is verified",
+        "Connects to a proxy with TLS and verifies its certificate",
         .enabled(if: TLSServer.openssl != nil && python != nil, "there is no openssl command, or no python3"))
     func proxyInTLS() async throws {
         let server = try await TLSServer(subjectAlternativeName: "IP:127.0.0.1")

@@ -28,7 +28,7 @@ struct RedirectPolicyTests {
     }
 
     @Test(
-        "Only the five redirect statuses are followed",
+        "Follows only the five redirect statuses",
         arguments: [
             (301, "GET /n"), (302, "GET /n"), (303, "GET /n"), (307, "GET /n"), (308, "GET /n"), (300, "deliver"),
             (304, "deliver"),
@@ -40,7 +40,7 @@ struct RedirectPolicyTests {
     }
 
     @Test(
-        "Methods and content change as the Fetch standard says",
+        "Methods and content change as in the Fetch standard",
         arguments: [
             ("POST", 301, "GET http://a.example/n fields"), ("POST", 302, "GET http://a.example/n fields"),
             ("POST", 303, "GET http://a.example/n fields"), ("POST", 307, "POST http://a.example/n fields body"),
@@ -52,7 +52,7 @@ struct RedirectPolicyTests {
     }
 
     @Test(
-        "References are resolved against where they were found",
+        "Resolves references against the redirecting URL",
         arguments: [
             ("n", "http://a.example/x/n"), ("./n", "http://a.example/x/n"), ("../n", "http://a.example/n"),
             ("../../../n", "http://a.example/n"),
@@ -72,7 +72,7 @@ struct RedirectPolicyTests {
     }
 
     @Test(
-        "Targets that are no http URL fail",
+        "Fails on targets that are no http URLs",
         arguments: [
             ("ftp://b.example/", "unsupportedScheme"), ("file:///etc/passwd", "unsupportedScheme"),
             ("FILE:/etc/passwd", "unsupportedScheme"),
@@ -89,7 +89,7 @@ struct RedirectPolicyTests {
         #expect(try Self.decide(302, location) == kind)
     }
 
-    @Test("Without a Location the response is final")
+    @Test("A redirect without a Location is the final response")
     func missingLocationIsFinal() throws {
         #expect(try Self.decide(302, nil) == "deliver")
         #expect(try Self.decide(302, "") == "deliver")
@@ -106,7 +106,7 @@ struct RedirectPolicyTests {
         #expect(!result.contains("fields"))
     }
 
-    @Test("Fields that were dropped do not come back at the first origin")
+    @Test("Dropped fields are not sent again to the first origin")
     func droppedFieldsStayDropped() throws {
         let request = ClientRequest(url: try url("http://a.example/"))
         var policy = RedirectPolicy(request)
@@ -120,13 +120,13 @@ struct RedirectPolicyTests {
         #expect(!back.sendsCallerFields)
     }
 
-    @Test("Content does not go to another origin")
+    @Test("Content is not sent to another origin")
     func contentStaysAtOrigin() throws {
         #expect(try Self.decide(307, "http://b.example/", method: "POST", body: [1]) == "deliver")
         #expect(try Self.decide(303, "http://b.example/", method: "POST", body: [1]) == "GET http://b.example/")
     }
 
-    @Test("Encryption is given up only where nothing was to be protected")
+    @Test("Allows the change from https to http only for requests without secrets")
     func encryptionIsKeptWhereNeeded() throws {
         #expect(try Self.decide(302, "http://b.example/", from: "https://a.example/") == "GET http://b.example/")
         #expect(try Self.decide(302, "https://a.example/", from: "http://a.example/") == "GET https://a.example/")
@@ -139,7 +139,7 @@ struct RedirectPolicyTests {
                 == "destinationForbidden")
     }
 
-    @Test("At most so many redirects are followed", arguments: [0, 1, 10])
+    @Test("Limits the number of redirects", arguments: [0, 1, 10])
     func redirectsAreLimited(maximum: Int) throws {
         var request = ClientRequest(url: try url("http://a.example/"))
         request.maximumRedirects = maximum
@@ -155,7 +155,7 @@ struct RedirectPolicyTests {
         #expect(Self.summary(policy.decide(status: .found, location: "/", hop: hop)) == "tooManyRedirects")
     }
 
-    @Test("User information is sent as a field and never shown")
+    @Test("User information is sent as a field and never displayed")
     func userInformationIsNotShown() throws {
         let request = ClientRequest(url: try url("http://na%40me:p%3Ass@a.example/x"))
         #expect(Hop(request).url.string == "http://a.example/x")

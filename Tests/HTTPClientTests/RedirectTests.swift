@@ -12,7 +12,7 @@ struct RedirectTests {
         client = try HTTPClient()
     }
 
-    @Test("Redirects are followed within an origin", arguments: [301, 302, 303, 307, 308])
+    @Test("Follows redirects within an origin", arguments: [301, 302, 303, 307, 308])
     func redirectReusesConnection(status: Int) async throws {
         let origin = try ScriptedOrigin { request in
             request.target == "/a/b"
@@ -34,7 +34,7 @@ struct RedirectTests {
         #expect(origin.requests.map { $0["If-Range"] } == ["\"v\"", "\"v\""])
     }
 
-    @Test("Secrets do not cross origins and do not come back")
+    @Test("Secrets do not cross origins and are not sent again")
     func secretsStayAtOrigin() async throws {
         let home = Waiter("")
         let other = try ScriptedOrigin { _ in [.redirect(307, to: home.value)] }
@@ -54,7 +54,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "A cookie of a redirect goes back to its host as RFC 6265 has it, and to no other",
+        "A cookie of a redirect is sent to its host only, as in RFC 6265",
         arguments: [
             // The Cookie that the target of the redirect gets.
             ("a=1", "a=1"), ("a=1; Path=/", "a=1"), ("a=1; Path=/dir", "a=1"), ("a=1; Path=/other", nil), ("a=1; Path=/di", nil),
@@ -91,7 +91,7 @@ struct RedirectTests {
         #expect(origin.requests.map { $0["Cookie"] } == [own, "ticket=t; " + own, own, "ticket=t; " + own])
     }
 
-    @Test("Cookies of a host wait for the chain to come back to it")
+    @Test("Keeps cookies of a host until the chain returns to it")
     func cookiesOfTwoHosts() async throws {
         let home = Waiter("")
         let other = try ScriptedOrigin { _ in
@@ -108,7 +108,7 @@ struct RedirectTests {
         #expect(origin.requests.map { $0["Cookie"] } == [nil, "a=1"])
     }
 
-    @Test("A loop ends")
+    @Test("Ends a redirect loop")
     func redirectLoopEnds() async throws {
         let origin = try ScriptedOrigin { _ in [.redirect(to: "/")] }
         await #expect(throws: ClientError.tooManyRedirects(status: 302)) {
@@ -117,13 +117,13 @@ struct RedirectTests {
         #expect(origin.requests.count == 21)
     }
 
-    @Test("Other schemes are not followed", arguments: ["file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/"])
+    @Test("Refuses other schemes", arguments: ["file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/"])
     func otherSchemeIsNotFollowed(location: String) async throws {
         let origin = try ScriptedOrigin { _ in [.redirect(to: location)] }
         #expect(await client.failure(of: try ClientRequest(origin))?.kind == "unsupportedScheme")
     }
 
-    @Test("A form becomes a GET and a webhook stays what it is")
+    @Test("A form becomes a GET, and a webhook stays a POST")
     func formBecomesGet() async throws {
         let origin = try ScriptedOrigin { request in
             request.target == "/end" ? [.response()] : [.redirect(request.target == "/form" ? 303 : 308, to: "/end")]
@@ -138,7 +138,7 @@ struct RedirectTests {
         #expect(origin.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["content", "", "content", "content"])
     }
 
-    @Test("A redirect's own body is not waited for")
+    @Test("Does not wait for the body of a redirect")
     func redirectBodyIsNotAwaited() async throws {
         let large = try ScriptedOrigin { request in
             request.target == "/end"
@@ -172,7 +172,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("The bytes of a Location are percent-encoded one by one")
+    @Test("Percent-encodes the bytes of a Location one by one")
     func locationBytesAreEncoded() async throws {
         let origin = try ScriptedOrigin { request in
             request.target == "/"
@@ -186,7 +186,7 @@ struct RedirectTests {
         #expect(origin.requests.map(\.target) == ["/", "/caf%E9%20%22a%22.zip?x=%FF"])
     }
 
-    @Test("A redirect without a target is the answer")
+    @Test("A redirect without a target is the response")
     func redirectWithoutTargetIsFinal() async throws {
         let origin = try ScriptedOrigin { _ in [.response(302, body: [9])] }
         let response = try await client.fetch(ClientRequest(origin), bodyLimit: 10)

@@ -15,7 +15,7 @@ struct ResponseHeadReaderTests {
         return progress
     }
 
-    @Test("A head is built from its lines")
+    @Test("Builds a head from its lines")
     func headIsBuiltFromLines() {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         let progress = Self.read(["HTTP/1.0 206 Partial Content", "ETag: \"x\"", "a:1", "A:  2  ", "Empty:", ""], into: &reader)
@@ -27,7 +27,7 @@ struct ResponseHeadReaderTests {
         #expect(FieldName("empty").flatMap { reader.fields[$0] } == "")
     }
 
-    @Test("Bytes beyond ASCII are kept as they are")
+    @Test("Keeps bytes beyond ASCII")
     func bytesBeyondASCIIAreKept() {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         _ = Self.read(["HTTP/1.1 200 OK"], into: &reader)
@@ -37,7 +37,7 @@ struct ResponseHeadReaderTests {
         #expect(reader.fields.bytes(.etag).map { Array($0) } == [0x22, 0xe9, 0xff, 0x22])
     }
 
-    @Test("Interim responses are passed over with their fields")
+    @Test("Skips interim responses with their fields")
     func interimResponsesArePassedOver() {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         #expect(
@@ -47,7 +47,7 @@ struct ResponseHeadReaderTests {
         #expect(reader.fields.count == 1)
     }
 
-    @Test("Folded lines continue their field and trailers are ignored")
+    @Test("Folded lines continue their field; trailers are ignored")
     func foldedLinesContinueField() {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         #expect(Self.read([" lost", "HTTP/1.1 200 OK", "Server: a", "\t b", " c", "Via: d", ""], into: &reader) == .complete)
@@ -57,7 +57,7 @@ struct ResponseHeadReaderTests {
         #expect(reader.status == .ok)
     }
 
-    @Test("Lines that are no field are passed over")
+    @Test("Skips lines that are no fields")
     func linesWithoutFieldArePassedOver() {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         #expect(Self.read(["HTTP/1.1 200 OK", "nonsense", "Content-Length : 5", ": x", "A: b", ""], into: &reader) == .complete)
@@ -65,7 +65,7 @@ struct ResponseHeadReaderTests {
     }
 
     @Test(
-        "Malformed status lines are refused",
+        "Refuses malformed status lines",
         arguments: [
             "HTTP/1.1 20 OK", "HTTP/1.1 2000 OK", "HTTP/1.1 abc", "HTTP/1.1", "HTTP/1", "HTTP/11 200 OK", "HTTP/1.1 099 x",
             "HTTP/1.1  200 OK",
@@ -79,14 +79,14 @@ struct ResponseHeadReaderTests {
         }
     }
 
-    @Test("A protocol change that nobody asked for is refused")
+    @Test("Refuses an unrequested protocol change")
     func unaskedProtocolChangeIsRefused() {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         let progress = Self.read(["HTTP/1.1 101 Switching Protocols", "Upgrade: h2c", ""], into: &reader)
         #expect(progress == .failed(.invalidResponse("it changes the protocol without being asked to")))
     }
 
-    @Test("Heads are bounded over all responses of an exchange")
+    @Test("Limits heads over all responses of an exchange")
     func headsAreBoundedTogether() {
         var reader = ResponseHeadReader(maximumBytes: 100)
         var progress = ResponseHeadReader.Progress.incomplete
@@ -95,7 +95,7 @@ struct ResponseHeadReaderTests {
     }
 
     @Test(
-        "A length that is announced consistently is known",
+        "Reads a consistent length",
         arguments: [
             (["0"], 0), (["5"], 5), (["5", "5"], 5), (["5, 5"], 5), ([" 7 "], 7), (["9223372036854775807"], Int64.max),
             (["007"], 7),
@@ -107,7 +107,7 @@ struct ResponseHeadReaderTests {
     }
 
     @Test(
-        "Lengths that contradict or are no numbers are refused",
+        "Refuses contradictory and invalid lengths",
         arguments: [
             ["5", "6"], ["5, 6"], ["-1"], ["+5"], ["5x"], ["5 5"], [""], ["5,"], ["9223372036854775808"], ["0x10"], ["5", ""],
         ])

@@ -7,7 +7,7 @@ import Testing
 /// TLS against a server with a certificate of a CA of its own, both made by the openssl command.
 @Suite(.timeLimit(.minutes(3)), .serialized, .enabled(if: TLSServer.openssl != nil, "there is no openssl command"))
 struct TLSTests {
-    @Test("A certificate is trusted only if its CA is")
+    @Test("Trusts a certificate only with its CA")
     func certificateNeedsTrustedCA() async throws {
         let server = try await TLSServer(subjectAlternativeName: "IP:127.0.0.1")
         defer { server.stop() }
@@ -22,7 +22,7 @@ struct TLSTests {
         #expect(String(decoding: response.body, as: UTF8.self).contains("TLSv1.3"))
     }
 
-    @Test("A certificate for another host is refused")
+    @Test("Refuses a certificate of another host")
     func foreignCertificateIsRefused() async throws {
         let server = try await TLSServer(subjectAlternativeName: "DNS:other.example")
         defer { server.stop() }
@@ -48,7 +48,7 @@ struct TLSTests {
     }
 
     @Test(
-        "A handshake that breaks is a failed connection",
+        "A broken handshake is a failed connection",
         arguments: [[.text("220 mail.example ESMTP\r\n"), .close], [.reset], [.close]] as [[ScriptedOrigin.Step]])
     func brokenHandshakeFailsConnection(greeting: [ScriptedOrigin.Step]) async throws {
         let plain = try ScriptedOrigin(greeting: { _ in greeting }) { _ in [] }

@@ -13,7 +13,7 @@ struct TransferTimerTests {
         return request
     }
 
-    @Test("Connecting is limited by both timeouts together")
+    @Test("Both timeouts together limit connecting")
     func connectingHasBothTimeouts() throws {
         var timer = TransferTimer(request: try request(), now: start)
         #expect(timer.due == start + .seconds(45))
@@ -21,7 +21,7 @@ struct TransferTimerTests {
         #expect(timer.exceeded(bytes: 0, now: start + .seconds(45))?.kind == "timedOut")
     }
 
-    @Test("A head is awaited from the moment the connection is ready")
+    @Test("The time limit of the head begins when the connection is ready")
     func headIsAwaitedOnceConnected() throws {
         var timer = TransferTimer(request: try request { $0.headTimeout = .seconds(3) }, now: start)
         timer.connected(now: start + .seconds(2))
@@ -30,7 +30,7 @@ struct TransferTimerTests {
         #expect(timer.exceeded(bytes: 0, now: start + .seconds(5)) == .timedOut("no response head within 3.0 seconds"))
     }
 
-    @Test("Each hop has its own time and all hops share the total")
+    @Test("Each hop has its own time limit; all hops share the total")
     func eachHopHasOwnTime() throws {
         var timer = TransferTimer(
             request: try request {
@@ -48,7 +48,7 @@ struct TransferTimerTests {
         #expect(timer.exceeded(bytes: 200, now: start + .seconds(100)) == .timedOut("no complete response within 100.0 seconds"))
     }
 
-    @Test("A body without limits is never due")
+    @Test("A body without limits never expires")
     func unlimitedBodyIsNeverDue() throws {
         var timer = TransferTimer(request: try request { $0.lowSpeedLimit = nil }, now: start)
         timer.headArrived(now: start)
@@ -65,7 +65,7 @@ struct TransferTimerTests {
         return nil
     }
 
-    @Test("Silence is noticed after the period")
+    @Test("Notices silence after the period")
     func silenceIsNoticed() throws {
         var timer = TransferTimer(request: try request(), now: start)
         timer.headArrived(now: start)
@@ -73,7 +73,7 @@ struct TransferTimerTests {
         #expect(seconds >= 30 && seconds < 34)
     }
 
-    @Test("Silence after a fast beginning is noticed as soon")
+    @Test("Notices silence equally soon after a fast start")
     func silenceAfterFastStartIsNoticed() throws {
         var timer = TransferTimer(request: try request(), now: start)
         timer.headArrived(now: start)
@@ -81,7 +81,7 @@ struct TransferTimerTests {
         #expect(seconds >= 130 && seconds < 138)
     }
 
-    @Test("A body at the limit goes on for ever and below it does not")
+    @Test("A body at the limit is not stalled, a slower one is")
     func slowestAllowedBodyGoesOn() throws {
         var timer = TransferTimer(request: try request { $0.lowSpeedLimit = (100, .seconds(8)) }, now: start)
         timer.headArrived(now: start)
@@ -112,7 +112,7 @@ struct TransferTimerTests {
     }
 
     @Test(
-        "Durations become milliseconds without overflow",
+        "Converts durations to milliseconds without overflow",
         arguments: [
             (Duration.zero, 0), (.milliseconds(1), 1), (.microseconds(1999), 1), (.seconds(15), 15000), (.seconds(-1), 0),
             (.milliseconds(-1), 0),

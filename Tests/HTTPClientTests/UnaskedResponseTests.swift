@@ -26,7 +26,7 @@ struct UnaskedResponseTests {
         "junk",
     ]
 
-    @Test("What comes on an idle connection is not the next response", arguments: firsts, extras)
+    @Test("Bytes on an idle connection are not the next response", arguments: firsts, extras)
     func idleBytesAreNoResponse(first: String, extra: String) async throws {
         let isRead = Gate()
         let isSent = Gate()
@@ -45,7 +45,7 @@ struct UnaskedResponseTests {
         #expect(!origin.requests.dropFirst().map(\.connection).contains(0))
     }
 
-    @Test("A response that comes after the next request is not taken for its response")
+    @Test("A late response is not taken for that of the next request")
     func lateResponseIsNoResponse() async throws {
         for _ in 0..<20 {
             let gate = Gate()
@@ -65,7 +65,7 @@ struct UnaskedResponseTests {
         }
     }
 
-    @Test("An origin that keeps to the protocol has its connections used again")
+    @Test("Reuses connections of an origin that follows the protocol")
     func trustedOriginsConnectionIsReused() async throws {
         let origin = try ScriptedOrigin { _ in [.response(body: Array("ok".utf8))] }
         try await until {
@@ -74,7 +74,7 @@ struct UnaskedResponseTests {
         }
     }
 
-    @Test("A response in one piece with a redirect is not that of its target")
+    @Test("A response that arrives with a redirect is not that of its target")
     func bytesBehindRedirectAreNoResponse() async throws {
         let wrong = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong"
         let origin = try ScriptedOrigin { request in
@@ -88,7 +88,7 @@ struct UnaskedResponseTests {
         }
     }
 
-    @Test("Content is sent once, on a connection without unread bytes")
+    @Test("Sends content once, on a connection without unread bytes")
     func contentIsSentOnce() async throws {
         let isRead = Gate()
         let isSent = Gate()
@@ -107,7 +107,7 @@ struct UnaskedResponseTests {
         #expect(origin.requests.map(\.connection) == [0, 1])
     }
 
-    @Test("A request that libcurl repeats on a new connection gets its own response, however long", arguments: ["GET", "POST"])
+    @Test("A request that libcurl repeats on a new connection gets its own response of any length", arguments: ["GET", "POST"])
     func repeatedRequestIsAnswered(method: String) async throws {
         let closes = Waiter(false)
         let origin = try ScriptedOrigin { _ in
@@ -131,7 +131,7 @@ struct UnaskedResponseTests {
         #expect(origin.requests.count == count + 2)
     }
 
-    @Test("Every idle connection is looked at")
+    @Test("Checks every idle connection")
     func everyIdleConnectionIsChecked() async throws {
         let isRead = Gate()
         let sent = (0..<5).map { _ in Gate() }

@@ -45,7 +45,7 @@ struct VolumeTests {
         }
     }
 
-    @Test("64 MiB arrive byte for byte", arguments: [true, false])
+    @Test("Receives 64 MiB byte for byte", arguments: [true, false])
     func largeBodyArrives(isChunked: Bool) async throws {
         let size = 64 << 20
         let origin = try ScriptedOrigin { _ in
@@ -67,7 +67,7 @@ struct VolumeTests {
 
     /// The transfers of a loop share the memory in which pieces are gathered: none must get what another one brought, and one that
     /// is ended by its sink must not take others with it.
-    @Test("Transfers that come at the same time on one thread are kept apart")
+    @Test("Keeps concurrent transfers of one thread apart")
     func simultaneousTransfersAreKeptApart() async throws {
         let size = 8 << 20
         let origin = try ScriptedOrigin { _ in
@@ -98,7 +98,7 @@ struct VolumeTests {
         }
     }
 
-    @Test("300 transfers run at the same time")
+    @Test("Runs 300 transfers at once")
     func threeHundredTransfersRun() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin { request in

@@ -4,7 +4,7 @@ import Testing
 @Suite("Blocks of addresses")
 struct AddressBlockTests {
     @Test(
-        "a block is an address with a prefix length, or an address alone",
+        "A block is an address with a prefix length, or an address",
         arguments: [
             ("10.0.0.0/8", "10.255.0.1", "11.0.0.0"), ("0.0.0.0/0", "203.0.113.9", "::1"),
             ("127.0.0.1", "127.0.0.1", "127.0.0.2"),
@@ -23,7 +23,7 @@ struct AddressBlockTests {
     }
 
     @Test(
-        "a block of mapped addresses is the one of IPv4, written or made",
+        "A block of mapped addresses is the IPv4 block",
         arguments: [
             ("::ffff:10.0.0.0/104", "10.0.0.0/8"), ("::ffff:10.0.0.1", "10.0.0.1/32"), ("::ffff:0:0/96", "0.0.0.0/0"),
             ("::ffff:10.0.0.2/127", "10.0.0.2/31"),
@@ -41,7 +41,7 @@ struct AddressBlockTests {
     }
 
     @Test(
-        "anything else is none, an address with bits behind its prefix among it",
+        "Refuses other texts, and addresses with bits after their prefix",
         arguments: [
             "", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/08", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/8/8", "10.0.0.1/8",
             "10.0.0/8", "proxy.example", "[::1]", "::1/129", "fd00::1/8", " 10.0.0.0/8", "10.0.0.0/1 ",

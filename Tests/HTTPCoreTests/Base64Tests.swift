@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct Base64Tests {
     @Test(
-        "base 64 pads as RFC 4648 §10 shows",
+        "Base64 has the padding of RFC 4648 §10",
         arguments: [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
             ("foobar", "Zm9vYmFy"),
@@ -14,7 +14,7 @@ import Testing
         #expect(Base64.decode(encoded.utf8.filter { $0 != UInt8(ascii: "=") }) == Array(text.utf8))
     }
 
-    @Test("what is not base 64 is nothing", arguments: ["Zm9v!", "Zg==Zg==", "Zm 9v", "Zm9-", "Zm9_"])
+    @Test("Refuses texts that are not Base64", arguments: ["Zm9v!", "Zg==Zg==", "Zm 9v", "Zm9-", "Zm9_"])
     func whatIsNotIsNothing(text: String) {
         #expect(Base64.decode(text.utf8) == nil)
     }

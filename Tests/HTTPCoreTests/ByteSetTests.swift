@@ -20,7 +20,7 @@ import Testing
         ("path", .path, alphanumeric + "-._~!$&'()*+,;=:@/%", false),
     ]
 
-    @Test("a set holds what its definition says", arguments: sets)
+    @Test("A set contains the bytes of its definition", arguments: sets)
     func aSetHoldsWhatItsDefinitionSays(name: String, set: ByteSet, ascii: String, hasObsoleteText: Bool) {
         for byte in UInt8.min...UInt8.max {
             let isMember = byte < 0x80 ? ascii.utf8.contains(byte) : hasObsoleteText

@@ -23,7 +23,7 @@ import Testing
         ("5;a=\"\" ;b\r\nhello\r\n0\r\n\r\n", "hello"),
     ]
 
-    @Test("a body is decoded to its end", arguments: bodies)
+    @Test("Decodes a body to its end", arguments: bodies)
     func aBodyIsDecodedToItsEnd(text: String, body: String) throws {
         let result = try decode(text + "GET")
         #expect(result.body == body)
@@ -45,7 +45,7 @@ import Testing
         "0\r\nT: v\r\n folded\r\n", "0\r\n T: v\r\n", "0\r\nGET / HTTP/1.1\r\n", "0\n", "0\rX",
     ]
 
-    @Test("broken chunks are refused", arguments: broken)
+    @Test("Refuses broken chunks", arguments: broken)
     func brokenChunksAreRefused(text: String) {
         #expect(throws: RequestError.self) { try self.decode(text) }
         let status = #expect(throws: RequestError.self) { try self.decode(text) }?.status
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "a body that stops midway is not finished",
+        "A body that stops midway is not finished",
         arguments: [
             "", "5", "5\r", "5\r\n", "5\r\nhel", "5\r\nhello", "5\r\nhello\r", "5\r\nhello\r\n", "0\r\n", "0\r\n\r", "0\r\nT:",
         ])
@@ -63,7 +63,7 @@ import Testing
         #expect(result.consumed == text.utf8.count)
     }
 
-    @Test("a chunk over the limit is refused at its size")
+    @Test("Refuses a chunk over the limit at its size")
     func aChunkOverTheLimitIsRefusedAtItsSize() throws {
         #expect(try decode("5\r\nhello\r\n0\r\n\r\n", maximum: 5).finished)
         #expect(throws: RequestError.contentTooLarge(limit: 4)) { try self.decode("5\r\n", maximum: 4) }
@@ -73,7 +73,7 @@ import Testing
         #expect(RequestError.contentTooLarge(limit: 4).status == .contentTooLarge)
     }
 
-    @Test("the limit counts all calls, also when the body is taken away in between")
+    @Test("The limit counts all calls, even if the body is taken in between")
     func theLimitCountsAllCallsAlsoWhenTheBodyIsTakenAwayInBetween() throws {
         var decoder = ChunkedDecoder()
         var body: [UInt8] = []
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("lines, extensions and trailers are bounded")
+    @Test("Limits lines, extensions and trailers")
     func linesExtensionsAndTrailersAreBounded() {
         var limits = ParserLimits()
         limits.fields = 3

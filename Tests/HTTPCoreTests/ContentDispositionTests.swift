@@ -60,7 +60,7 @@ import Testing
         ("attachment; filename=\"..%2Fa\"", "attachment", "../a"),
     ]
 
-    @Test("a value is read as browsers do", arguments: read)
+    @Test("Reads values as browsers do", arguments: read)
     func aValueIsReadAsBrowsersDo(text: String, type: String, filename: String?) throws {
         if type.isEmpty {
             #expect(ContentDisposition(parsing: text) == nil)
@@ -71,7 +71,7 @@ import Testing
         #expect(disposition.filename == filename)
     }
 
-    @Test("what says nothing is refused", arguments: ["", " ", ";", ";;", "a b", "(a)", "attachment inline", "\u{0}"])
+    @Test("Refuses values without a meaning", arguments: ["", " ", ";", ";;", "a b", "(a)", "attachment inline", "\u{0}"])
     func whatSaysNothingIsRefused(text: String) {
         #expect(ContentDisposition(parsing: text) == nil)
     }
@@ -86,7 +86,7 @@ import Testing
         ("é'*().m4a", "attachment; filename=\"_'*().m4a\"; filename*=UTF-8''%C3%A9%27%2A%28%29.m4a"),
     ]
 
-    @Test("a name is written for old and new recipients", arguments: written)
+    @Test("Writes a name for old and new recipients", arguments: written)
     func aNameIsWrittenForOldAndNewRecipients(filename: String, text: String) throws {
         let value = ContentDisposition.attachment(filename: filename)
         #expect(value.utf8.elementsEqual(text.utf8) || filename == "a\r\nb")
@@ -95,7 +95,7 @@ import Testing
         #expect(ContentDisposition.inline(filename: filename) == "inline" + value.dropFirst("attachment".count))
     }
 
-    @Test("every name comes back")
+    @Test("Every name survives a round trip")
     func everyNameComesBack() {
         var random = SeededGenerator(seed: 3)
         for _ in 0..<500 {

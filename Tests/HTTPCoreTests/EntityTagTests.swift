@@ -8,7 +8,7 @@ import Testing
         ("\"a,b\"", "a,b", false), ("\"a\\\"", "a\\", false), ("\"é\"", "é", false), ("\"W/\"", "W/", false),
     ]
 
-    @Test("a tag is printed as it is read", arguments: tags)
+    @Test("A tag survives a round trip", arguments: tags)
     func aTagIsPrintedAsItIsRead(text: String, opaque: String, isWeak: Bool) {
         let tag = EntityTag(parsing: text)
         #expect(tag?.opaque == opaque)
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "what is no tag is refused",
+        "Refuses invalid tags",
         arguments: [
             "", "xyzzy", "\"", "\"a", "a\"", "w/\"a\"", "W/a", "W/ \"a\"", "W\"a\"", "\"a\"b", "\"a b\"", "\"a\u{0}\"", "*",
             "\"a\", \"b\"", "'a'",
@@ -28,7 +28,7 @@ import Testing
 
     /// RFC 9110 §8.8.3.2, table 3.
     @Test(
-        "comparison is that of the table",
+        "Compares as in the RFC's table",
         arguments: [
             ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false), ("W/\"1\"", "\"1\"", false, true),
             ("\"1\"", "\"1\"", true, true), ("\"1\"", "\"2\"", false, false),
@@ -42,7 +42,7 @@ import Testing
         #expect(right.weaklyMatches(left) == weakly)
     }
 
-    @Test("character by character is not by appearance")
+    @Test("Compares bytes, not appearance")
     func characterByCharacterIsNotByAppearance() {
         let (composed, decomposed) = (EntityTag(opaque: "\u{e9}"), EntityTag(opaque: "e\u{301}"))
         #expect(composed != decomposed)
@@ -50,7 +50,7 @@ import Testing
         #expect(!composed.weaklyMatches(decomposed))
     }
 
-    @Test("a tag to be sent is made legal")
+    @Test("Makes a tag legal for sending")
     func aTagToBeSentIsMadeLegal() {
         #expect(EntityTag(opaque: "a\"b\r\nc d").description == "\"a_b__c_d\"")
         #expect(EntityTag(opaque: "a", isWeak: true).description == "W/\"a\"")
@@ -64,7 +64,7 @@ import Testing
         ("\u{e9}", "\"\u{e9}\"", true), ("\u{e9}", "\"e\u{301}\"", false),
     ]
 
-    @Test("a value is the tag alone, byte by byte", arguments: spellings)
+    @Test("A value is the tag alone, byte by byte", arguments: spellings)
     func aValueIsTheTagAloneByteByByte(opaque: String, value: String, isSpelling: Bool) {
         #expect(EntityTag(opaque: opaque).isSpelled(Array(value.utf8).span) == isSpelling)
         let weak = EntityTag(opaque: opaque, isWeak: true)
@@ -83,7 +83,7 @@ import Testing
         ("\"a", nil), ("**", nil),
     ]
 
-    @Test("a list is read or refused as a whole", arguments: lists)
+    @Test("Reads or refuses a list as a whole", arguments: lists)
     func aListIsReadOrRefusedAsAWhole(text: String, list: EntityTagList?) {
         #expect(EntityTagList(parsing: text) == list)
     }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct FieldValueTests {
-    @Test("values that only look alike are different, and come back from text")
+    @Test("Values that look alike are different, and survive conversion to text")
     func lookAlikes() {
         for pair in LookAlikes.pairs {
             let (first, second) = (FieldValue(bytes: pair.first), FieldValue(bytes: pair.second))
@@ -17,7 +17,7 @@ struct FieldValueTests {
         #expect(FieldValue(latin1: "日本").bytes == Array("日本".utf8))
     }
 
-    @Test("a section gives a value as it was sent")
+    @Test("Sections return values as they were sent")
     func sent() {
         var fields = Fields()
         let sent: [UInt8] = [0x20, 0x22, 0xe9, 0x22]

@@ -11,7 +11,7 @@ import Testing
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("fields keep their order and spelling")
+    @Test("Fields keep their order and spelling")
     func fieldsKeepTheirOrderAndSpelling() {
         var fields = Fields()
         fields.append(.contentType, "text/plain")
@@ -39,7 +39,7 @@ import Testing
         ("日本", "日本"), ("a\u{0B}b\u{0C}c", "a b c"),
     ]
 
-    @Test("a value is made legal", arguments: values)
+    @Test("Makes values legal", arguments: values)
     func aValueIsMadeLegal(value: String, legal: String) {
         var fields = Fields()
         fields.append(name, value)
@@ -52,7 +52,7 @@ import Testing
         #expect(fromBytes == fields)
     }
 
-    @Test("setting replaces all in the place of the first")
+    @Test("Setting a field replaces all of its name at the position of the first")
     func settingReplacesAllInThePlaceOfTheFirst() {
         var fields = Fields()
         fields.append(.host, "a")
@@ -66,7 +66,7 @@ import Testing
         #expect(fields[.etag] == "e")
     }
 
-    @Test("removing takes all of a name")
+    @Test("Removing a field removes all of its name")
     func removingTakesAllOfAName() {
         var fields = Fields()
         fields.append(name, "1")
@@ -80,14 +80,14 @@ import Testing
         #expect(encoded(fields).isEmpty)
     }
 
-    @Test("dates are written without text")
+    @Test("Writes dates without a String")
     func datesAreWrittenWithoutText() {
         var fields = Fields()
         fields.append(.date, HTTPDate(secondsSinceEpoch: 784_111_777))
         #expect(encoded(fields) == "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n")
     }
 
-    @Test("an emptied section keeps its storage")
+    @Test("An emptied section keeps its storage")
     func anEmptiedSectionKeepsItsStorage() {
         var fields = Fields()
         fields.reserveCapacity(fields: 8, bytes: 512)
@@ -101,7 +101,7 @@ import Testing
         #expect(fields.lines.capacity == capacity)
     }
 
-    @Test("list members are found without case")
+    @Test("Finds list members ignoring case")
     func listMembersAreFoundWithoutCase() {
         var fields = Fields()
         fields.append(.connection, "Keep-Alive,, \tTE ")
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(
-        "lists are split at commas outside of quotes",
+        "Splits lists at commas outside quotes",
         arguments: [
             ("a", ["a"]), ("", []), (",", []), (" , ,", []), ("a,b", ["a", "b"]), (" a , b ", ["a", "b"]),
             ("\"a,b\",c", ["\"a,b\"", "c"]), ("\"a\\\",b\",c", ["\"a\\\",b\"", "c"]), ("\"a,b", ["\"a,b"]), ("\"\\", ["\"\\"]),
@@ -124,7 +124,7 @@ import Testing
         #expect(ListMembers(Array(value.utf8)[...]).map { String(fieldText: $0) } == members)
     }
 
-    @Test("names are tokens that compare without case")
+    @Test("Names are tokens, compared ignoring case")
     func namesAreTokensThatCompareWithoutCase() {
         #expect(FieldName("content-TYPE") == .contentType)
         #expect(Set([FieldName.etag, FieldName("etag"), FieldName("ETAG")]).count == 1)
@@ -136,7 +136,7 @@ import Testing
         #expect(FieldName(constant: "bad name:").canonical == "bad-name-")
     }
 
-    @Test("sections are equal with names in any case")
+    @Test("Compares sections ignoring the case of names")
     func sectionsAreEqualWithNamesInAnyCase() {
         var left = Fields()
         left.append(.host, "a")

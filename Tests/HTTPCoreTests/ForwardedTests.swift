@@ -17,7 +17,7 @@ struct ForwardedTests {
     }
 
     @Test(
-        "what the grammar allows is read",
+        "Reads the forms of the grammar",
         arguments: [
             ("", []), (",, ,", []), ("for=192.0.2.60", ["192.0.2.60 - -"]),
             ("for=192.0.2.60;proto=http;by=203.0.113.43", ["192.0.2.60 - http"]),
@@ -36,7 +36,7 @@ struct ForwardedTests {
     }
 
     @Test(
-        "what it does not allow makes the whole field malformed",
+        "Other forms make the whole field malformed",
         arguments: [
             "for", "for=", "=192.0.2.1", "for =192.0.2.1", "for= 192.0.2.1", "for=192.0.2.1; proto=http",
             "for=192.0.2.1 ;proto=http",

@@ -6,7 +6,7 @@ import Testing
 @Suite struct HTTPDateTests {
     static let sameMoment = ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"]
 
-    @Test("the three forms of the RFC are one moment", arguments: sameMoment)
+    @Test("The RFC's three forms denote the same time", arguments: sameMoment)
     func theThreeFormsOfTheRFCAreOneMoment(text: String) throws {
         let date = try #require(HTTPDate(parsing: text))
         #expect(date.secondsSinceEpoch == 784_111_777)
@@ -21,7 +21,7 @@ import Testing
         ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
     ]
 
-    @Test("a date is printed as it is read", arguments: dates)
+    @Test("A date survives a round trip", arguments: dates)
     func aDateIsPrintedAsItIsRead(text: String, seconds: Int64) {
         #expect(HTTPDate(parsing: text)?.secondsSinceEpoch == seconds)
         #expect(HTTPDate(secondsSinceEpoch: seconds).description == text)
@@ -43,39 +43,39 @@ import Testing
         "Sun, 06 Nov -994 08:49:37 GMT", "Sun, \u{666}6 Nov 1994 08:49:37 GMT",
     ]
 
-    @Test("what is no date is refused", arguments: bad)
+    @Test("Refuses invalid dates", arguments: bad)
     func whatIsNoDateIsRefused(text: String) {
         #expect(HTTPDate(parsing: text) == nil)
     }
 
-    @Test("a leap second is the one after")
+    @Test("A leap second is the next second")
     func aLeapSecondIsTheOneAfter() {
         #expect(HTTPDate(parsing: "Sat, 31 Dec 2016 23:59:60 GMT") == HTTPDate(parsing: "Sun, 01 Jan 2017 00:00:00 GMT"))
     }
 
     @Test(
-        "two digits of year are of the usual century",
+        "Reads a two-digit year in the nearest century",
         arguments: [("94", 1994), ("70", 1970), ("69", 2069), ("00", 2000), ("26", 2026)])
     func twoDigitsOfYearAreOfTheUsualCentury(digits: String, year: Int) {
         #expect(HTTPDate(parsing: "Sunday, 06-Nov-\(digits) 00:00:00 GMT")?.description.contains(" \(year) ") == true)
     }
 
     @Test(
-        "two digits of year are at most fifty years ahead",
+        "A two-digit year is at most fifty years ahead",
         arguments: [("94", 1994), ("76", 2076), ("77", 1977), ("26", 2026), ("25", 2025), ("00", 2000)])
     func twoDigitsOfYearAreAtMostFiftyYearsAhead(digits: String, year: Int) {
         let now = HTTPDate(parsing: "Sat, 21 Nov 2026 09:16:07 GMT")
         #expect(HTTPDate(parsing: "Sunday, 06-Nov-\(digits) 00:00:00 GMT", now: now)?.description.contains(" \(year) ") == true)
     }
 
-    @Test("moments that cannot be written are clamped", arguments: [Int64.min, Int64.max, -62_167_219_201, 253_402_300_800])
+    @Test("Clamps times that cannot be written", arguments: [Int64.min, Int64.max, -62_167_219_201, 253_402_300_800])
     func momentsThatCannotBeWrittenAreClamped(seconds: Int64) {
         let date = HTTPDate(secondsSinceEpoch: seconds)
         #expect(date.description.utf8.count == 29)
         #expect(HTTPDate(parsing: date.description) == date)
     }
 
-    @Test("the calendar agrees with Foundation's")
+    @Test("The calendar agrees with Foundation's")
     func theCalendarAgreesWithFoundations() {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")

@@ -4,7 +4,7 @@ import Testing
 /// Messages about texts that are no URL.
 struct HTTPURLFaultTests {
     @Test(
-        "The fault of a text is named",
+        "Names the fault of a text",
         arguments: [
             ("http://h/my file.zip", "has a space; write it as %20"), (" http://h/", "has a space; write it as %20"),
             ("http://h/a\nb", "has a control character, such as a line break"),

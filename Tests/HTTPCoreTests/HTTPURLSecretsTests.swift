@@ -5,7 +5,7 @@ import Testing
 @Suite("Secrets in URLs")
 struct HTTPURLSecretsTests {
     @Test(
-        "user information, query and fragment are left out of every URL in a text, and nothing else",
+        "Removes user information, query and fragment from every URL in a text, and nothing else",
         arguments: [
             ("https://a.example/b?sig=s3cret", "https://a.example/b"), ("https://a.example?s3cret", "https://a.example"),
             ("https://a.example/b#s3cret", "https://a.example/b"), ("https://u:s3cret@a.example:8/b", "https://a.example:8/b"),

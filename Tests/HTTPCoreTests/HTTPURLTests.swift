@@ -22,7 +22,7 @@ import Testing
         ("http://xn--bcher-kva.example/", "http://xn--bcher-kva.example/"),
     ]
 
-    @Test("a URL is normalised", arguments: urls)
+    @Test("Normalises URLs", arguments: urls)
     func aURLIsNormalised(text: String, normalised: String) throws {
         let url = try #require(HTTPURL(text))
         #expect(url.string == normalised)
@@ -42,7 +42,7 @@ import Testing
         "http://a/#\u{0}", "http://[::1]:65536/",
     ]
 
-    @Test("what is no URL is refused", arguments: refused)
+    @Test("Refuses invalid URLs", arguments: refused)
     func whatIsNoURLIsRefused(text: String) {
         #expect(HTTPURL(text) == nil)
     }
@@ -69,14 +69,14 @@ import Testing
         ("0x1ffffffff", false), ("99999999999999999999999999", false),
     ]
 
-    @Test("a host is one that somebody can have", arguments: hosts)
+    @Test("Requires a valid host", arguments: hosts)
     func aHostIsOneThatSomebodyCanHave(host: String, isPossible: Bool) {
         #expect((HTTPURL("http://\(host)/") != nil) == isPossible)
         #expect((HTTPURL("https://u:p@\(host.uppercased()):8080?q") != nil) == isPossible)
         #expect((HTTPURL("http://x/")?.resolving("//\(host)/y") != nil) == isPossible)
     }
 
-    @Test("a URL is taken apart")
+    @Test("Divides a URL into components")
     func aURLIsTakenApart() throws {
         let url = try #require(HTTPURL("https://user:pw@Example.org:8443/a/b%20c.m4a?x=1&y#frag"))
         #expect(url.scheme == "https")
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(
-        "the last component is decoded",
+        "Decodes the last component",
         arguments: [
             ("http://a/b", "b"), ("http://a/b/", nil), ("http://a/%2e%2e", ".."), ("http://a/x%2Fy", "x/y"),
             ("http://a/%E9t%E9.mp3", "été.mp3"), ("http://a/100%.mp3", "100%.mp3"), ("http://a/%", "%"),
@@ -111,7 +111,7 @@ import Testing
         #expect(HTTPURL(text)?.lastPathComponent == component)
     }
 
-    @Test("paths and items are appended")
+    @Test("Appends paths and items")
     func pathsAndItemsAreAppended() throws {
         let base = try #require(HTTPURL("https://itunes.apple.com"))
         #expect(
@@ -148,13 +148,13 @@ import Testing
         ("?a:b", "http://a/b/c/d;p?a:b"), ("/x:y", "http://a/x:y"), ("?", "http://a/b/c/d;p?"),
     ]
 
-    @Test("references are resolved", arguments: references)
+    @Test("Resolves references", arguments: references)
     func referencesAreResolved(reference: String, result: String?) throws {
         let base = try #require(HTTPURL("http://a/b/c/d;p?q"))
         #expect(base.resolving(reference)?.string == result)
     }
 
-    @Test("the root of a service that the program knows is the URL that is read")
+    @Test("The constant root of a service equals the parsed URL")
     func theRootOfAService() {
         let known = [
             HTTPURL(.https, host: "a.example"), HTTPURL(.http, host: "127.0.0.1", port: 8080), HTTPURL(.http, host: "b.example"),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("User information in URLs")
 struct HTTPURLUserInfoTests {
-    @Test("user names in URLs become a field, and are shown nowhere")
+    @Test("User names become a field, and are never displayed")
     func userInfo() throws {
         let url = try #require(HTTPURL("http://aladdin:open%20sesame@a.example:81/x?y=1"))
         #expect(url.withoutUserInfo.string == "http://a.example:81/x?y=1")

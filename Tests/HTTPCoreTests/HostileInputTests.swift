@@ -14,7 +14,7 @@ import Testing
         "*", "../../a?b#c",
     ]
 
-    @Test("mutated text is read or refused", arguments: 0..<8 as Range<UInt64>)
+    @Test("Reads or refuses mutated texts", arguments: 0..<8 as Range<UInt64>)
     func mutatedTextIsReadOrRefused(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let alphabet = Array("\"\\;,=-/:%*'[]()?#&+@. \t09afAFZGMT\r\n\u{0}\u{7f}é€🎵".unicodeScalars)

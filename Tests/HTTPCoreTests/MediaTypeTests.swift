@@ -17,7 +17,7 @@ import Testing
         ("*/*", "*/*", nil, "*/*"),
     ]
 
-    @Test("a type is taken apart", arguments: types)
+    @Test("Divides a media type into components", arguments: types)
     func aTypeIsTakenApart(text: String, essence: String, charset: String?, printed: String) throws {
         let type = try #require(MediaType(parsing: text))
         #expect(type.essence == essence)
@@ -26,14 +26,14 @@ import Testing
     }
 
     @Test(
-        "what is no type is refused",
+        "Refuses invalid types",
         arguments: ["", "a", "/", "a/", "/b", "a b/c", "a/b c", "a/b/c", "a/b, c/d", ";a=b", "a /b", "é/b", "a/\u{0}"])
     func whatIsNoTypeIsRefused(text: String) {
         #expect(MediaType(parsing: text) == nil)
     }
 
     @Test(
-        "a pattern names a type or all of a kind",
+        "A pattern matches a type or all subtypes",
         arguments: [
             ("audio/mp4", true), ("audio/*", true), ("*/*", true), ("AUDIO/MP4", true), ("audio/mp4; codecs=x", true),
             ("audio/mpeg", false),

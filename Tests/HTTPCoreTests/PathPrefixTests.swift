@@ -4,7 +4,7 @@ import Testing
 @Suite("Prefixes of paths")
 struct PathPrefixTests {
     @Test(
-        "a prefix has segments that need no escapes; a slash at its end is left out",
+        "A prefix has segments without escapes; its final slash is removed",
         arguments: [
             ("/", ""), ("/pawl", "/pawl"), ("/pawl/", "/pawl"), ("/a/b-c/~d.e_f", "/a/b-c/~d.e_f"), ("/...", "/..."),
             ("/" + String(repeating: "p", count: 254), "/" + String(repeating: "p", count: 254)),
@@ -14,7 +14,7 @@ struct PathPrefixTests {
     }
 
     @Test(
-        "anything else is none: what a link would make another host or place of, and what needs escapes",
+        "Refuses prefixes that change the host or directory of links, or need escapes",
         arguments: [
             "", "pawl", "//", "//evil.example", "/a//b", "/a/..", "/./a", "/a?b", "/a#b", "/a b", "/a%20b", "/ä", "/a\"b",
             "/a\\b",
@@ -25,7 +25,7 @@ struct PathPrefixTests {
     }
 
     @Test(
-        "a target below a prefix has the path behind it, and keeps its query; another stays as it is",
+        "A target below a prefix loses the prefix and keeps its query; others stay",
         arguments: [
             ("/pawl/downloads?a=/b", "/downloads"), ("/pawl/", "/"), ("/pawl", ""), ("/pawl?q", ""), ("/pawlow", nil),
             ("/paw", nil),

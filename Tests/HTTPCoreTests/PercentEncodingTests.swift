@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct PercentEncodingTests {
     @Test(
-        "escapes are decoded or refused",
+        "Decodes or refuses escapes",
         arguments: [
             ("", ""), ("a", "a"), ("%41%62", "Ab"), ("%C3%A9", "é"), ("a+b", "a+b"), ("%2B", "+"), ("%25", "%"), ("é", "é"),
             ("%F0%9F%8E%B5", "🎵"),
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "everything else is encoded",
+        "Encodes all other bytes",
         arguments: [
             ("", "", ""), ("aZ09-._~", "aZ09-._~", "aZ09-._%7E"), ("a b", "a%20b", "a+b"), ("a+b", "a%2Bb", "a%2Bb"),
             ("é", "%C3%A9", "%C3%A9"),
@@ -33,7 +33,7 @@ import Testing
         #expect(PercentEncoding.decode(form.utf8, plusIsSpace: true) == text)
     }
 
-    @Test("items come back")
+    @Test("Items survive a round trip")
     func itemsComeBack() throws {
         let items = [
             QueryItem(name: "term", value: "jack & jill"), QueryItem(name: "é=", value: ""), QueryItem(name: "term", value: "+"),

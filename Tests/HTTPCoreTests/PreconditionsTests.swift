@@ -72,7 +72,7 @@ import Testing
         (.get, "Range: bytes=100-|If-Range: \"a\"", .unsatisfiable), (.get, "If-Range: \"b\"", .proceed),
     ]
 
-    @Test("conditions are evaluated in the order of the RFC", arguments: cases)
+    @Test("Evaluates conditions in the order of the RFC", arguments: cases)
     func aRequestIsAnsweredInTheOrderOfTheRFC(method: HTTPMethod, text: String, outcome: Preconditions.Outcome) {
         let result = Preconditions.evaluate(
             method: method, fields: Self.fields(text), etag: EntityTag(opaque: "a"), lastModified: Self.modified, length: 100)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "without validators only the star matches",
+        "Without validators, only the star matches",
         arguments: [
             ("If-Match: \"a\"", Preconditions.Outcome.failed), ("If-Match: *", .proceed), ("If-None-Match: \"a\"", .proceed),
             ("If-None-Match: *", .notModified), ("If-Modified-Since: \(same)", .proceed),
@@ -93,7 +93,7 @@ import Testing
         #expect(Preconditions.evaluate(method: .get, fields: fields, etag: nil, lastModified: nil, length: 100) == outcome)
     }
 
-    @Test("a weak tag of ours never meets If-Range or If-Match")
+    @Test("A weak tag never matches If-Range or If-Match")
     func aWeakTagOfOursNeverMeetsIfRangeOrIfMatch() {
         let etag = EntityTag(opaque: "a", isWeak: true)
         for text in ["Range: bytes=0-9|If-Range: \"a\"", "Range: bytes=0-9|If-Range: W/\"a\""] {
@@ -109,7 +109,7 @@ import Testing
                 == .notModified)
     }
 
-    @Test("without a length ranges are ignored")
+    @Test("Without a length, ranges are ignored")
     func withoutALengthRangesAreIgnored() {
         #expect(
             Preconditions.evaluate(method: .get, fields: Self.fields("Range: bytes=0-9"), etag: nil, lastModified: nil)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(
-        "whether there are conditions is seen without reading them",
+        "Detects conditions without parsing them",
         arguments: [
             ("", false), ("Accept: a|Content-Type: b|Referer: c|If: d|Ranges: e|X-If-Match: f", false), ("RANGE: ", true),
             ("if-match: a", true), ("If-None-Match: a", true), ("If-Modified-Since: a", true), ("If-Unmodified-Since: a", true),
@@ -131,7 +131,7 @@ import Testing
     }
 
     /// RFC 9110 §5.6.7: two digits of year mean the past if they would be more than 50 years ahead.
-    @Test("a year of two digits is read by the clock", arguments: [("76", Preconditions.Outcome.notModified), ("77", .proceed)])
+    @Test("The clock decides the century of a two-digit year", arguments: [("76", Preconditions.Outcome.notModified), ("77", .proceed)])
     func aYearOfTwoDigitsIsReadByTheClock(year: String, outcome: Preconditions.Outcome) {
         // 2026-11-18
         let now = HTTPDate(secondsSinceEpoch: 1_795_000_000)

@@ -42,13 +42,13 @@ import Testing
         ("bytes=" + String(repeating: "0-,", count: 1000), .ignore),
     ]
 
-    @Test("ranges of ten thousand bytes", arguments: tenThousand)
+    @Test("Reads ranges of ten thousand bytes", arguments: tenThousand)
     func rangesOfTenThousandBytes(value: String, outcome: RangeSet.Outcome) {
         #expect(RangeSet.resolve(value, length: 10_000) == outcome)
     }
 
     @Test(
-        "nothing has no ranges",
+        "An empty body has no ranges",
         arguments: [
             ("bytes=0-", RangeSet.Outcome.unsatisfiable), ("bytes=0-0", .unsatisfiable), ("bytes=-1", .ignore),
             ("bytes=-0", .unsatisfiable),
@@ -58,19 +58,19 @@ import Testing
         #expect(RangeSet.resolve(value, length: 0) == outcome)
     }
 
-    @Test("a negative length is no trap", arguments: ["bytes=0-", "bytes=-1", "bytes=0-0"])
+    @Test("Accepts a negative length without a trap", arguments: ["bytes=0-", "bytes=-1", "bytes=0-0"])
     func aNegativeLengthIsNoTrap(value: String) {
         #expect(RangeSet.resolve(value, length: -5) != Self.parts((0, 1)))
     }
 
-    @Test("the largest representation has ranges")
+    @Test("The largest representation has ranges")
     func theLargestRepresentationHasRanges() {
         #expect(RangeSet.resolve("bytes=0-", length: .max) == Self.parts((0, .max)))
         #expect(RangeSet.resolve("bytes=1-9223372036854775807,0-0", length: .max) == Self.parts((0, .max)))
         #expect(RangeSet.resolve("bytes=-1", length: .max) == Self.parts((.max - 1, 1)))
     }
 
-    @Test("a range is always within bounds")
+    @Test("A range is always within bounds")
     func aRangeIsAlwaysWithinBounds() {
         #expect(ByteRange(start: -1, length: 0) == ByteRange(start: 0, length: 1))
         #expect(ByteRange(start: .max, length: .max).end == .max)
@@ -83,7 +83,7 @@ import Testing
         ("bytes */0", nil, nil, 0), ("bytes 0-9223372036854775806/9223372036854775807", 0, .max - 1, .max),
     ]
 
-    @Test("a content range is printed as it is read", arguments: contentRanges)
+    @Test("A content range survives a round trip", arguments: contentRanges)
     func aContentRangeIsPrintedAsItIsRead(text: String, start: Int64?, end: Int64?, total: Int64?) throws {
         let range = try #require(ContentRange(parsing: text))
         #expect(range.start == start)
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(
-        "what is no content range is refused",
+        "Refuses invalid content ranges",
         arguments: [
             "", "bytes", "bytes ", "bytes 0-9", "bytes 0-9/", "bytes /10", "bytes -/10", "bytes 0-/10", "bytes -9/10",
             "bytes 9-0/10",
@@ -111,7 +111,7 @@ import Testing
         #expect(ContentRange(parsing: text) == nil)
     }
 
-    @Test("a content range is made of a range")
+    @Test("Makes a content range from a range")
     func aContentRangeIsMadeOfARange() {
         #expect(ContentRange(ByteRange(start: 10, length: 5), total: 100).description == "bytes 10-14/100")
         #expect(ContentRange(ByteRange(start: 0, length: 1), total: nil).description == "bytes 0-0/*")

@@ -72,7 +72,7 @@ import Testing
         ),
     ]
 
-    @Test("their heads are read", arguments: heads)
+    @Test("Reads the heads of real clients", arguments: heads)
     func theirHeadsAreRead(client: String, lines: [String], fields: Int) throws {
         let text = (lines + ["", ""]).joined(separator: "\r\n")
         #expect(try head(text).fields.count == fields, "\(client)")
@@ -80,7 +80,7 @@ import Testing
 
     /// What comes when somebody speaks another protocol to the port is refused with its first bytes, not after a timeout.
     @Test(
-        "other protocols are refused at once",
+        "Refuses other protocols at once",
         arguments: [
             [0x16, 0x03, 0x01, 0x02, 0x00], [0x05, 0x01, 0x00], [0x00], [0x04, 0x01, 0x00, 0x50], [0x0D, 0x0A, 0x0D, 0x0A, 0x00],
             Array("\u{0}\u{0}".utf8),

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPCore
 
 @Suite struct RequestParserLimitTests {
-    @Test("the numbers are those of the contract")
+    @Test("The limits are those of the contract")
     func theNumbersAreThoseOfTheContract() {
         let limits = ParserLimits()
         #expect(limits.head == 81_920)
@@ -11,20 +11,20 @@ import Testing
         #expect(limits.target == 8192)
     }
 
-    @Test("a target at its limit is read, and one byte more is 414")
+    @Test("Reads a target at its limit; one more byte is 414")
     func aTargetAtItsLimitIsReadAndOneByteMoreIs414() throws {
         let target = "/" + String(repeating: "a", count: 8191)
         #expect(try head("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n").target.rawPath.count == 8192)
         #expect(failure("GET \(target)b HTTP/1.1\r\nHost: a\r\n\r\n") == .targetTooLong(limit: 8192))
     }
 
-    @Test("a request line without an end is 414 as soon as it is too long")
+    @Test("A request line without an end is 414 once it is too long")
     func aRequestLineWithoutEndIs414AsSoonAsItIsTooLong() {
         #expect(failure("GET /" + String(repeating: "a", count: 8191)) == nil)
         #expect(failure("GET /" + String(repeating: "a", count: 8192)) == .targetTooLong(limit: 8192))
     }
 
-    @Test("a method at its limit is read and one byte more is 501")
+    @Test("Reads a method at its limit; one more byte is 501")
     func aMethodAtItsLimitIsReadAndOneByteMoreIs501() throws {
         let method = String(repeating: "M", count: 32)
         #expect(try head("\(method) / HTTP/1.1\r\nHost: a\r\n\r\n").method.name == method)
@@ -32,14 +32,14 @@ import Testing
         #expect(failure(String(repeating: "M", count: 33))?.status == .notImplemented)
     }
 
-    @Test("a hundred fields are read and one more is 431")
+    @Test("Reads a hundred fields; one more is 431")
     func aHundredFieldsAreReadAndOneMoreIs431() throws {
         let lines = String(repeating: "X: y\r\n", count: 99)
         #expect(try head("GET / HTTP/1.1\r\nHost: a\r\n\(lines)\r\n").fields.count == 100)
         #expect(failure("GET / HTTP/1.1\r\nHost: a\r\n\(lines)Z") == .tooManyFields(limit: 100))
     }
 
-    @Test("a head at its limit is read and one byte more is 431")
+    @Test("Reads a head at its limit; one more byte is 431")
     func aHeadAtItsLimitIsReadAndOneByteMoreIs431() throws {
         let start = "GET / HTTP/1.1\r\nHost: a\r\nX: "
         let fill = 81_920 - start.utf8.count - 4
@@ -49,14 +49,14 @@ import Testing
         #expect(failure("GET / HTTP/1.1\r\n" + String(repeating: "n", count: 90_000)) == .headTooLarge(limit: 81_920))
     }
 
-    @Test("two empty lines may come first")
+    @Test("Accepts two empty lines before a request")
     func twoEmptyLinesMayComeFirst() throws {
         #expect(try head("\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n").method == .get)
         #expect(try head("\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n").method == .get)
         #expect(failure("\r\n\r\n\r\n")?.status == .badRequest)
     }
 
-    @Test("a head has started with its first byte")
+    @Test("A head starts with its first byte")
     func aHeadHasStartedWithItsFirstByte() {
         var parser = RequestParser()
         #expect(!parser.started)
@@ -69,7 +69,7 @@ import Testing
         #expect(!parser.started)
     }
 
-    @Test("a refusal is final")
+    @Test("A refusal is final")
     func aRefusalIsFinal() {
         var parser = RequestParser()
         let refused = parser.parse(Array("GET\n".utf8).span)
@@ -79,7 +79,7 @@ import Testing
         #expect(parser.parse(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8).span) == .complete(consumed: 27))
     }
 
-    @Test("pipelined requests come one after the other")
+    @Test("Reads pipelined requests one by one")
     func pipelinedRequestsComeOneAfterTheOther() throws {
         var input = Array(
             "GET /1 HTTP/1.1\r\nHost: a\r\nX: 1\r\n\r\nPOST /2 HTTP/1.1\r\nHost: b\r\nContent-Length: 3\r\n\r\nabc\r\nGET /3 HTTP/1.0\r\n\r\n"
@@ -98,7 +98,7 @@ import Testing
         #expect(seen == ["GET /1 2 true", "POST /2 2 true", "GET /3 0 false"])
     }
 
-    @Test("an exchanged head is filled next")
+    @Test("Fills an exchanged head next")
     func anExchangedHeadIsFilledNext() {
         var parser = RequestParser()
         var mine = RequestHead()

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPCore
 
 @Suite struct RequestParserTests {
-    @Test("a small GET is read")
+    @Test("Reads a small GET")
     func aSmallGetIsRead() throws {
         let head = try head("GET /a/b?x=1 HTTP/1.1\r\nHost: example.org:8080\r\nAccept: */*\r\n\r\n")
         #expect(head.method == .get)
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "methods are case-sensitive tokens",
+        "Methods are case-sensitive tokens",
         arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "get", "Get", "M-SEARCH"])
     func methodsAreCaseSensitiveTokens(name: String) throws {
         let head = try head("\(name) / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -27,7 +27,7 @@ import Testing
         #expect((head.method == .get) == (name == "GET"))
     }
 
-    @Test("values lose the white space around them and keep their inside")
+    @Test("Trims white space around values, but not inside")
     func valuesLoseTheWhiteSpaceAroundThemAndKeepTheirInside() throws {
         let head = try head("GET / HTTP/1.1\r\nHost:a\r\nX-One: \t a \t b \t \r\nX-Two:\r\nX-Three: \t \r\n\r\n")
         #expect(head.fields[FieldName(constant: "x-one")] == "a \t b")
@@ -36,7 +36,7 @@ import Testing
         #expect(head.fields.count == 4)
     }
 
-    @Test("bytes beyond ASCII are read as UTF-8, or else as ISO-8859-1")
+    @Test("Reads bytes beyond ASCII as UTF-8, otherwise as ISO-8859-1")
     func bytesBeyondASCIIAreReadAsUTF8OrElseAsLatin1() throws {
         let name = FieldName(constant: "X-Text")
         let utf8 = try head(bytes: Array("GET / HTTP/1.1\r\nHost: a\r\nX-Text: Beyoncé\r\n\r\n".utf8))
@@ -73,7 +73,7 @@ import Testing
         ("CONNECT example.org:443 HTTP/1.1\r\n", 501), ("CONNECT / HTTP/1.1\r\n", 501),
     ]
 
-    @Test("a bad request line is refused", arguments: refusals)
+    @Test("Refuses a bad request line", arguments: refusals)
     func aBadRequestLineIsRefused(line: String, status: Int) {
         // With a good rest behind it, so that nothing but the line is at fault, where the line is whole.
         let rest = line.hasSuffix("\r\n") ? "Host: a\r\n\r\n" : ""
@@ -90,7 +90,7 @@ import Testing
         ("X\u{0}: a\r\n", 400), ("\u{e9}: a\r\n", 400), ("\n", 400), ("\r\r\n", 400), ("\rX: a\r\n", 400),
     ]
 
-    @Test("a bad field line is refused", arguments: badFields)
+    @Test("Refuses a bad field line", arguments: badFields)
     func aBadFieldLineIsRefused(line: String, status: Int) {
         let bytes = Array("GET / HTTP/1.1\r\nHost: a\r\n\(line)".utf8)
         #expect(failure(bytes)?.status.code == (status == 0 ? nil : status))
@@ -121,7 +121,7 @@ import Testing
         #expect((failure(Array("GET / HTTP/1.0\r\nHost: \(host)\r\n\r\n".utf8)) == nil) == isValid)
     }
 
-    @Test("Host is there once")
+    @Test("Requires exactly one Host")
     func hostIsThereOnce() {
         #expect(failure("GET / HTTP/1.1\r\n\r\n") == .invalidHost("the field is missing"))
         #expect(failure("GET / HTTP/1.2\r\n\r\n") == .invalidHost("the field is missing"))
@@ -133,7 +133,7 @@ import Testing
         #expect(failure("GET http://a/ HTTP/1.1\r\nHost: a b\r\n\r\n")?.status == .badRequest)
     }
 
-    @Test("an absolute form overrides Host")
+    @Test("An absolute form overrides Host")
     func anAbsoluteFormOverridesHost() throws {
         let request = try head("GET HTTP://Example.org:81/p?q HTTP/1.1\r\nA: b\r\nHost: other\r\nC: d\r\n\r\n")
         #expect(request.target.form == .absolute)
@@ -157,7 +157,7 @@ import Testing
         ("1.2", "Transfer-Encoding: chunked\r\n", .chunked),
     ]
 
-    @Test("the framing is read", arguments: framings)
+    @Test("Reads the framing", arguments: framings)
     func theFramingIsRead(version: String, lines: String, framing: BodyFraming) throws {
         for method in ["GET", "POST", "DELETE", "FOO"] {
             #expect(try head("\(method) / HTTP/\(version)\r\nHost: a\r\n\(lines)\r\n").framing == framing)
@@ -198,7 +198,7 @@ import Testing
         ("1.0", "Transfer-Encoding: gzip, chunked\r\n", 400),
     ]
 
-    @Test("framing that can be read in two ways is refused", arguments: smuggling)
+    @Test("Refuses ambiguous framing", arguments: smuggling)
     func framingThatCanBeReadInTwoWaysIsRefused(version: String, lines: String, status: Int) {
         #expect(failure(Array("POST / HTTP/\(version)\r\nHost: a\r\n\(lines)\r\n".utf8))?.status.code == status)
     }
@@ -217,7 +217,7 @@ import Testing
         ("1.0", "Keep-Alive: timeout=5\r\n", false), ("1.1", "Connection: Upgrade\r\nUpgrade: h2c\r\n", true),
     ]
 
-    @Test("persistence follows the version and Connection", arguments: persistence)
+    @Test("Version and Connection decide persistence", arguments: persistence)
     func persistenceFollowsVersionAndConnection(version: String, lines: String, keepsAlive: Bool) throws {
         #expect(try head("GET / HTTP/\(version)\r\nHost: a\r\n\(lines)\r\n").keepsAlive == keepsAlive)
     }
@@ -234,7 +234,7 @@ import Testing
         ("1.1", "Expect: 100-continue=1\r\n", nil), ("1.1", "Expect: 200-ok\r\n", nil),
     ]
 
-    @Test("an expectation is met or refused", arguments: expectations)
+    @Test("Accepts or refuses an expectation", arguments: expectations)
     func anExpectationIsMetOrRefused(version: String, lines: String, expectsContinue: Bool?) throws {
         let text = "POST / HTTP/\(version)\r\nHost: a\r\n\(lines)\r\n"
         if let expectsContinue {

@@ -17,7 +17,7 @@ import Testing
         ("https://a:1/b/c?d=/e", "/b/c", "d=/e", "/b/c", ["b", "c"]), ("HTTP://[::1]/", "/", nil, "/", []),
     ]
 
-    @Test("a target is taken apart", arguments: targets)
+    @Test("Divides a target into components", arguments: targets)
     func aTargetIsTakenApart(raw: String, path: String, query: String?, decoded: String?, segments: [String]?) throws {
         let target = try RequestTarget(raw)
         #expect(target.description == raw)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "the authority of an absolute form is known",
+        "Keeps the authority of an absolute form",
         arguments: [
             ("http://a/b", "a"), ("http://A.b:80/", "A.b:80"), ("https://[::1]:8/x", "[::1]:8"), ("http://a?x", "a"),
             ("/http://a", nil),
@@ -37,7 +37,7 @@ import Testing
         #expect(try RequestTarget(raw).rawAuthority.map { String(fieldText: $0) } == authority)
     }
 
-    @Test("OPTIONS asks for the whole server in two forms")
+    @Test("Accepts both forms of OPTIONS for the whole server")
     func optionsAsksForTheWholeServerInTwoForms() throws {
         #expect(try head("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n").target.isAsterisk)
         let absolute = try head("OPTIONS http://b:8001 HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "what no origin server is asked is refused",
+        "Refuses targets that are not for origin servers",
         arguments: [
             "", "a", "?", "#", " ", "/ ", "/\u{0}", "/é", "http://", "ftp://a/", "http://u@a/", "**", "mailto:a", ":", "://a",
         ])
@@ -66,7 +66,7 @@ import Testing
         ("/?a=%E9", nil), ("/?%E9=a", nil), ("/?a=%C0%80", nil), ("/?a=%ED%A0%80", nil), ("/?a=%00", ["a=\u{0}"]),
     ]
 
-    @Test("query items follow the rules of forms", arguments: queries)
+    @Test("Query items follow the rules of forms", arguments: queries)
     func queryItemsFollowTheRulesOfForms(raw: String, items: [String]?) throws {
         let target = try RequestTarget(raw)
         if let items {

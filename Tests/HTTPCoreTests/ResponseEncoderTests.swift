@@ -9,21 +9,21 @@ import Testing
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("100 Continue and Content-Length are whole lines")
+    @Test("Writes 100 Continue and Content-Length as whole lines")
     func continueAndContentLengthAreWholeLines() {
         #expect(text { ResponseEncoder.encodeContinue(into: &$0) } == "HTTP/1.1 100 Continue\r\n\r\n")
         #expect(text { ResponseEncoder.encodeContentLength(12, into: &$0) } == "Content-Length: 12\r\n")
     }
 
     @Test(
-        "every code has a status line",
+        "Every code has a status line",
         arguments: [(-5, "100 Continue"), (200, "200 OK"), (299, "299 "), (999, "999 "), (5000, "999 ")])
     func everyCodeHasAStatusLine(code: Int, line: String) {
         #expect(text { ResponseEncoder.encodeStatusLine(HTTPStatus(code), into: &$0) } == "HTTP/1.1 \(line)\r\n")
     }
 
     @Test(
-        "a chunk header is hexadecimal",
+        "A chunk header is hexadecimal",
         arguments: [
             (1, "1"), (9, "9"), (10, "A"), (15, "F"), (16, "10"), (255, "FF"), (65_536, "10000"),
         ])
@@ -33,7 +33,7 @@ import Testing
         #expect(chunk == "\(digits)\r\n\(String(repeating: "a", count: length))\r\n")
     }
 
-    @Test("chunks are decoded to what was encoded")
+    @Test("Decoded chunks equal the encoded ones")
     func chunksAreDecodedToWhatWasEncoded() throws {
         let parts = ["a", "", "hello world, this is longer", "\r\n"]
         var bytes: [UInt8] = []

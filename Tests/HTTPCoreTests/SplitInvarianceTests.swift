@@ -32,7 +32,7 @@ import Testing
         return limits
     }
 
-    @Test("every split into two reads the same", arguments: streams)
+    @Test("Every division into two pieces has the same result", arguments: streams)
     func everySplitIntoTwoReadsTheSame(stream: String) {
         let bytes = Array(stream.utf8)
         let whole = MessageReading(bytes, cuts: [], limits: Self.limits)
@@ -42,14 +42,14 @@ import Testing
         }
     }
 
-    @Test("byte by byte reads the same", arguments: streams)
+    @Test("Byte by byte has the same result", arguments: streams)
     func byteByByteReadsTheSame(stream: String) {
         let bytes = Array(stream.utf8)
         let whole = MessageReading(bytes, cuts: [], limits: Self.limits)
         #expect(MessageReading(bytes, cuts: Array(0..<bytes.count), limits: Self.limits) == whole)
     }
 
-    @Test("mutated streams are read or refused the same however they are cut", arguments: 0..<16 as Range<UInt64>)
+    @Test("Mutated streams have the same result in every division", arguments: 0..<16 as Range<UInt64>)
     func mutatedStreamsAreReadOrRefusedTheSameHoweverTheyAreCut(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let alphabet: [UInt8] =

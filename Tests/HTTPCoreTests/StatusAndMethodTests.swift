@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPCore
 
 @Suite struct StatusAndMethodTests {
-    @Test("codes are clamped to three digits")
+    @Test("Clamps codes to three digits")
     func codesAreClampedToThreeDigits() {
         #expect(HTTPStatus(Int.min).code == 100)
         #expect(HTTPStatus(Int.max).code == 999)
@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(
-        "a status is shown with its reason",
+        "A status is displayed with its reason",
         arguments: [
             (HTTPStatus.ok, "200 OK"), (.contentTooLarge, "413 Content Too Large"),
             (.misdirectedRequest, "421 Misdirected Request"),
@@ -21,7 +21,7 @@ import Testing
         #expect(status.description == text)
     }
 
-    @Test("the class is the first digit")
+    @Test("The first digit is the class")
     func theClassIsTheFirstDigit() {
         #expect(HTTPStatus.continue.isInformational)
         #expect(HTTPStatus(502).isServerError)
@@ -30,7 +30,7 @@ import Testing
         #expect([200, 205, 206, 404].allSatisfy { !HTTPStatus($0).forbidsBody })
     }
 
-    @Test("versions are ordered")
+    @Test("Versions are ordered")
     func versionsAreOrdered() {
         #expect(HTTPVersion.http10 < .http11)
         #expect(HTTPVersion(major: 1, minor: 9) < HTTPVersion(major: 2, minor: 0))
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "a refusal has a status and a sentence",
+        "A refusal has a status and a sentence",
         arguments: [
             (RequestError.targetTooLong(limit: 1), 414), (.headTooLarge(limit: 1), 431), (.tooManyFields(limit: 1), 431),
             (.conflictingFraming, 400), (.bareLineEnd, 400),

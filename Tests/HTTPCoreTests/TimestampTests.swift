@@ -9,7 +9,7 @@ import Testing
         (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
     ]
 
-    @Test("a timestamp is printed as it is read", arguments: printed)
+    @Test("A timestamp survives a round trip", arguments: printed)
     func aTimestampIsPrintedAsItIsRead(milliseconds: Int64, text: String) {
         #expect(Timestamp(millisecondsSinceEpoch: milliseconds).description == text)
         #expect(Timestamp(parsing: text)?.millisecondsSinceEpoch == milliseconds)
@@ -24,13 +24,13 @@ import Testing
         ("0000-01-01T00:00:00+23:59", "0000-01-01T00:00:00.000Z"), ("9999-12-31T23:59:60Z", "9999-12-31T23:59:59.999Z"),
     ]
 
-    @Test("the forms of RFC 3339 are read", arguments: read)
+    @Test("Reads the forms of RFC 3339", arguments: read)
     func theFormsOfRFC3339AreRead(text: String, utc: String) {
         #expect(Timestamp(parsing: text)?.description == utc)
     }
 
     @Test(
-        "what is no timestamp is refused",
+        "Refuses invalid timestamps",
         arguments: [
             "", "2026", "2026-11-21", "2026-11-21T09:16:07", "2026-11-21 09:16:07Z", "2026-11-21T09:16Z", "2026-11-21T09:16:07.Z",
             "2026-13-01T00:00:00Z",
@@ -44,7 +44,7 @@ import Testing
         #expect(Timestamp(parsing: text) == nil)
     }
 
-    @Test("moments that cannot be written are clamped", arguments: [Int64.min, Int64.max])
+    @Test("Clamps times that cannot be written", arguments: [Int64.min, Int64.max])
     func momentsThatCannotBeWrittenAreClamped(milliseconds: Int64) {
         #expect(Timestamp(millisecondsSinceEpoch: milliseconds).description.utf8.count == 24)
     }

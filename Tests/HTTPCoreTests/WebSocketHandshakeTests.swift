@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "a handshake may be written in any way that RFC 6455 allows",
+        "Accepts every form of a handshake in RFC 6455",
         arguments: [
             ("Upgrade", ["WebSocket"]), ("Upgrade", ["h2c, websocket"]), ("Upgrade", ["h2c", "WEBSOCKET"]),
             ("Connection", ["keep-alive, Upgrade"]), ("Connection", ["keep-alive", "upgrade"]), ("Connection", ["UPGRADE"]),
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test("what is wrong with a handshake is told")
+    @Test("Names the fault of a handshake")
     func whatIsWrongIsTold() throws {
         #expect(failure(of: try request(Self.right, method: "HEAD")) == .method(.head))
         #expect(failure(of: try request(Self.right, method: "POST")) == .method(.post))
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("a failure is a 400, and 426 where another version would do")
+    @Test("A failure is 400, or 426 with the supported version")
     func aFailureIsA400() {
         #expect(WebSocketHandshake.Failure.version("8").status == .upgradeRequired)
         for failure in [WebSocketHandshake.Failure.method(.post), .protocolVersion(.http10), .body, .upgrade, .connection, .key] {

@@ -164,7 +164,7 @@ import Testing
             ]
     }()
 
-    @Test("frames are read as RFC 6455 says", arguments: framing + pings + reservedBits + opcodes + fragments + masks + closes)
+    @Test("Reads frames as in RFC 6455", arguments: framing + pings + reservedBits + opcodes + fragments + masks + closes)
     func framesAreReadAsRFC6455Says(item: Case) {
         check(item)
     }
@@ -179,7 +179,7 @@ import Testing
         [0xF4, 0x8F, 0xBF, 0xBF], Array(String(repeating: "a", count: 70).utf8) + [0xC3, 0xA9] + Array("b".utf8),
     ]
 
-    @Test("a text of valid UTF-8 comes through, cut wherever", arguments: validTexts)
+    @Test("Accepts valid UTF-8 in every division", arguments: validTexts)
     func aTextOfValidUTF8(bytes: [UInt8]) {
         for cut in 0...bytes.count {
             let frames = [ClientFrame(1, Array(bytes[..<cut]), isFinal: false), ClientFrame(0, Array(bytes[cut...]))]
@@ -197,7 +197,7 @@ import Testing
         (Array(String(repeating: "a", count: 100).utf8) + [0xFF], 101),
     ]
 
-    @Test("a text fails with the first byte after which it can't be UTF-8", arguments: invalidTexts)
+    @Test("A text fails at the first byte that makes it invalid UTF-8", arguments: invalidTexts)
     func aTextFailsWithTheFirst(bytes: [UInt8], known: Int) throws {
         let frame = ClientFrame(1, bytes + Array("and more".utf8), isFinal: false).bytes
         let header = frame.count - bytes.count - 8
@@ -211,7 +211,7 @@ import Testing
     }
 
     @Test(
-        "a text that ends within a character fails, and not before its end",
+        "A text that ends within a character fails at its end",
         arguments: [[0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x98], [0x61, 0xF4, 0x8F]] as [[UInt8]])
     func aTextThatEndsWithin(bytes: [UInt8]) {
         check(Case("at once", [ClientFrame(1, bytes)], [], .invalidData))
@@ -222,7 +222,7 @@ import Testing
 
     // MARK: - Limits and large messages (9 and 10)
 
-    @Test("large messages come through, whole and in fragments", arguments: [1 << 18, 1 << 20, 16 << 20])
+    @Test("Accepts large messages, whole and in fragments", arguments: [1 << 18, 1 << 20, 16 << 20])
     func largeMessagesComeThrough(length: Int) {
         let bytes = [UInt8](repeating: 0x62, count: length)
         for pieces in [4096, 65536, 100_003] {
@@ -237,7 +237,7 @@ import Testing
         #expect(isWhole)
     }
 
-    @Test("a message that is too long is refused before any of its bytes comes, also by a fragment")
+    @Test("Refuses a message that is too long before its bytes, also by a fragment")
     func aMessageThatIsTooLong() throws {
         var parser = WebSocketParser(messageLimit: 100)
         let header = Array(ClientFrame(2, [UInt8](repeating: 1, count: 101)).bytes.prefix(2))
@@ -254,7 +254,7 @@ import Testing
         #expect(read(huge, pieces: 10, limit: .max).error?.code == .protocolError)
     }
 
-    @Test("what is announced takes no memory before it comes, and control frames none of a message's")
+    @Test("Allocates no memory for announced bytes, and none of a message's for control frames")
     func whatIsAnnouncedTakesNoMemory() throws {
         var parser = WebSocketParser(messageLimit: 1 << 30)
         let frame = ClientFrame(2, [UInt8](repeating: 1, count: 1 << 20)).bytes
@@ -268,7 +268,7 @@ import Testing
     }
 
     @Test(
-        "every mask is undone, wherever the bytes are cut",
+        "Unmasks bytes in every division",
         arguments: [[0, 0, 0, 0], [1, 2, 3, 4], [0xFF, 0, 0x80, 0x7F]] as [[UInt8]])
     func everyMaskIsUndone(mask: [UInt8]) {
         let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -282,7 +282,7 @@ import Testing
     // MARK: - What the server writes
 
     @Test(
-        "a length is written in as few bytes as it takes",
+        "Writes a length in the minimum number of bytes",
         arguments: [
             (0, [0x81, 0]), (125, [0x81, 125]), (126, [0x81, 126, 0, 126]), (65535, [0x81, 126, 255, 255]),
             (65536, [0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]),
@@ -294,7 +294,7 @@ import Testing
         #expect(bytes == header + payload)
     }
 
-    @Test("control frames are written short")
+    @Test("Writes control frames in the short form")
     func controlFramesAreWrittenShort() {
         func written(_ write: (inout [UInt8]) -> Void) -> [UInt8] {
             var bytes: [UInt8] = []

@@ -11,7 +11,7 @@ import Testing
         return .ready
     }
 
-    @Test("a client that takes less than makes its socket writable is not taken for one that has stopped")
+    @Test("A client that reads less than makes its socket writable does not count as stopped")
     func aClientThatTakesLess() throws {
         let pair = try ConnectionPair(limits: { $0.writeTimeout = .seconds(60) }, Self.large)
         pair.receive("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -33,7 +33,7 @@ import Testing
 
     /// The client of 16 MiB takes them as fast as they come, or waits so many seconds at 128 KiB and at 8 MiB.
     @Test(
-        "the kernel may take more for the few that read fast, as long as they do",
+        "The kernel may buffer more for a few fast readers while they read fast",
         arguments: [(32, 0, 0, 8 << 20), (32, 2, 0, 0), (32, 0, 2, 4 << 20), (0, 0, 0, 0)]
             as [(places: Int, early: Int, late: Int, unlimited: Int)])
     func theKernelMayTakeMore(
@@ -57,7 +57,7 @@ import Testing
         #expect(pair.unsentLimit == 256 << 10)
     }
 
-    @Test("a connection that breaks gives back its place among those that read fast")
+    @Test("A broken connection releases its share among fast readers")
     func aConnectionThatBreaksGives() throws {
         let pair = try ConnectionPair(overTCP: true, Self.huge)
         pair.receive("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "a request that the end of the input breaks off is answered with 400",
+        "Responds with 400 to a request that the end of the input cuts off",
         arguments: [
             "GET / HT", "GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\n",
             "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab",
@@ -84,7 +84,7 @@ import Testing
         #expect(pair.isClosed)
     }
 
-    @Test("an end between requests is just an end", arguments: ["", "\r\n"])
+    @Test("An end between requests is no error", arguments: ["", "\r\n"])
     func anEndBetweenRequestsIs(request: String) throws {
         let pair = try ConnectionPair(echo)
         pair.receive(request)
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(
-        "a refusal is named as the client named its request",
+        "A refusal has the request id of its client",
         arguments: [
             "GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nBad Name: x\r\n\r\n",
             "POST / HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nContent-Length: 9999999999\r\n\r\n",
@@ -108,7 +108,7 @@ import Testing
         #expect(answer.contains("\r\nX-Request-Id: mine\r\n"))
     }
 
-    @Test("a request that is late is answered with its own name")
+    @Test("A late request gets a refusal with its own id")
     func aRequestThatIsLate() throws {
         let pair = try ConnectionPair(echo)
         pair.receive("GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nA: ")
@@ -118,7 +118,7 @@ import Testing
         #expect(answer.contains("\r\nX-Request-Id: mine\r\n"))
     }
 
-    @Test("a failed request says nothing of the one before it")
+    @Test("A failed request has no data of the previous one")
     func aFailedRequestSaysNothing() throws {
         let pair = try ConnectionPair(echo)
         pair.receive("GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: first\r\n\r\n\r\nG\u{1}")
@@ -129,7 +129,7 @@ import Testing
         #expect(answers.last?.contains("first") == false)
     }
 
-    @Test("bodies that are arriving share a bound, and give back what they had")
+    @Test("Bodies that are arriving share a limit, and release their bytes")
     func bodiesThatAreArrivingShare() throws {
         let pair = try ConnectionPair(limits: { $0.bodyStorage = 100_000 }, echo)
         let head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n"
@@ -142,7 +142,7 @@ import Testing
         #expect(pair.bodyStorage == 0)
     }
 
-    @Test("a response that waits to be read shares the bound; one that has no room is a 503")
+    @Test("A response that waits to be read shares the limit; one beyond it is a 503")
     func responsesShareTheBound() throws {
         let size = 8 << 20
         let handler: @Sendable (borrowing Request, inout Response) -> Handling = { _, response in
@@ -164,7 +164,7 @@ import Testing
         #expect(wide.bodyStorage == size)
     }
 
-    @Test("a body that comes in one piece takes nothing of the bound")
+    @Test("A body in one piece uses nothing of the limit")
     func aBodyThatComesIn() throws {
         let pair = try ConnectionPair(limits: { $0.bodyStorage = 0 }, echo)
         pair.receive("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
@@ -172,7 +172,7 @@ import Testing
         #expect(pair.bodyStorage == 0)
     }
 
-    @Test("a shutdown closes at once what is owed nothing", arguments: ["", "GET / HT", "GET / HTTP/1.1\r\nHost: x\r\n"])
+    @Test("A shutdown closes connections without a pending response at once", arguments: ["", "GET / HT", "GET / HTTP/1.1\r\nHost: x\r\n"])
     func aShutdownClosesAtOnce(request: String) throws {
         let pair = try ConnectionPair(echo)
         if !request.isEmpty { pair.receive(request) }
@@ -180,7 +180,7 @@ import Testing
         #expect(pair.isClosed)
     }
 
-    @Test("a shutdown lets a body arrive for a moment")
+    @Test("A shutdown waits a moment for a body")
     func aShutdownLetsABody() throws {
         let pair = try ConnectionPair(echo)
         pair.receive("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab")

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("below the limit nobody gives way; at it the one that has been idle for the longest does, whatever its loop")
+    @Test("Below the limit no connection is closed; at it the longest idle one is, on any loop")
     func theLongestIdleGivesWay() throws {
         let crowd = try Crowd(limits(4, surplus: 10))
         for idle in [3, 1, nil, 2] { #expect(crowd.add(idleSince: idle.map(at), now: at(4)) == "regular") }
@@ -49,7 +49,7 @@ import Testing
         #expect(crowd.add(idleSince: at(7), now: at(8)) == "regular 4")
     }
 
-    @Test("if nobody is idle, a new connection is surplus; if there are too many of those, too, their longest idle one gives way")
+    @Test("Without idle connections a new one is surplus; beyond the surplus limit, the longest idle one of them is closed")
     func surplus() throws {
         let crowd = try Crowd(limits(2))
         for _ in 0..<2 { #expect(crowd.add(now: at(0)) == "regular") }
@@ -68,7 +68,7 @@ import Testing
         #expect(crowd.add(now: at(8)) == "surplus 4")
     }
 
-    @Test("one that has something to do again stays, and later ones make up for it")
+    @Test("A connection that becomes active again stays, and another one is closed later")
     func keeping() throws {
         let crowd = try Crowd(limits(2))
         for idle in [1, 2] { #expect(crowd.add(idleSince: at(idle), now: at(2)) == "regular") }
@@ -78,7 +78,7 @@ import Testing
         #expect(crowd.add(now: at(4)) == "regular 1 2")
     }
 
-    @Test("without a limit of its own an address has half of all; this machine and trusted proxies have all")
+    @Test("By default an address may have half of the connections; this machine and trusted proxies all")
     func usualLimit() throws {
         var ingress = Ingress()
         ingress.trustedProxies = ["198.51.100.0/24", "2001:db8:1::/48"].compactMap(AddressBlock.init(parsing:))
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("an address has as many as it may; a network of IPv6 is one, and what closes makes room")
+    @Test("Limits the connections of an address; an IPv6 network is one address, and closed ones free room")
     func addresses() throws {
         let crowd = try Crowd(limits(100, perAddress: 2))
         for host in ["192.0.2.1", "192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"] {

@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(
-        "a client without a permit is owed nothing while it is waited for",
+        "A client without a permit may be closed while the service waits for it",
         arguments: [
             (ConnectionState.Phase.awaiting, true, true), (.body, false, true), (.body, true, true), (.sending, true, true),
             (.sending, false, false), (.finishing, true, true), (.upgraded, false, true), (.handling, true, false),
@@ -85,7 +85,7 @@ import Testing
         #expect(idle(hasPermit: true, &state, 3) == nil)
     }
 
-    @Test("a connection is idle from its beginning, its last response's end, or its next head's beginning")
+    @Test("A connection is idle from its start, from its last response's end or from its next head's start")
     func idleTime() {
         var state = fresh()
         #expect(state.idleSince == start)
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "a head's framing decides what follows it",
+        "The framing of a head decides the next phase",
         arguments: [
             (BodyFraming.none, false, ConnectionState.HeadStep.handle), (.length(0), true, .handle),
             (.length(1), false, .readBody(sendsContinue: false)), (.length(1), true, .readBody(sendsContinue: true)),
@@ -128,7 +128,7 @@ import Testing
         #expect(state.headCompleted(head(framing, expects: expects), bodyHasBegun: false, now: start, limits: limits) == step)
     }
 
-    @Test("no 100 Continue once the body has begun, nor for 1.0", arguments: [(HTTPVersion.http11, true), (.http10, false)])
+    @Test("Sends no 100 Continue after the body has begun, nor to HTTP/1.0", arguments: [(HTTPVersion.http11, true), (.http10, false)])
     func no100ContinueOnceThe(version: HTTPVersion, hasBegun: Bool) {
         var state = fresh()
         let step = state.headCompleted(
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(
-        "each phase has its deadline, and not before",
+        "Each phase has its deadline, and expires at it",
         arguments: [
             (ConnectionState.Phase.awaiting, 10.0, ConnectionState.Expiry.close), (.head, 10, .refuse(.requestTimeout)),
             (.body, 10, .refuse(.requestTimeout)), (.handling, 1e6, .nothing), (.sending, 1e6, .nothing),
@@ -153,7 +153,7 @@ import Testing
         #expect(state.expired(at(seconds), limits: limits) == expiry)
     }
 
-    @Test("a new connection's first head counts from the connection, later ones from their first byte")
+    @Test("The first head's time begins with the connection, that of later ones with their first byte")
     func aNewConnectionsFirstHead() {
         var first = fresh()
         first.headBegan(at(9), limits: limits)
@@ -167,7 +167,7 @@ import Testing
         #expect(later.expired(at(160), limits: limits) == .refuse(.requestTimeout))
     }
 
-    @Test("a kept connection is closed after 60 idle seconds")
+    @Test("Closes a kept connection after 60 idle seconds")
     func aKeptConnectionIsClosed() {
         var state = kept(at: at(5))
         #expect(state.expired(at(64.9), limits: limits) == .nothing)
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test(
-        "a body must bring 1 KiB a second over each 10 s",
+        "Requires 1 KiB per second of a body over each 10 s",
         arguments: [(10_240, ConnectionState.Expiry.nothing), (10_239, .refuse(.requestTimeout))])
     func aBodyMustBring1(bytes: Int, expiry: ConnectionState.Expiry) {
         var state = fresh()
@@ -187,7 +187,7 @@ import Testing
         #expect(state.expired(at(20), limits: limits) == .refuse(.requestTimeout))
     }
 
-    @Test("output that nobody takes for 60 s is dropped, any progress counts")
+    @Test("Drops output after 60 s without progress")
     func outputThatNobodyTakesFor() {
         var state = state(in: .sending)
         func pause(_ now: Double, progressed: Bool) {
@@ -205,7 +205,7 @@ import Testing
         #expect(state.deadline == nil)
     }
 
-    @Test("what the kernel still gets rid of counts when it is seen, a moment after the last write and then every 10 s")
+    @Test("Counts bytes that leave the kernel, checked a moment after the last write and then every 10 s")
     func whatTheKernelStillGets() {
         var state = state(in: .sending)
         _ = state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: start, limits: limits)
@@ -224,7 +224,7 @@ import Testing
         #expect(!state.looksAtOutput(at(1e6)))
     }
 
-    @Test("the idle time begins when the response has been taken")
+    @Test("The idle time begins when the response has been received")
     func theIdleTimeBeginsWhen() {
         var state = fresh()
         _ = state.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test(
-        "the end of the input ends what needs more of it, and tells of a request that it broke off",
+        "The end of the input ends phases that need input, and reports a request that it cut off",
         arguments: [
             (ConnectionState.Phase.awaiting, ConnectionState.Phase.finishing, false), (.head, .head, true), (.body, .body, true),
             (.handling, .handling, false), (.sending, .sending, false), (.upgraded, .upgraded, false),
@@ -254,7 +254,7 @@ import Testing
         #expect(state.phase == after)
     }
 
-    @Test("a task has a moment to finish after the client's FIN, then its client has left")
+    @Test("A task has a moment to finish after the client's FIN, then it is cancelled")
     func aTaskHasAMoment() {
         var state = state(in: .handling, at: start)
         #expect(state.peerEnded(at(3), limits: limits) == .goOn)
@@ -265,7 +265,7 @@ import Testing
     }
 
     @Test(
-        "while a task works for a client without a proved right, the connection gives way; otherwise it does not",
+        "A connection without a proved right is closed during a task; one with a permit is not",
         arguments: [true, false])
     func handlingOfAStranger(isStranger: Bool) {
         var state = fresh()
@@ -286,7 +286,7 @@ import Testing
         #expect(state.idleSince == nil)
     }
 
-    @Test("a FIN that came with the request leaves a task the same moment")
+    @Test("A FIN that arrives with the request leaves the task the same moment")
     func aFINThatCameWith() {
         var state = fresh()
         #expect(state.peerEnded(start, limits: limits) == .goOn)
@@ -296,7 +296,7 @@ import Testing
     }
 
     @Test(
-        "a FIN ends a stream without an end, and no other",
+        "A FIN ends a stream without an end only",
         arguments: [(true, ConnectionState.PeerEndAction.close), (false, .goOn)])
     func aFINEndsAStream(isOpenEnded: Bool, departure: ConnectionState.PeerEndAction) {
         var state = fresh()
@@ -313,7 +313,7 @@ import Testing
     }
 
     @Test(
-        "closing waits for a client that may still be sending",
+        "Closing waits for a client that may still be sending",
         arguments: [(false, false, ConnectionState.Pause.close), (true, false, .linger), (false, true, .linger)])
     func closingWaitsForAClient(refused: Bool, unread: Bool, pause: ConnectionState.Pause) {
         var state = fresh()
@@ -333,7 +333,7 @@ import Testing
                 == pause)
     }
 
-    @Test("lingering has a bound in bytes")
+    @Test("Lingering has a limit in bytes")
     func lingeringHasABoundIn() {
         var state = state(in: .lingering)
         var limits = ServerLimits()
@@ -343,7 +343,7 @@ import Testing
     }
 
     @Test(
-        "a shutdown ends connections that are owed nothing, and lets others have their response",
+        "A shutdown ends connections without a pending response, and completes the others",
         arguments: [
             (ConnectionState.Phase.awaiting, ConnectionState.Phase.finishing), (.head, .finishing), (.body, .body),
             (.handling, .handling), (.sending, .sending), (.upgraded, .upgraded), (.finishing, .finishing),
@@ -370,7 +370,7 @@ import Testing
         }
     }
 
-    @Test("input is read where it is needed", arguments: [ConnectionState.Phase.awaiting, .head, .body])
+    @Test("Reads input only in phases that need it", arguments: [ConnectionState.Phase.awaiting, .head, .body])
     func inputIsReadWhereIt(
         phase: ConnectionState.Phase
     ) {
@@ -378,7 +378,7 @@ import Testing
     }
 
     @Test(
-        "input waits while a response is under way",
+        "Input waits during a response",
         arguments: [ConnectionState.Phase.handling, .sending, .upgraded, .finishing, .lingering, .closed])
     func inputWaitsWhileAResponse(phase: ConnectionState.Phase) {
         #expect(!state(in: phase).readsInput)

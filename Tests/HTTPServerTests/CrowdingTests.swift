@@ -5,7 +5,7 @@ import Testing
 
 /// More connections than there may be.
 @Suite(.timeLimit(.minutes(3))) struct CrowdingTests {
-    @Test("at the limit the connection that has been idle for the longest gives way to a new one")
+    @Test("At the limit, the longest idle connection is closed for a new one")
     func theLongestIdleGivesWay() async throws {
         try await withServer(loops: 1, limits: { $0.connections = 8 }, echoOrWait) { port in
             let clients = try (0..<8).map { _ in try TestConnection(port) }
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("silent connections and slow heads give way, one that is being answered never", arguments: [1, 2, 4])
+    @Test("Silent connections and slow heads are closed for new ones, active responses never", arguments: [1, 2, 4])
     func squatters(loops: Int) async throws {
         try await withServer(loops: loops, limits: { $0.connections = 40 }, echoOrWait) { port in
             let busy = try (0..<4).map { _ in try busyConnection(port) }
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("if all are being answered, a new connection gets 503 and is closed, a probe its answer, and one that ends makes room")
+    @Test("If all are active, a new connection gets 503 and a probe its response; an end makes room")
     func nobodyIsIdle() async throws {
         // On one loop, which has noted that a connection is being answered before it takes the next.
         try await withServer(loops: 1, limits: { $0.connections = 3 }, echoOrWait) { port in
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("a connection too many that says nothing, or not all, is refused all the same", arguments: ["", "GET / HTTP/1.1\r\n"])
+    @Test("Refuses a surplus connection that sends nothing or a part", arguments: ["", "GET / HTTP/1.1\r\n"])
     func silence(text: String) async throws {
         try await withServer(
             loops: 1,
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "slow bodies, and slow readers of what takes no permit, give way; with a permit neither does", arguments: [false, true])
+        "Closes slow bodies and slow readers without a permit, none with one", arguments: [false, true])
     func strangers(hasPermit: Bool) async throws {
         let permit = hasPermit ? Permit() : nil
         try await withServer(
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("an address that has all it may is refused more, but for probes, until one of them closes")
+    @Test("Refuses connections beyond an address's limit, except probes, until one closes")
     func addresses() async throws {
         try await withServer(limits: { $0.connectionsPerAddress = 3 }, echo) { port in
             var clients = try (0..<3).map { _ in try TestConnection(port) }

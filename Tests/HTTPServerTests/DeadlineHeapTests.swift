@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct DeadlineHeapTests {
-    @Test("deadlines come out in order of time, and only when due")
+    @Test("Deadlines expire in order of time, and only when due")
     func deadlinesComeOutInOrder() {
         let start = Moment.now
         var heap = DeadlineHeap<Int>()
@@ -21,7 +21,7 @@ import Testing
         #expect(heap.earliest == nil)
     }
 
-    @Test("an empty heap has nothing due")
+    @Test("An empty heap has no due deadline")
     func anEmptyHeapHasNothing() {
         var heap = DeadlineHeap<Int>()
         #expect(heap.popDue(.now)?.owner == nil)

@@ -70,7 +70,7 @@ final class CountedStream: BodyStream {
         }
     }
 
-    @Test("clients that leave at any moment leave nothing behind, and disturb nobody")
+    @Test("Clients that leave at any moment leave no resources, and affect no other client")
     func clientsThatLeaveAtAny() async throws {
         var configuration = ServerConfiguration()
         configuration.eventLoops = 2
@@ -117,7 +117,7 @@ final class CountedStream: BodyStream {
         }
     }
 
-    @Test("slow clients are cut off on time while others are served")
+    @Test("Slow clients are cut off on time while others are served")
     func slowClientsAreCutOff() async throws {
         try await withServer(
             limits: { limits in

@@ -6,7 +6,7 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct FileHandleTests {
-    @Test("what has just been written is in memory, and what is behind the end is nowhere")
+    @Test("Recently written bytes are in memory, bytes beyond the end nowhere")
     func whatHasJustBeenWritten() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/file"

@@ -33,7 +33,7 @@ import Testing
         withExtendedLifetime(directory) {}
     }
 
-    @Test("without conditions the whole is served, with its validators", arguments: Kind.allCases)
+    @Test("Without conditions, serves the whole with its validators", arguments: Kind.allCases)
     func withoutConditionsTheWholeIs(kind: Kind) async throws {
         try await withContent { port in
             let client = try TestConnection(port)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "a range is served as 206",
+        "Serves a range as 206",
         arguments: Kind.allCases,
         [
             ("bytes=0-0", 0..<1), ("bytes=10-19", 10..<20), ("bytes=990-", 990..<1000), ("bytes=-5", 995..<1000),
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("several ranges are served as multipart", arguments: Kind.allCases)
+    @Test("Serves several ranges as multipart", arguments: Kind.allCases)
     func severalRangesAreServedAs(kind: Kind) async throws {
         try await withContent { port in
             let client = try TestConnection(port)
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(
-        "conditions decide",
+        "Conditions decide the response",
         arguments: Kind.allCases,
         [
             (["If-None-Match: \"v1\""], 304), (["If-None-Match: \"v2\""], 200), (["If-None-Match: *"], 304),
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(
-        "a body that is there is served by the same rules",
+        "Serves a body in memory by the same rules",
         arguments: [
             ([], 200, "hello"), (["If-None-Match: \"t\""], 304, ""), (["If-None-Match: W/\"t\""], 304, ""),
             (["If-Match: \"u\""], 412, ""), (["Range: bytes=1-2"], 206, "el"),
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test("an empty file is served, and has no satisfiable range")
+    @Test("Serves an empty file, which has no satisfiable range")
     func anEmptyFileIsServed() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/empty"
@@ -183,7 +183,7 @@ import Testing
         withExtendedLifetime(directory) {}
     }
 
-    @Test("64 MiB arrive exactly, to several readers at once")
+    @Test("64 MiB arrive exactly at several readers at once")
     func n64MiBArriveExactlyTo() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/large"
@@ -216,7 +216,7 @@ import Testing
         withExtendedLifetime(directory) {}
     }
 
-    @Test("a file that has become shorter breaks the connection off")
+    @Test("A file that became shorter breaks off the connection")
     func aFileThatHasBecome() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/shrinking"
@@ -233,7 +233,7 @@ import Testing
         withExtendedLifetime(directory) {}
     }
 
-    @Test("parts of both kinds are one body")
+    @Test("Parts in memory and in files are one body")
     func partsOfBothKindsAre() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/content"

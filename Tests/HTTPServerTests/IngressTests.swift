@@ -2,7 +2,7 @@ import HTTPCore
 import HTTPServer
 import Testing
 
-@Suite("What proxies say of clients")
+@Suite("Statements of proxies about clients")
 struct IngressTests {
     /// What came of a request: `address[|port] Host scheme prefix`.
     private func admit(
@@ -26,14 +26,14 @@ struct IngressTests {
     ]
 
     @Test(
-        "nobody but a trusted proxy is believed anything",
+        "Trusts only trusted proxies",
         arguments: ["11.0.0.1", "127.0.0.1", "192.0.2.1", "::2", "fc00::1", "unix.example"])
     func strangers(peer: String) throws {
         #expect(try admit(Self.all, from: SocketAddress(host: peer, port: 0)) == "\(peer) inner")
         #expect(try admit(Self.all, from: SocketAddress(host: "10.0.0.1", port: 7), trusted: []) == "10.0.0.1|7 inner")
     }
 
-    @Test("a trusted proxy is, whatever the family and spelling of its address, and so is a Unix socket's")
+    @Test("Trusts a proxy in any family and spelling of its address, and Unix sockets")
     func trusted() throws {
         for peer in ["10.0.0.1", "10.255.255.255", "::1", "fd12::9", "::ffff:10.0.0.1"] {
             let result = try admit(Self.all, from: SocketAddress(host: peer, port: 1))
@@ -49,7 +49,7 @@ struct IngressTests {
     }
 
     @Test(
-        "X-Forwarded-For is read from its end, up to the first that is no trusted proxy",
+        "Reads X-Forwarded-For from its end to the first address that is no trusted proxy",
         arguments: [
             ("203.0.113.9", "203.0.113.9"), ("198.51.100.1, 203.0.113.9", "203.0.113.9"),
             ("203.0.113.9, 10.0.0.2", "203.0.113.9"), ("1.2.3.4, 203.0.113.9,10.0.0.2 ,\t10.0.0.3", "203.0.113.9"),
@@ -69,7 +69,7 @@ struct IngressTests {
         #expect(try admit([(.xForwardedFor, value)], from: SocketAddress(host: "10.0.0.1", port: 7)) == "\(client) inner")
     }
 
-    @Test("several fields of a name are one list")
+    @Test("Several fields of a name are one list")
     func severalFields() throws {
         let fields: [(FieldName, String)] = [
             (.xForwardedFor, "198.51.100.1"), (.xForwardedFor, "203.0.113.9"), (.xForwardedFor, "10.0.0.2"),
@@ -82,7 +82,7 @@ struct IngressTests {
     }
 
     @Test(
-        "of scheme, host and prefix counts what the outermost trusted proxy has said, if it can be",
+        "Scheme, host and prefix are those of the outermost trusted proxy, if valid",
         arguments: [
             (["X-Forwarded-Proto": "HTTPS"], "inner https"), (["X-Forwarded-Proto": "http, https"], "inner https"),
             (["X-Forwarded-Proto": "https, http", "X-Forwarded-For": "203.0.113.9, 10.0.0.2"], "inner https"),
@@ -107,7 +107,7 @@ struct IngressTests {
     }
 
     @Test(
-        "Forwarded is read from its end in the same way, and not at all if it is malformed",
+        "Reads Forwarded from its end as well, and ignores it if malformed",
         arguments: [
             ("for=203.0.113.9;proto=https;host=media.example", "203.0.113.9 media.example https"),
             ("for=198.51.100.1;host=evil.example, for=203.0.113.9;proto=https", "203.0.113.9 inner https"),
@@ -127,7 +127,7 @@ struct IngressTests {
     }
 
     @Test(
-        "where both kinds contradict each other, neither is believed: one of them is the client's",
+        "If both kinds contradict each other, ignores both, since one is the client's",
         arguments: [
             ("for=198.51.100.1", "203.0.113.9", "10.0.0.1|7 inner"), ("for=203.0.113.9", "203.0.113.9", "203.0.113.9 inner"),
             ("for=bad value", "203.0.113.9", "203.0.113.9 inner"), ("for=198.51.100.1", "garbage", "198.51.100.1 inner"),
@@ -141,7 +141,7 @@ struct IngressTests {
     }
 
     @Test(
-        "below a base path, links begin with it, and with what a proxy has taken off",
+        "Links begin with the base path and the prefix that a proxy removed",
         arguments: [
             ("/pawl/downloads", "", "/downloads", "/pawl", true), ("/pawl", "", "", "/pawl", true),
             ("/pawl/", "", "/", "/pawl", true),

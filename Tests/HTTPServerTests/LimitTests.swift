@@ -5,7 +5,7 @@ import Testing
 /// The numbers that users of the service are promised. That each is kept is the matter of `RefusalTests`, `StreamTests` and
 /// `ConnectionStateTests`, which make them smaller or pass the time in.
 @Suite struct LimitTests {
-    @Test("the numbers are those that are promised")
+    @Test("The limits are those of the documentation")
     func theNumbersAreThoseThat() {
         let limits = ServerLimits()
         #expect(limits.parser.head == 80 * 1024)

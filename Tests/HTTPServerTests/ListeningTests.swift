@@ -10,7 +10,7 @@ import Testing
         return HTTPServer(configuration: configuration, application: TestApplication(handler: echo))
     }
 
-    @Test("a port in use is an error that names it")
+    @Test("A port in use is an error that names it")
     func aPortInUseIs() async throws {
         let first = server { _ in }
         let address = try first.start()
@@ -22,7 +22,7 @@ import Testing
         await first.shutdown(within: .zero)
     }
 
-    @Test("a server that could not start starts once its port is free")
+    @Test("A server that could not start starts once its port is free")
     func aServerThatCouldNot() async throws {
         // Of the common address, another test might be given the port in between.
         let host = "127.94.61.7"
@@ -39,12 +39,12 @@ import Testing
         await second.shutdown(within: .zero)
     }
 
-    @Test("a port that is none is an error", arguments: [-1, 65_536])
+    @Test("An invalid port is an error", arguments: [-1, 65_536])
     func aPortThatIsNone(port: Int) {
         #expect(throws: ServerError.invalidPort(port)) { try server { $0.port = port }.start() }
     }
 
-    @Test("a host that is none is an error")
+    @Test("An invalid host is an error")
     func aHostThatIsNone() {
         #expect {
             try server { $0.host = "no such host" }.start()
@@ -61,13 +61,13 @@ import Testing
         await server.shutdown(within: .zero)
     }
 
-    @Test("IPv6 addresses are written with brackets")
+    @Test("IPv6 addresses have brackets")
     func ipv6AddressesAreWrittenWith() {
         #expect(SocketAddress(host: "::1", port: 80).description == "[::1]:80")
         #expect(SocketAddress(host: "::1", port: 0).description == "::1")
     }
 
-    @Test("two hundred connections at once are all served, whatever the loops", arguments: [1, 2, 4])
+    @Test("Serves two hundred connections at once on any number of loops", arguments: [1, 2, 4])
     func twoHundredConnectionsAtOnce(loops: Int) async throws {
         let peers = Box<Set<Int>>([])
         try await withServer(loops: loops) { request, response in
@@ -84,7 +84,7 @@ import Testing
         #expect(peers.current.count == 200)
     }
 
-    @Test("the most connections can be changed while the server runs; those that are busy stay")
+    @Test("The connection limit can change while the server runs; busy ones stay")
     func theMostConnectionsCanBe() async throws {
         let server = HTTPServer(
             configuration: {
@@ -105,7 +105,7 @@ import Testing
         await server.shutdown(within: .zero)
     }
 
-    @Test("connections are counted, and forgotten when they close")
+    @Test("Counts open connections")
     func connectionsAreCountedAndForgotten() async throws {
         let server = server { _ in }
         let port = try server.start().port

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct LoopGroupTests {
     @Test(
-        "a connection is handed over to a loop that has clearly fewer",
+        "Moves a connection to a loop with clearly fewer",
         arguments: [
             ([0, 0], 0), ([4, 0], 0), ([5, 0], 1), ([100, 95], 0), ([100, 80], 1), ([100, 80, 60], 2), ([7], 0), ([0, 1000], 0),
         ])
@@ -16,7 +16,7 @@ import Testing
         #expect(group.member(for: group.members[0]) === group.members[expected])
     }
 
-    @Test("a mailbox that is closed discards what comes")
+    @Test("A closed mailbox discards its input")
     func aMailboxThatIsClosed() throws {
         let mailbox = try Mailbox()
         let id = ConnectionID(slot: 1, generation: 2)
@@ -29,13 +29,13 @@ import Testing
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test("a connection's name fits into a number and back")
+    @Test("A connection's name survives conversion to a number")
     func aConnectionsNameFitsInto() {
         let id = ConnectionID(slot: .max - 7, generation: 12)
         #expect(ConnectionID(token: id.token) == id)
     }
 
-    @Test("generated request identifiers don't repeat")
+    @Test("Generated request ids are unique")
     func generatedRequestIdentifiersDontRepeat() {
         var identifiers = IdentifierSource()
         let names = Set((0..<10_000).map { _ in identifiers.next().description })

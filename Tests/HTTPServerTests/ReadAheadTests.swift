@@ -5,7 +5,7 @@ import Testing
 @Suite struct ReadAheadTests {
     /// Offsets in the order in which they are reached, slices of 10, and what is asked for at each.
     @Test(
-        "what follows is asked for once, a slice ahead",
+        "Requests the next slice once, one slice ahead",
         arguments: [
             // Twice a slice at once, and again when less than a slice of it is left.
             (100, [0, 5, 10, 15, 20, 25, 30], [10..<30, nil, nil, 30..<50, nil, nil, nil]),

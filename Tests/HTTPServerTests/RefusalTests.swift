@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct RefusalTests {
     @Test(
-        "a refused request is answered with the application's explanation, and closed",
+        "A refused request gets the application's explanation, and the connection closes",
         arguments: [
             ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/2.0\r\nHost: x\r\n\r\n", 505),
             ("BREW / HTTP/1.1\nHost: x\r\n\r\n", 400),
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "a body that is not wanted is not waited for: the head is answered, and the connection closed",
+        "Does not wait for an unwanted body: responds to the head and closes",
         arguments: [
             "Content-Length: 1000000", "Content-Length: 1", "Content-Length: 2000000000", "Transfer-Encoding: chunked",
             "Content-Length: 1000\r\nExpect: 100-continue",
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("what a client sends of a body that is not wanted is no request, and takes no memory", arguments: ["/no", "/ignore"])
+    @Test("Bytes of an unwanted body are no request, and use no memory", arguments: ["/no", "/ignore"])
     func whatAClientSendsOf(path: String) async throws {
         let requests = Box(0)
         let count: @Sendable (borrowing Request, inout Response) -> Handling = { request, response in
@@ -97,7 +97,7 @@ import Testing
         #expect(requests.current == (path == "/no" ? 0 : 1))
     }
 
-    @Test("a response that comes later is sent though the body is ignored")
+    @Test("Sends a later response although the body is ignored")
     func aResponseThatComesLater() async throws {
         try await withServer(decision: Self.decide) { _, _ in
             .later { Response(status: HTTPStatus(202)) }
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("the refusal of a HEAD has no body")
+    @Test("The refusal of a HEAD has no body")
     func theRefusalOfAHEAD() async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("a client that sends a whole body before it reads still gets the 413")
+    @Test("A client that sends its whole body before reading still gets the 413")
     func aClientThatSendsA() async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("draining is bounded")
+    @Test("Draining has a limit")
     func drainingIsBounded() async throws {
         try await withServer(limits: { $0.lingerBytes = 1_000_000 }, echo) { port in
             let client = try TestConnection(port)
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("a refused client that goes on saying nothing is closed after a while")
+    @Test("Closes a refused client that stays silent")
     func aRefusedClientThatGoes() async throws {
         try await withServer(limits: { $0.lingerTimeout = .milliseconds(50) }, echo) { port in
             let client = try TestConnection(port)
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test("a head that dribbles in is cut off at its time")
+    @Test("Cuts off a slow head on time")
     func aHeadThatDribblesIn() async throws {
         try await withServer(limits: { $0.headTimeout = .milliseconds(800) }, echo) { port in
             let client = try TestConnection(port)
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test("a new connection that says nothing is closed without a word")
+    @Test("Closes a silent new connection without a response")
     func aNewConnectionThatSays() async throws {
         try await withServer(limits: { $0.headTimeout = .milliseconds(50) }, echo) { port in
             let rest = try TestConnection(port).takeRest()
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test("an idle kept connection is closed")
+    @Test("Closes an idle kept connection")
     func anIdleKeptConnectionIs() async throws {
         try await withServer(limits: { $0.idleTimeout = .milliseconds(50) }, echo) { port in
             let client = try TestConnection(port)
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test("a body that is too slow is cut off with 408", arguments: ["Content-Length: 100", "Transfer-Encoding: chunked"])
+    @Test("Cuts off a slow body with 408", arguments: ["Content-Length: 100", "Transfer-Encoding: chunked"])
     func aBodyThatIsToo(framing: String) async throws {
         try await withServer(limits: { $0.bodyRateWindow = .milliseconds(100) }, echo) { port in
             let client = try TestConnection(port)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct RequestTests {
-    @Test("a request is answered with the server's own fields")
+    @Test("A response has the server's own fields")
     func aRequestIsAnsweredWith() async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("a request split at every byte is the same request")
+    @Test("A request is the same in every division")
     func aRequestSplitAtEvery() async throws {
         let request = Array("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello".utf8)
         try await withServer(echo) { port in
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("a hundred pipelined requests are answered in order")
+    @Test("Responds to a hundred pipelined requests in order")
     func aHundredPipelinedRequestsAre() async throws {
         try await withServer { request, response in
             // Every third answer takes its time.
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("pipelined bodies end where they say, sized and chunked")
+    @Test("Pipelined bodies end at their framing, sized and chunked")
     func pipelinedBodiesEndWhereThey() async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("a body of exactly the limit is taken")
+    @Test("Accepts a body of exactly the limit")
     func aBodyOfExactlyThe() async throws {
         try await withServer { request, response in
             response.body = Array("\(request.body.count)".utf8)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("100 Continue is sent to a 1.1 client that waits, before the body, once")
+    @Test("Sends 100 Continue once before the body to a waiting 1.1 client")
     func n100ContinueIsSentTo() async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("a 1.0 client gets no 100 Continue, and is closed on unless it asks to be kept")
+    @Test("A 1.0 client gets no 100 Continue, and is closed unless it requests keep-alive")
     func a10ClientGetsNo() async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("Connection close is answered and obeyed")
+    @Test("Responds to Connection: close and closes")
     func connectionCloseIsAnsweredAnd() async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("a sane X-Request-Id is the client's", arguments: ["abc-1.2:3/4+5=_", String(repeating: "x", count: 128)])
+    @Test("Keeps a valid X-Request-Id of the client", arguments: ["abc-1.2:3/4+5=_", String(repeating: "x", count: 128)])
     func aSaneXRequestIdIsThe(identifier: String) async throws {
         try await withServer { request, response in
             response.body = Array(request.id.description.utf8)
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test("another X-Request-Id is replaced", arguments: ["a b", "<script>", "a\"b", String(repeating: "x", count: 129)])
+    @Test("Replaces an invalid X-Request-Id", arguments: ["a b", "<script>", "a\"b", String(repeating: "x", count: 129)])
     func anotherXRequestIdIsReplaced(identifier: String) async throws {
         try await withServer(echo) { port in
             let response = try TestConnection(port).get("/", "X-Request-Id: \(identifier)")
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("a client that half-closes after its requests gets all answers")
+    @Test("A client that half-closes after its requests gets all responses")
     func aClientThatHalfclosesAfter() async throws {
         let hasEnded = Box(false)
         try await withServer(limits: { $0.halfCloseGrace = .seconds(120) }) { request, response in

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("the server's fields can't be set by the application, others can't split the message")
+    @Test("The application cannot set the server's fields, nor split the message")
     func theServersFieldsCantBe() async throws {
         try await withServer { _, response in
             for name in ["Date", "Content-Length", "Transfer-Encoding", "Connection", "X-Request-Id", "X-Content-Type-Options"] {
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("default fields are those that the application doesn't set", arguments: [200, 404, 204])
+    @Test("Adds default fields that the application does not set", arguments: [200, 404, 204])
     func defaultFieldsAreThoseThat(status: Int) async throws {
         let fields =
             [(name: FieldName(constant: "X-One"), value: "1"), (name: FieldName(constant: "X-Two"), value: "2")]
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("an informational status is an application's mistake")
+    @Test("An informational status is an application's error")
     func anInformationalStatusIsAn() async throws {
         try await withServer { _, response in
             response.status = HTTPStatus(101)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("bodies of any size arrive whole, pipelined too", arguments: [1000, 65_536, 65_537, 5_000_000])
+    @Test("Bodies of any size arrive whole, pipelined too", arguments: [1000, 65_536, 65_537, 5_000_000])
     func bodiesOfAnySizeArrive(size: Int)
         async throws
     {
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("an answer of a task is sent as any other")
+    @Test("Sends the response of a task as any other")
     func anAnswerOfATask() async throws {
         try await withServer { request, response in
             let body = request.body
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("a task is cancelled when its client leaves, by FIN or by RST", arguments: [false, true])
+    @Test("Cancels a task when its client leaves, by FIN or RST", arguments: [false, true])
     func aTaskIsCancelledWhen(resets: Bool) async throws {
         let events = Box<[String]>([])
         try await withServer(limits: { $0.halfCloseGrace = .milliseconds(50) }) { _, _ in
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("a late answer to a client that has left is dropped, its stream closed")
+    @Test("Drops a late response to a client that has left, and closes its stream")
     func aLateAnswerToA() async throws {
         let stream = TestStream()
         let release = Box(false)

@@ -11,7 +11,7 @@ import Testing
         return (server, try server.start().port)
     }
 
-    @Test("idle connections are closed at once, and nobody can connect any more")
+    @Test("Closes idle connections at once, and refuses new ones")
     func idleConnectionsAreClosedAt() async throws {
         let (server, port) = try server(echo)
         let client = try TestConnection(port)
@@ -26,7 +26,7 @@ import Testing
         await server.shutdown(within: .seconds(60))
     }
 
-    @Test("what is being answered is finished, with Connection close")
+    @Test("Finishes running responses, with Connection: close")
     func whatIsBeingAnsweredIs() async throws {
         let isStarted = Box(false)
         let goesOn = Box(false)
@@ -53,7 +53,7 @@ import Testing
         await stopped
     }
 
-    @Test("streams are told, and end properly")
+    @Test("Notifies streams, which end properly")
     func streamsAreToldAndEnd() async throws {
         let stream = TestStream([("hello", .wait(until: nil))])
         let (server, port) = try server { _, response in
@@ -73,7 +73,7 @@ import Testing
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test("a stream that a task answers with during the shutdown is told too")
+    @Test("Notifies a stream that a task returns during the shutdown")
     func aStreamThatATask() async throws {
         let stream = TestStream([("last words", .more)])
         let isStarted = Box(false)
@@ -99,7 +99,7 @@ import Testing
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test("what doesn't end in time is cut off")
+    @Test("Cuts off responses that do not end in time")
     func whatDoesntEndInTime() async throws {
         let events = Box<[String]>([])
         let (server, port) = try server { _, _ in
@@ -118,7 +118,7 @@ import Testing
         #expect(await events.reaches { $0 == ["started", "cancelled"] })
     }
 
-    @Test("a server that was never started shuts down")
+    @Test("Shuts down a server that was never started")
     func aServerThatWasNever() async {
         let server = HTTPServer(configuration: ServerConfiguration(), application: TestApplication(handler: echo))
         await server.shutdown(within: .seconds(1))

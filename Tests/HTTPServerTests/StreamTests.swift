@@ -87,7 +87,7 @@ final class TestStream: BodyStream {
         }
     }
 
-    @Test("a stream of unknown length comes in chunks, and the connection goes on")
+    @Test("Sends a stream of unknown length in chunks, and keeps the connection")
     func aStreamOfUnknownLength() async throws {
         let stream = TestStream([("one", .more), ("", .more), ("two", .end)])
         try await withServer(serve(stream)) { port in
@@ -102,7 +102,7 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test("a stream of known length has a Content-Length")
+    @Test("A stream of known length has a Content-Length")
     func aStreamOfKnownLength() async throws {
         let stream = TestStream([("one", .more), ("two", .end)])
         try await withServer(serve(stream, length: 6)) { port in
@@ -116,7 +116,7 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test("a stream that gives more than its length is cut there")
+    @Test("Cuts a stream that exceeds its length")
     func aStreamThatGivesMore() async throws {
         let stream = TestStream([("one", .more), ("twothree", .more)])
         try await withServer(serve(stream, length: 6)) { port in
@@ -127,7 +127,7 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test("a stream that ends short ends the connection")
+    @Test("A stream that ends early ends the connection")
     func aStreamThatEndsShort() async throws {
         let stream = TestStream([("one", .end)])
         try await withServer(serve(stream, length: 6)) { port in
@@ -139,7 +139,7 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test("a 1.0 client gets a stream that ends with the connection")
+    @Test("A 1.0 client gets a stream that ends with the connection")
     func a10ClientGetsA() async throws {
         let stream = TestStream([("one", .more), ("two", .end)])
         try await withServer(serve(stream)) { port in
@@ -152,7 +152,7 @@ final class TestStream: BodyStream {
         }
     }
 
-    @Test("HEAD opens no stream, but closes it")
+    @Test("HEAD closes a stream without opening it")
     func headOpensNoStreamBut() async throws {
         let stream = TestStream([("one", .end)])
         try await withServer(serve(stream, length: 3)) { port in
@@ -164,7 +164,7 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test("a wake from another thread brings what there is at once")
+    @Test("A wake-up from another thread sends the bytes at once")
     func aWakeFromAnotherThread() async throws {
         let stream = TestStream()
         try await withServer(serve(stream)) { port in
@@ -185,7 +185,7 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test("a stream is asked again when its time has come")
+    @Test("Polls a stream again at its time")
     func aStreamIsAskedAgain() async throws {
         let stream = TestStream { buffer, _, call in
             buffer.append(contentsOf: "\(call);".utf8)
@@ -197,7 +197,7 @@ final class TestStream: BodyStream {
         }
     }
 
-    @Test("a client that never reads costs bounded memory, and is dropped in time", arguments: [nil, Int64.max])
+    @Test("A client that never reads uses bounded memory, and is dropped in time", arguments: [nil, Int64.max])
     func aClientThatNeverReads(
         length: Int64?
     ) async throws {
@@ -224,7 +224,7 @@ final class TestStream: BodyStream {
         #expect(state.closed == 1)
     }
 
-    @Test("a client that leaves an open-ended stream is noticed at once")
+    @Test("Notices at once that a client leaves an open-ended stream")
     func aClientThatLeavesAn() async throws {
         let stream = TestStream([("hello", .wait(until: nil))])
         try await withServer(serve(stream)) { port in
@@ -239,7 +239,7 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test("a client that resets in mid-response is noticed, and closed is called once")
+    @Test("Notices a reset during a response, and calls close once")
     func aClientThatResetsIn() async throws {
         let stream = TestStream { buffer, limit, _ in
             buffer.append(contentsOf: Self.filler.prefix(limit))
@@ -257,7 +257,7 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test("a stream can break off, by FIN or by RST", arguments: [true, false])
+    @Test("A stream can break off by FIN or RST", arguments: [true, false])
     func aStreamCanBreakOff(resets: Bool) async throws {
         let stream = TestStream([("partial", .wait(until: nil))])
         try await withServer(serve(stream, length: 100)) { port in
@@ -275,7 +275,7 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test("requests behind a stream wait for its end")
+    @Test("Requests behind a stream wait for its end")
     func requestsBehindAStreamWait() async throws {
         let stream = TestStream()
         try await withServer(serve(stream)) { port in

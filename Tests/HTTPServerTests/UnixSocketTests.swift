@@ -32,7 +32,7 @@ import Testing
         try await onThread { try TestConnection(unixSocket: path).get("/").status }
     }
 
-    @Test("it listens on the socket besides, for its owner and group, and removes the file at the end")
+    @Test("Listens on the socket as well, for its owner and group, and removes the file at the end")
     func besides() async throws {
         let (server, path) = (server(path), path)
         let port = try server.start().port
@@ -53,7 +53,7 @@ import Testing
         #expect(throws: TestConnection.Failure.cannotConnect(ENOENT)) { try TestConnection(unixSocket: path) }
     }
 
-    @Test("a socket in use is an error that names it, and goes on")
+    @Test("A socket in use is an error that names it, and stays in use")
     func inUse() async throws {
         let (first, second, path) = (server(path), server(path), path)
         _ = try first.start()
@@ -65,7 +65,7 @@ import Testing
         await second.shutdown(within: .zero)
     }
 
-    @Test("the file of a process that is gone is replaced; what somebody else puts there later stays")
+    @Test("Replaces the file of an ended process; keeps a file that appears later")
     func stale() async throws {
         let (server, path) = (server(path), path)
         // Bound and closed, as a process leaves it that is killed.
@@ -83,7 +83,7 @@ import Testing
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
     }
 
-    @Test("what is no socket is left alone, and a path that is none is an error")
+    @Test("Keeps files that are no sockets; an invalid path is an error")
     func notASocket() throws {
         try Data("mine".utf8).write(to: URL(filePath: path))
         #expect(throws: ServerError.cannotListenOnPath(path, reason: "there is something else, which is no socket")) {

@@ -26,7 +26,7 @@ import Testing
         return frames
     }
 
-    @Test("frames that come right behind the handshake are read, cut wherever")
+    @Test("Reads frames right behind the handshake in every division")
     func framesBehindTheHandshake() throws {
         let bytes = Array(Self.request.utf8) + ClientFrame.text("one").bytes + ClientFrame.text("two").bytes
         for cut in [1, Self.request.utf8.count, Self.request.utf8.count + 1, Self.request.utf8.count + 9, bytes.count - 1] {
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("a quiet client is pinged, stays if it answers, and is dropped if it doesn't")
+    @Test("Pings a quiet client, keeps it if it responds, and drops it otherwise")
     func aQuietClientIsPinged() throws {
         let handler = TestWebSocket()
         let pair = try open(handler)
@@ -58,7 +58,7 @@ import Testing
         #expect(handler.state.current.closed == 1)
     }
 
-    @Test("an open socket with a permit is not idle: it gives way to no other connection")
+    @Test("An open socket with a permit is not idle, and is not closed for new connections")
     func anOpenSocketIsNotIdle() throws {
         let pair = try open(permit: Permit())
         #expect(pair.connection.state.idleSince == nil)
@@ -68,7 +68,7 @@ import Testing
         #expect(!pair.isClosed)
     }
 
-    @Test("a message that takes too long is refused, however many pings come meanwhile")
+    @Test("Refuses a message that takes too long, despite pings")
     func aMessageThatTakesTooLong() throws {
         let pair = try open()
         pair.receive(ClientFrame.text("begin", isFinal: false).bytes)
@@ -83,7 +83,7 @@ import Testing
         #expect(pair.bodyStorage == 0)
     }
 
-    @Test("our close waits for the client's, and hears nothing else meanwhile")
+    @Test("The server's close waits for the client's, and ignores everything else")
     func ourCloseWaits() throws {
         let handler = TestWebSocket()
         let pair = try open(handler)
@@ -104,7 +104,7 @@ import Testing
         #expect(handler.state.current.closed == 1)
     }
 
-    @Test("a client that doesn't answer our close is left after its time")
+    @Test("Drops a client that does not respond to the close in time")
     func aClientThatDoesntAnswer() throws {
         let handler = TestWebSocket()
         let pair = try open(handler)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(
-        "a client's close is echoed behind the answers it has coming, and ends the connection",
+        "Echoes a client's close behind its pending responses, and ends the connection",
         arguments: [nil, 1000, 1001, 4999] as [UInt16?])
     func aClientsCloseIsEchoed(code: UInt16?) throws {
         let handler = TestWebSocket()
@@ -132,7 +132,7 @@ import Testing
         #expect(try #require(handler.state.current.socket).send(OutgoingMessage(text: "late")) == false)
     }
 
-    @Test("broken framing is told, and the rest is read and dropped for a while")
+    @Test("Reports broken framing, and discards the remaining input for a while")
     func brokenFramingIsTold() throws {
         let handler = TestWebSocket()
         let pair = try open(handler)
@@ -149,7 +149,7 @@ import Testing
         #expect(pair.isClosed)
     }
 
-    @Test("pings of a client that doesn't read take bounded memory")
+    @Test("Pings of a client that does not read use bounded memory")
     func pingsOfAClientThatDoesntRead() throws {
         let pair = try open()
         let pings = (0..<100).flatMap { _ in ClientFrame(9, [UInt8](repeating: 7, count: 125)).bytes }
@@ -161,7 +161,7 @@ import Testing
         #expect(pair.isClosed)
     }
 
-    @Test("a listener that doesn't read is dropped when too much waits for it")
+    @Test("Drops a listener that does not read when too much waits for it")
     func aListenerThatDoesntRead() throws {
         let handler = TestWebSocket()
         let pair = try open(handler, limits: { $0.webSocket.unreadEvents = 100_000 })
@@ -181,7 +181,7 @@ import Testing
         #expect(handler.state.current.closed == 1)
     }
 
-    @Test("answers to a client that doesn't read stop the reading, and it goes on when it reads")
+    @Test("Responses to a client that does not read stop the reading until it reads")
     func answersStopTheReading() throws {
         let handler = TestWebSocket()
         let pair = try open(handler, limits: { $0.webSocket.unreadEvents = 0 })
@@ -206,7 +206,7 @@ import Testing
         #expect(handler.state.current.messages.count == sent)
     }
 
-    @Test("large and small messages come in order, with pings between them")
+    @Test("Large and small messages arrive in order, with pings between them")
     func largeAndSmallComeInOrder() throws {
         let handler = TestWebSocket()
         let pair = try open(handler)
@@ -226,7 +226,7 @@ import Testing
         #expect(frames.filter { $0.opcode == 2 }.map(\.payload.count) == lengths)
     }
 
-    @Test("a permit that is revoked closes the socket")
+    @Test("A revoked permit closes the socket")
     func aPermitThatIsRevoked() throws {
         let permit = Permit()
         let pair = try open(permit: permit)
@@ -239,7 +239,7 @@ import Testing
         #expect(pair.isClosed)
     }
 
-    @Test("what waits to be sent when a permit is revoked is not sent")
+    @Test("Discards unsent messages when a permit is revoked")
     func whatWaitsIsNotSent() throws {
         let permit = Permit()
         let handler = TestWebSocket()
@@ -252,7 +252,7 @@ import Testing
         #expect(handler.state.current.closed == 1)
     }
 
-    @Test("messages that are arriving share the bound of all bodies, and give back what they had")
+    @Test("Messages that are arriving share the limit of all bodies, and release their bytes")
     func messagesShareTheBound() throws {
         let pair = try open(limits: { $0.bodyStorage = 50_000 })
         pair.receive(ClientFrame(2, [UInt8](repeating: 1, count: 20_000), isFinal: false).bytes)
@@ -265,7 +265,7 @@ import Testing
         #expect(pair.bodyStorage == 0)
     }
 
-    @Test("an answer that waits to be read shares the bound of all bodies")
+    @Test("A response that waits to be read shares the limit of all bodies")
     func answersShareTheBound() throws {
         // What the kernel takes is not counted, so the answer is larger.
         let size = 8 << 20
@@ -279,7 +279,7 @@ import Testing
         #expect(!pair.isClosed)
     }
 
-    @Test("a shutdown closes the socket, and waits a moment for the client")
+    @Test("A shutdown closes the socket, and waits a moment for the client")
     func aShutdownCloses() throws {
         let pair = try open()
         pair.stop()
@@ -293,7 +293,7 @@ import Testing
         #expect(late.isClosed)
     }
 
-    @Test("the end of the client's output ends the socket")
+    @Test("The end of the client's output ends the socket")
     func theEndOfTheClientsOutput() throws {
         let handler = TestWebSocket()
         let pair = try open(handler)
@@ -302,7 +302,7 @@ import Testing
         #expect(handler.state.current.closed == 1)
     }
 
-    @Test("a handler whose socket is never opened is closed")
+    @Test("Closes a handler whose socket is never opened")
     func aHandlerWhoseSocket() throws {
         let handler = TestWebSocket()
         let pair = try ConnectionPair { request, response in

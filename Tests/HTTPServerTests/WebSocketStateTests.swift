@@ -11,7 +11,7 @@ import Testing
 
     private func open() -> WebSocketState { WebSocketState(now: start, limits: limits) }
 
-    @Test("a quiet client is pinged, and dropped if it stays quiet")
+    @Test("Pings a quiet client, and drops it if it stays quiet")
     func aQuietClientIsPinged() {
         var state = open()
         #expect(state.deadline == at(30))
@@ -22,7 +22,7 @@ import Testing
         #expect(state.expired(at(60), isReading: true, limits: limits) == .drop)
     }
 
-    @Test("a client that says anything after a ping stays, for as long as it does")
+    @Test("A client that sends anything after a ping stays while it does")
     func aClientThatSaysAnything() {
         var state = open()
         for round in 1...10 {
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("who isn't listened to isn't quiet")
+    @Test("A client whose input is not read is not quiet")
     func whoIsntListenedTo() {
         var state = open()
         #expect(state.expired(at(30), isReading: false, limits: limits) == .nothing)
@@ -44,7 +44,7 @@ import Testing
         #expect(state.expired(at(130), isReading: true, limits: limits) == .ping)
     }
 
-    @Test("a message has its time from its first frame, whatever else comes")
+    @Test("A message's time begins with its first frame, despite other frames")
     func aMessageHasItsTime() {
         var state = open()
         for second in stride(from: 5.0, to: 65, by: 5) {
@@ -55,7 +55,7 @@ import Testing
         #expect(state.expired(at(65), isReading: true, limits: limits) == .refuseMessage)
     }
 
-    @Test("the next message has its own time, and between messages there is none")
+    @Test("The next message has its own time; between messages there is no limit")
     func theNextMessageHasItsOwn() {
         var state = open()
         state.hasRead(isInMessage: true, isNewMessage: false, at(1), limits: limits)
@@ -67,7 +67,7 @@ import Testing
         #expect(state.expired(at(110), isReading: true, limits: limits) == .nothing)
     }
 
-    @Test("our close is sent once, and waits for the client's for its time")
+    @Test("Sends the close once, and waits a limited time for the client's")
     func ourCloseIsSentOnce() {
         var state = open()
         #expect(state.close(at(1), within: .seconds(5)) == true)
@@ -82,7 +82,7 @@ import Testing
         #expect(state.deadline == nil)
     }
 
-    @Test("the client's close is answered once")
+    @Test("Responds to the client's close once")
     func theClientsCloseIsAnswered() {
         var state = open()
         #expect(state.peerClosed() == true)
@@ -92,7 +92,7 @@ import Testing
         #expect(state.fail() == false)
     }
 
-    @Test("what can't be read is told once, and what follows is left unread")
+    @Test("Reports invalid input once, and does not read the following bytes")
     func whatCantBeReadIsTold() {
         var state = open()
         #expect(state.fail() == true)

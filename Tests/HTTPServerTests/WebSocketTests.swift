@@ -12,7 +12,7 @@ import Testing
         try await withServer(limits: limits, opening { handler }) { try client(try .webSocket($0)) }
     }
 
-    @Test("the handshake of RFC 6455 §1.3 is answered as it says")
+    @Test("Responds to the handshake of RFC 6455 §1.3 as specified")
     func theHandshakeIsAnswered() async throws {
         let response = try await withServer(defaultFields: [(FieldName(constant: "X-Default"), "1")], opening()) { port in
             let client = try TestConnection(port)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("a handshake that is wrong is refused, and the connection goes on")
+    @Test("Refuses a wrong handshake, and keeps the connection")
     func aHandshakeThatIsWrong() async throws {
         let responses = try await withServer(opening()) { port -> [TestResponse] in
             let client = try TestConnection(port)
@@ -57,7 +57,7 @@ import Testing
         #expect(responses[4]["Connection"] == nil)
     }
 
-    @Test("a task may answer with a socket that was opened before it")
+    @Test("A task may respond with a socket that was opened before")
     func aTaskMayAnswer() async throws {
         try await withServer({ request, response in
             guard response.upgrade(to: TestWebSocket(), for: request) == nil else { return .ready }
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("messages of every length are echoed, however they are chopped", arguments: [0, 1, 125, 126, 65535, 65536, 1 << 20])
+    @Test("Echoes messages of every length in every division", arguments: [0, 1, 125, 126, 65535, 65536, 1 << 20])
     func messagesAreEchoed(length: Int) async throws {
         let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
         try await withSocket { client in
@@ -112,7 +112,7 @@ import Testing
         ([ClientFrame(2, [UInt8](repeating: 1, count: 100_000), isFinal: false), ClientFrame(0, [1])], [], 1009),
     ]
 
-    @Test("what is broken is told by its code, and then the connection ends in order", arguments: broken)
+    @Test("Reports broken input with its code, and then ends the connection in order", arguments: broken)
     func whatIsBrokenIsTold(item: (frames: [ClientFrame], answers: [ServerFrame], code: Int)) async throws {
         let handler = TestWebSocket()
         try await withSocket(handler, limits: { $0.webSocket.message = 100_000 }) { client in
@@ -126,7 +126,7 @@ import Testing
         #expect(handler.state.current.closed == 1)
     }
 
-    @Test("while answers are being made, no more is read than there may be; then all are answered")
+    @Test("Pending responses limit the reading; then all are sent")
     func whileAnswersAreBeingMade() async throws {
         let goesOn = Box(false)
         let running = Box((now: 0, most: 0))
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test("a task whose client leaves is cancelled, and the handler is closed", arguments: ["reset", "end", "close"])
+    @Test("Cancels a task whose client leaves, and closes the handler", arguments: ["reset", "end", "close"])
     func aTaskWhoseClientLeaves(how: String) async throws {
         let events = Box<[String]>([])
         let handler = TestWebSocket { _, _ in
@@ -183,7 +183,7 @@ import Testing
         #expect(await handler.state.reaches { $0.closed == 1 })
     }
 
-    @Test("one message goes to many sockets, in order, from any thread; deaf ones are dropped, and hold nobody up")
+    @Test("Sends one message to many sockets in order from any thread; drops silent ones, without delay for others")
     func oneMessageGoesToMany() async throws {
         let sockets = Box<[WebSocket]>([])
         let handlers = Box<[TestWebSocket]>([])
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test("a shutdown lets answers be finished, says that it goes, and doesn't wait for who doesn't answer")
+    @Test("A shutdown finishes responses, announces the end, and does not wait for silent clients")
     func aShutdownLetsAnswersBeFinished() async throws {
         let goesOn = Box(false)
         let handler = TestWebSocket { message, _ in
@@ -239,7 +239,7 @@ import Testing
         #expect(try await onThread { try client.isClosed() })
     }
 
-    @Test("a socket without a permit gives way until it is admitted", arguments: [false, true])
+    @Test("A socket without a permit may be closed until it is admitted", arguments: [false, true])
     func admission(isAdmitted: Bool) async throws {
         let handler = opening {
             TestWebSocket { message, socket in
@@ -255,7 +255,7 @@ import Testing
         }
     }
 
-    @Test("a socket with a permit counts as a connection, and gives way to none")
+    @Test("A socket with a permit counts as a connection, and is not closed for others")
     func aSocketCountsAsAConnection() async throws {
         try await withServer(limits: { $0.connections = 1 }, opening(permit: Permit())) { port in
             let client = try TestConnection.webSocket(port)
@@ -277,7 +277,7 @@ import Testing
         }
     }
 
-    @Test("a permit that is revoked closes its socket, and no other")
+    @Test("A revoked permit closes its socket only")
     func aPermitThatIsRevoked() async throws {
         let permit = Permit()
         let open = opening(permit: permit)

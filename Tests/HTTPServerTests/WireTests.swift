@@ -79,7 +79,7 @@ import Testing
         ("GET / HTTP/1.1\(host)\r\nGET /\r\n\r\nGET / HTTP/1.1\(host)\r\n", [200, 400], .closed),
     ]
 
-    @Test("requests are answered by the letter", arguments: exchanges)
+    @Test("Responses match the specification byte by byte", arguments: exchanges)
     func requestsAreAnsweredByThe(bytes: String, statuses: [Int], end: End) async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "an application sees the host of an absolute-form, and no other",
+        "An application receives the host of an absolute form only",
         arguments: [
             ("GET http://Y.example:81/a HTTP/1.1\r\nHost: x\r\n\r\n", "Y.example:81"), ("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "x"),
             ("OPTIONS http://y HTTP/1.1\r\nHost: x\r\n\r\n", "y"),
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("trailers are never among the fields")
+    @Test("Trailers are never among the fields")
     func trailersAreNeverAmongThe() async throws {
         try await withServer { request, response in
             for field in request.head.fields { response.body += field.nameBytes + [0x20] }

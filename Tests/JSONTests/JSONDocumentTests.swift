@@ -2,7 +2,7 @@ import JSON
 import Testing
 
 @Suite struct JSONDocumentTests {
-    @Test("The elements of an outer array are found where they stand, as they were written")
+    @Test("Finds the elements of an outer array as they were written")
     func locatesElements() throws {
         let text = "\n\n{ \"a\" : [1, {\"x\" : [ 2 ]} ,\"é\"\n,[ ] ], \"b\": {\"a\": [9]}, \"c\": [], \"d\": 1.50 }\n"
         let document = try JSONDocument(parsing: Array(text.utf8))
@@ -22,7 +22,7 @@ import Testing
         #expect(document.elements(of: "a") == nil)
     }
 
-    @Test("An array may be a member of a member, and a member of the text is found where it stands")
+    @Test("An array may be in a nested member; finds a member of the text")
     func locatesElementsOfMembers() throws {
         let text =
             #" {"a" : {"b": [ 1, {"b":[2]} ] , "c":[[3], 4.0]}, "b": [ [5], {"b":[6]} ], "d":{"e":{"b":[7]}}, "f" : 1.0 } "#
@@ -41,7 +41,7 @@ import Testing
         #expect(try JSONDocument(parsing: Array("[{\"a\":1}]".utf8)).member("a") == nil)
     }
 
-    @Test("What is no JSON is no document", arguments: ["", "[1", "{\"a\":[1,]}"])
+    @Test("Refuses invalid JSON", arguments: ["", "[1", "{\"a\":[1,]}"])
     func refuses(text: String) {
         #expect(throws: JSONError.self) { try JSONDocument(parsing: Array(text.utf8)) }
     }

@@ -11,7 +11,7 @@ import Testing
         "\n\n\n{\n \"resultCount\":1,\n \"results\": [\n{\"trackName\":\"日本語 é\",\"trackPrice\":0.99}]\n}\n\n\n",
     ]
 
-    @Test("No mutation makes the parser trap, and what is taken survives a round trip", arguments: seeds)
+    @Test("No mutation traps the parser; accepted values survive a round trip", arguments: seeds)
     func survives(seed: String) throws {
         var random = SplitMix(state: 0x5EED)
         let interesting = Array("{}[]\",:\\u0123456789abcdefE+-. \n\u{0}\u{1F}".utf8) + [0x80, 0xC3, 0xED, 0xF4, 0xFF]
@@ -40,7 +40,7 @@ import Testing
 }
 
 extension JSONMutationTests {
-    @Test("A text that was cut off is refused, wherever it was cut", arguments: seeds)
+    @Test("Refuses every truncated text", arguments: seeds)
     func refusesPrefixes(seed: String) throws {
         let bytes = Array(seed.utf8)
         let end = (bytes.lastIndex { $0 != UInt8(ascii: "\n") } ?? 0) + 1

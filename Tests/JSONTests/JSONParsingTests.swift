@@ -3,7 +3,7 @@ import Testing
 
 /// What is taken, what is refused, and where (RFC 8259).
 @Suite struct JSONParsingTests {
-    @Test("A value is read as what it says", arguments: accepted)
+    @Test("Reads values", arguments: accepted)
     func accepts(text: String, expected: JSONValue) throws {
         #expect(try JSONValue(parsing: text.utf8) == expected)
     }
@@ -26,7 +26,7 @@ import Testing
         ("\"\u{2028}\"", .string("\u{2028}")),
     ]
 
-    @Test("A number is the nearest one there is", arguments: numbers)
+    @Test("A number is the nearest representable one", arguments: numbers)
     func readsNumbers(text: String, expected: JSONValue) throws {
         #expect(try JSONValue(parsing: text.utf8) == expected)
     }
@@ -47,7 +47,7 @@ import Testing
         ("2.2250738585072011e-308", .number(Double.leastNormalMagnitude.nextDown)),
     ]
 
-    @Test("Anything else is refused at the byte where it goes wrong", arguments: refused)
+    @Test("Refuses anything else at the first wrong byte", arguments: refused)
     func refuses(text: String, offset: Int) {
         #expect { try JSONValue(parsing: text.utf8) } throws: { ($0 as? JSONError)?.offset == offset }
     }
@@ -73,7 +73,7 @@ import Testing
         (#""\ud800\u0041""#, 3),
     ]
 
-    @Test("A string of bytes that are not UTF-8 is refused", arguments: notUTF8)
+    @Test("Refuses a string with bytes that are not UTF-8", arguments: notUTF8)
     func refusesInvalidUTF8(bytes: [UInt8]) {
         let quoted = [UInt8(ascii: "\"")] + bytes + [UInt8(ascii: "\"")]
         #expect { try JSONValue(parsing: quoted) } throws: { ($0 as? JSONError)?.offset == 0 }
@@ -87,7 +87,7 @@ import Testing
         [0xFE], [0xFF], [0x61, 0xFF, 0x61],
     ]
 
-    @Test("Bytes that are not UTF-8 are refused outside of strings")
+    @Test("Refuses bytes outside strings that are not UTF-8")
     func refusesStrayBytes() {
         for byte in UInt8(0x80)...0xFF {
             #expect(throws: JSONError.self) { try JSONValue(parsing: [byte]) }
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("Arrays and objects may stand 64 deep inside each other, and not deeper", arguments: ["[", #"{"a":"#])
+    @Test("Limits nesting to 64 arrays and objects", arguments: ["[", #"{"a":"#])
     func limitsDepth(opening: String) throws {
         let closing = opening == "[" ? "]" : "}"
         func nested(_ depth: Int) -> [UInt8] {
@@ -113,7 +113,7 @@ import Testing
         #expect(throws: JSONError.self) { try JSONValue(parsing: nested(1), maximumDepth: -1) }
     }
 
-    @Test("A number may be 1,024 bytes long, and not longer")
+    @Test("Limits numbers to 1,024 bytes")
     func limitsNumbers() throws {
         let longest = String(repeating: "9", count: 1024)
         #expect(throws: JSONError.self) { try JSONValue(parsing: longest.utf8) }
@@ -122,7 +122,7 @@ import Testing
         #expect(throws: JSONError.self) { try JSONValue(parsing: (fraction + "3").utf8) }
     }
 
-    @Test("Names are compared byte by byte, in small and in large objects")
+    @Test("Compares names byte by byte, in small and large objects")
     func comparesNames() throws {
         // “é” in one scalar value and in two: equal to Swift, two names to JSON.
         let both = try JSONValue(parsing: "{\"\u{E9}\":1,\"e\u{301}\":2}".utf8)
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("Values answer only for what they are")
+    @Test("Values have accessors for their own type only")
     func accessors() throws {
         let value = try JSONValue(parsing: #"{"s":"x","i":7,"d":1.5,"w":2.0,"b":true,"a":[1],"n":null,"big":1e300}"#.utf8)
         #expect(value["s"]?.string == "x")
@@ -158,7 +158,7 @@ import Testing
         #expect(JSONValue.array([])["s"] == nil)
     }
 
-    @Test("An error says what and where")
+    @Test("An error has a reason and an offset")
     func describesErrors() {
         #expect { try JSONValue(parsing: "[1,]".utf8) } throws: { "\($0)" == "Expected a value at byte 3" }
         #expect { try JSONValue(parsing: "[1".utf8) } throws: { "\($0)" == "Unexpected end of the text at byte 2" }

@@ -2,7 +2,7 @@ import JSON
 import Testing
 
 @Suite struct JSONWriterTests {
-    @Test("Commas stand between members and elements, and nowhere else")
+    @Test("Writes commas only between members and elements")
     func placesCommas() {
         var writer = JSONWriter()
         writer.beginObject()
@@ -27,7 +27,7 @@ import Testing
         #expect(text(writer) == #"{"a":1,"b":[1,"x",{},[],null,{"raw":true}],"c":{"d":1.5},"e":true}"#)
     }
 
-    @Test("A member that is absent is null")
+    @Test("An absent member is null")
     func writesAbsentMembers() {
         var writer = JSONWriter()
         writer.beginObject()
@@ -42,7 +42,7 @@ import Testing
         #expect(text(writer) == #"{"s":null,"i":null,"l":null,"d":null,"b":null,"v":null,"w":[null]}"#)
     }
 
-    @Test("Strings are escaped where they must be", arguments: strings)
+    @Test("Escapes strings if necessary", arguments: strings)
     func escapes(string: String, expected: String) throws {
         var writer = JSONWriter()
         writer.value(string)
@@ -57,7 +57,7 @@ import Testing
         #expect(text(named) == "{\(expected):null}")
     }
 
-    @Test("Every character of the lower planes reads back as itself")
+    @Test("Every character of the lower planes survives a round trip")
     func writesEveryCharacter() throws {
         var all = ""
         for value in UInt32(0)..<0x1_1000 {
@@ -74,7 +74,7 @@ import Testing
         ("a long string, longer than Swift keeps inside: \"x\"", #""a long string, longer than Swift keeps inside: \"x\"""#),
     ]
 
-    @Test("Numbers read back as themselves", arguments: numbers)
+    @Test("Numbers survive a round trip", arguments: numbers)
     func writesNumbers(number: JSONValue, expected: String) throws {
         let bytes = number.serialized()
         #expect(String(decoding: bytes, as: UTF8.self) == expected)
@@ -88,7 +88,7 @@ import Testing
         (.number(.leastNonzeroMagnitude), "5e-324"), (.number(-1), "-1.0"),
     ]
 
-    @Test("A number that JSON cannot say is null", arguments: [Double.nan, .infinity, -.infinity])
+    @Test("A number that JSON lacks is null", arguments: [Double.nan, .infinity, -.infinity])
     func writesNonFinite(number: Double) {
         var writer = JSONWriter()
         writer.value(number)

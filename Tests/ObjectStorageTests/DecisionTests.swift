@@ -6,7 +6,7 @@ import Testing
 @Suite
 struct DecisionTests {
     @Test(
-        "Parts grow when there would be too many, in whole MiB",
+        "Parts grow in whole MiB to limit their number",
         arguments: [
             (64 << 20 + 1, 16 << 20, 5), (10_000 * (16 << 20), 16 << 20, 10_000), (10_000 * (16 << 20) + 1, 17 << 20, 9412),
             (5 << 40, 525 << 20, 9987),
@@ -25,7 +25,7 @@ struct DecisionTests {
         #expect(end == length)
     }
 
-    @Test("Pauses double up to a limit, chance takes off a half, and tries end")
+    @Test("Pauses double up to a limit, with up to half random; attempts end")
     func pausesDouble() {
         let policy = StorageRetryPolicy(tries: 4, firstPause: .seconds(1))
         #expect((1...5).map { policy.pause(afterTry: $0, chance: 0) } == [.seconds(1), .seconds(2), .seconds(4), nil, nil])
@@ -36,7 +36,7 @@ struct DecisionTests {
     }
 
     @Test(
-        "What a service says is told apart",
+        "Classifies responses of services",
         arguments: [
             (503, "SlowDown", nil, "unavailable"), (500, "InternalError", nil, "unavailable"), (502, "", nil, "unavailable"),
             (400, "RequestTimeout", nil, "unavailable"), (429, "", nil, "unavailable"),
@@ -64,7 +64,7 @@ struct DecisionTests {
         #expect(!fault.error.message.hasSuffix(": "))
     }
 
-    @Test("The tag of parts is the digest of their digests, where they have any")
+    @Test("The tag of parts is the digest of their digests, if they have any")
     func tagIsDigestOfDigests() {
         // As `printf … | xxd -r -p | md5sum` says of the two digests.
         let digests = ["5d41402abc4b2a76b9719d911017c592", "7d793037a0760186574b0282f2f435e7"]

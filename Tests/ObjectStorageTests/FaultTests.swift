@@ -24,7 +24,7 @@ struct FaultTests {
 
     static func document(_ text: String) -> Step { .response(200, body: Array(text.utf8)) }
 
-    @Test("A request that fails in passing is sent again, whole and newly signed")
+    @Test("Repeats a request after a transient failure, whole and signed again")
     func requestIsSentAgain() async throws {
         let origin = try ScriptedOrigin { request in
             switch request.number {
@@ -50,7 +50,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A file that ends too early is no request")
+    @Test("A file that ends too early is an error")
     func shortFileIsTold() async throws {
         let origin = try Self.service { _ in nil }
         let storage = try ObjectStorage(origin, client: client)
@@ -62,7 +62,7 @@ struct FaultTests {
         #expect(origin.requests.isEmpty)
     }
 
-    @Test("A media type that cannot be sent is left out", arguments: ["text/plain\r\nX: y", "text/ü", "a\0"])
+    @Test("Omits an invalid media type", arguments: ["text/plain\r\nX: y", "text/ü", "a\0"])
     func mediaTypeIsChecked(mediaType: String) async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, [("ETag", "\"tag\"")])] }
         try await ObjectStorage(origin, client: client).upload(Upload([1]), to: "k", mediaType: mediaType)
@@ -70,7 +70,7 @@ struct FaultTests {
         #expect(origin.requests.map { $0["X"] } == [nil])
     }
 
-    @Test("A service that does not name what it has stored is asked for it", arguments: [true, false])
+    @Test("Requests the metadata of an object if the service does not return them", arguments: [true, false])
     func namelessUpload(isThere: Bool) async throws {
         let origin = try ScriptedOrigin { request in
             if request.method == "PUT" { return [.response(200)] }
@@ -86,7 +86,7 @@ struct FaultTests {
         #expect(origin.requests.map(\.method) == ["PUT", "HEAD"])
     }
 
-    @Test("Tries are bounded")
+    @Test("Limits the number of attempts")
     func triesAreBounded() async throws {
         let origin = try ScriptedOrigin { _ in [Self.fault(500, "InternalError")] }
         let storage = try ObjectStorage(origin, client: client)
@@ -117,7 +117,7 @@ struct FaultTests {
     }
 
     @Test(
-        "What does not pass is told at once, as what it is",
+        "Reports permanent failures at once with their kind",
         arguments: [
             (
                 403, "SignatureDoesNotMatch", [],
@@ -139,7 +139,7 @@ struct FaultTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test("HEAD and DELETE take 404 for an answer")
+    @Test("HEAD and DELETE accept 404")
     func missingObjectIsNoFault() async throws {
         let origin = try ScriptedOrigin { request in
             request.method == "HEAD" ? [.text("HTTP/1.1 404 No\r\n\r\n")] : [Self.fault(404, "NoSuchKey")]
@@ -151,7 +151,7 @@ struct FaultTests {
     }
 
     @Test(
-        "Lists that make no sense are refused",
+        "Refuses inconsistent lists",
         arguments: [
             "", "<ListBucketResult>", "<Other/>", "<ListBucketResult><Contents><Key>p/a</Key></Contents></ListBucketResult>",
             "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>", "<!DOCTYPE a><ListBucketResult/>",
@@ -175,7 +175,7 @@ struct FaultTests {
             + "<LastModified>2026-11-23T00:00:00.000Z</LastModified></Contents></ListBucketResult>"
     }
 
-    @Test("A list is read, its escapes undone, and asked for as it should be")
+    @Test("Reads a list and its escapes, and sends the expected query")
     func listIsRead() async throws {
         let origin = try ScriptedOrigin { _ in
             [
@@ -194,7 +194,7 @@ struct FaultTests {
     }
 
     /// As radosgw of Ceph 16.2 answers: with escapes where they are asked for, and never with EncodingType.
-    @Test("A list of uploads is read of a service that does not say whether its keys are encoded")
+    @Test("Reads a list of uploads without a declared encoding")
     func uploadsAreRead() async throws {
         let origin = try ScriptedOrigin { request in
             let key = request.target.contains("encoding-type") ? "p%C3%A4%20%2B%25/1/a%20b" : "pä +%/1/a b"
@@ -218,7 +218,7 @@ struct FaultTests {
             ])
     }
 
-    @Test("An answer that is too large is refused")
+    @Test("Refuses a response that is too large")
     func largeAnswerIsRefused() async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, body: [UInt8](repeating: 0x20, count: 2000))] }
         let storage = try ObjectStorage(origin, client: client) { $0.answerBytes = 1000 }
@@ -276,7 +276,7 @@ struct FaultTests {
         }
     }
 
-    @Test("Parts are sent, and put together in order")
+    @Test("Sends parts, and joins them in order")
     func partsAreSent() async throws {
         let origin = try Self.service { _ in nil }
         let object = try await storage(origin).upload(Upload(Self.content), to: "k", mediaType: "audio/mpeg")
@@ -294,7 +294,7 @@ struct FaultTests {
         #expect(!origin.requests.contains { $0.method == "DELETE" })
     }
 
-    @Test("What is 200 and an error is an error", arguments: [("InternalError", true), ("AccessDenied", false), ("", true)])
+    @Test("A response with status 200 and an error is an error", arguments: [("InternalError", true), ("AccessDenied", false), ("", true)])
     func lateErrorIsNoticed(code: String, passes: Bool) async throws {
         let completions = Atomic(0)
         let origin = try Self.service { request in
@@ -312,7 +312,7 @@ struct FaultTests {
         #expect(origin.requests.contains { $0.method == "DELETE" && $0.target.hasSuffix("?uploadId=u%2F1") } == !passes)
     }
 
-    @Test("A lost answer to the completion is made up for by the object's length and tag", arguments: [true, false])
+    @Test("Verifies the object's length and tag after a lost response to the completion", arguments: [true, false])
     func lostCompletionIsProved(isProved: Bool) async throws {
         let completions = Atomic(0)
         let origin = try Self.service { request in
@@ -337,7 +337,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A part that cannot be sent ends the upload, which is given up")
+    @Test("A part that cannot be sent aborts the upload")
     func failedPartEndsUpload() async throws {
         let origin = try Self.service { request in
             request.method == "PUT" && request.target.contains("partNumber=3&") ? [Self.fault(403, "AccessDenied")] : nil
@@ -350,7 +350,7 @@ struct FaultTests {
         #expect(!origin.requests.contains { $0.method == "POST" && $0.target.hasSuffix("?uploadId=u%2F1") })
     }
 
-    @Test("A file that has another digest or too few bytes is not completed", arguments: [true, false])
+    @Test("Does not complete a file with another digest or too few bytes", arguments: [true, false])
     func changedFileIsNotCompleted(isShort: Bool) async throws {
         let origin = try Self.service { _ in nil }
         let storage = try storage(origin)
@@ -365,7 +365,7 @@ struct FaultTests {
         #expect(!origin.requests.contains { $0.method == "POST" && $0.target.hasSuffix("?uploadId=u%2F1") })
     }
 
-    @Test("A cancelled upload is given up before it returns")
+    @Test("A cancelled upload is aborted before it returns")
     func cancelledUploadIsGivenUp() async throws {
         let stalled = Gate()
         let origin = try Self.service { request in

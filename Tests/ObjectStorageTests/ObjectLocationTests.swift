@@ -4,7 +4,7 @@ import Testing
 
 @Suite
 struct ObjectLocationTests {
-    @Test("A bucket alone is at AWS, and all else can be said")
+    @Test("A bucket alone is at AWS; parameters change everything else")
     func locationIsRead() throws {
         let plain = try ObjectLocation(parsing: "s3://my-bucket.1")
         #expect(plain.bucket == "my-bucket.1")
@@ -25,7 +25,7 @@ struct ObjectLocationTests {
     }
 
     @Test(
-        "What is wrong is named, and what is accepted",
+        "A refusal names the fault and the accepted form",
         arguments: [
             ("https://b/p", "s3://"), ("s3:b", "s3://"), ("s3://", "bucket"), ("s3:///p", "bucket"), ("s3://b c", "bucket"),
             ("s3://-b", "bucket"), ("s3://\(String(repeating: "b", count: 256))", "bucket"), ("s3://b/p#q", "prefix"),

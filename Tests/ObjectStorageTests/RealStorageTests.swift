@@ -45,7 +45,7 @@ struct RealStorageTests {
 
     static let keys = ["id/7", "with space", "ü/€/\u{65}\u{301}", "a\"b'c", "a+b", "100%", "a%20b", "a&b=c?d#e", "(~*!$,;:@)"]
 
-    @Test("An object is stored, described, listed, read by a signed URL, and removed", arguments: keys)
+    @Test("Stores, describes, lists, reads by a signed URL, and removes an object", arguments: keys)
     func objectIsKept(key: String) async throws {
         let storage = try await bucket()
         let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ $0 >> 8) }
@@ -96,7 +96,7 @@ struct RealStorageTests {
         #expect(response.body.isEmpty)
     }
 
-    @Test("Files of any length around the limits of parts arrive as they are", arguments: [64 << 20, 64 << 20 + 1, 200 << 20])
+    @Test("Stores files of any length around the limits of parts", arguments: [64 << 20, 64 << 20 + 1, 200 << 20])
     func largeFileArrives(length: Int64) async throws {
         let storage = try await bucket()
         // Around the ends of parts.
@@ -114,7 +114,7 @@ struct RealStorageTests {
         #expect(uploads.items.isEmpty)
     }
 
-    @Test("Lists go on page by page, in the order of bytes")
+    @Test("Lists pages in the order of bytes")
     func listsGoOn() async throws {
         let storage = try await bucket()
         let keys = (0..<1003).map { "k/\(10_000 + $0)" }
@@ -145,7 +145,7 @@ struct RealStorageTests {
         #expect(other.items.isEmpty)
     }
 
-    @Test("An upload that is cancelled leaves nothing behind")
+    @Test("A cancelled upload leaves nothing")
     func cancelledUploadLeavesNothing() async throws {
         let storage = try await bucket { $0.parallelParts = 1 }
         let upload = try Upload(sparse: 200 << 20, marks: [])
@@ -169,7 +169,7 @@ struct RealStorageTests {
         #expect(object == nil)
     }
 
-    @Test("The service refuses what is signed with a wrong key")
+    @Test("The service refuses a wrong key")
     func wrongKeyIsRefused() async throws {
         let storage = try await bucket(secret: "wrong")
         let error = await failure { () async throws(ObjectStorageError) in _ = try await storage.ownership(for: "us", noting: "1")
@@ -181,7 +181,7 @@ struct RealStorageTests {
         #expect(error?.message.contains("wrong") == false)
     }
 
-    @Test("A file that has another digest is not stored", arguments: [false, true])
+    @Test("Does not store a file with another digest", arguments: [false, true])
     func wrongDigestIsRefused(inParts: Bool) async throws {
         let storage = try await bucket { if inParts { $0.singleUpload = 0 } }
         let upload = try Upload([1, 2, 3])
@@ -194,7 +194,7 @@ struct RealStorageTests {
         #expect(object == nil)
     }
 
-    @Test("A location is one owner's; whether it is there is found as well")
+    @Test("A location has one owner; its existence is detected")
     func claimsLocation() async throws {
         let storage = try await bucket()
         #expect(try await storage.ownership(for: "us", noting: "1") == .nobody)

@@ -48,7 +48,7 @@ struct RequestSignerTests {
             signature: "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"),
     ]
 
-    @Test("Requests are signed as in AWS's examples", arguments: examples)
+    @Test("Signs requests as in AWS's examples", arguments: examples)
     func requestsAreSigned(example: Example) {
         let fields = signer.fields(
             method: example.method, host: host, path: RequestSigner.encodePath(example.path), query: example.query,
@@ -61,7 +61,7 @@ struct RequestSignerTests {
         #expect(Dictionary(fields.map { ($0.name, $0.value) }) { $1 } == expected)
     }
 
-    @Test("A URL is signed as in AWS's example")
+    @Test("Signs a URL as in AWS's example")
     func urlIsSigned() {
         let query = signer.signedQuery(host: host, path: "/test.txt", validFor: 86_400, now: now)
         #expect(
@@ -71,7 +71,7 @@ struct RequestSignerTests {
                 + "&X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404")
     }
 
-    @Test("Another day has another key, and the first one its own again")
+    @Test("Each day has its own key, also after another day")
     func keyIsThatOfItsDay() throws {
         let later = try #require(Timestamp(parsing: "2013-05-25T00:00:00Z"))
         let queries = [now, later, now].map { signer.signedQuery(host: host, path: "/test.txt", validFor: 86_400, now: $0) }
@@ -84,7 +84,7 @@ struct RequestSignerTests {
     static let credentials = ObjectCredentials(
         accessKeyID: "AKIAIOSFODNN7EXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
 
-    @Test("A session token is sent and signed, in fields and in URLs")
+    @Test("Sends and signs a session token in fields and URLs")
     func tokenIsSigned() throws {
         let credentials = try #require(ObjectCredentials(accessKeyID: "id", secretAccessKey: "secret", sessionToken: "to/ken=="))
         let signer = RequestSigner(credentials: credentials, region: "r")
@@ -96,7 +96,7 @@ struct RequestSignerTests {
     }
 
     @Test(
-        "Paths and queries are encoded once, and queries sorted by bytes",
+        "Encodes paths and queries once, and sorts queries by bytes",
         arguments: [
             ("/a b/c~d+é", "/a%20b/c~d%2B%C3%A9"), ("/a//b/../%20", "/a//b/../%2520"), ("/", "/"), ("", ""),
         ])
@@ -107,13 +107,13 @@ struct RequestSignerTests {
     }
 
     @Test(
-        "The time that a URL is valid for is kept within what services take",
+        "Keeps the validity of a URL within the accepted range",
         arguments: [(0, 1), (-5, 1), (60, 60), (1 << 40, 604_800)])
     func validityIsClamped(asked: Int, used: Int) {
         #expect(signer.signedQuery(host: host, path: "/", validFor: asked, now: now).contains("&X-Amz-Expires=\(used)&"))
     }
 
-    @Test("Credentials come from the environment, and are not printed")
+    @Test("Reads credentials from the environment, and never prints them")
     func credentialsAreRead() throws {
         let names = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"]
         for (values, isValid) in [

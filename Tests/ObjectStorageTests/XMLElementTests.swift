@@ -4,7 +4,7 @@ import Testing
 
 @Suite
 struct XMLElementTests {
-    @Test("Elements, text, entities and what is passed over")
+    @Test("Reads elements, text and entities, and skips the rest")
     func documentIsRead() throws {
         let text = """
             \u{FEFF}<?xml version="1.0" encoding="UTF-8"?>
@@ -30,12 +30,12 @@ struct XMLElementTests {
         String(repeating: "<a>", count: 1_000_000), "<a>" + String(repeating: "<b/>", count: 100_000) + "</a>",
     ]
 
-    @Test("What is no document, too deep or too large is refused", arguments: hostile)
+    @Test("Refuses documents that are invalid, too deep or too large", arguments: hostile)
     func hostileTextIsRefused(text: String) {
         #expect(throws: XMLElement.ParsingError.self) { try XMLElement.parse(Array(text.utf8)) }
     }
 
-    @Test("Any beginning of a document, and any with one byte changed, is read or refused")
+    @Test("Reads or refuses every truncated or mutated document")
     func damagedTextIsHandled() {
         let whole = Array("<?xml?><a x='1'><b>&amp;é<![CDATA[]]></b><!-- --><c/></a>".utf8)
         var accepted = 0

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PawlClient
 
-@Suite("What pawl add asks for")
+@Suite("Requests of pawl add")
 struct AddRequestTests {
     private static func result(_ id: String, file: Bool, parts: Bool) -> SearchMemory.Result {
         SearchMemory.Result(id: id, name: "the \(id)", isDownloadable: file, hasParts: parts)
@@ -21,7 +21,7 @@ struct AddRequestTests {
     private static func named(_ source: AddRequest.Source, _ id: String) -> AddRequest { AddRequest(source, name: "the \(id)") }
 
     @Test(
-        "a number or an id means a file, or a work where there is none or formats are chosen",
+        "A number or id means a file, or a work if it has no file or formats are given",
         arguments: [
             ("1", false, [named(.item("a:song"), "a:song")]), ("2", false, [named(.work("a:album"), "a:album")]),
             ("2-3", false, [named(.work("a:album"), "a:album"), named(.item("a:both"), "a:both")]),
@@ -39,7 +39,7 @@ struct AddRequestTests {
         #expect(try AddRequest.requests(operand, Self.memory, choosesFormats: choosesFormats) == expected)
     }
 
-    @Test("a part that was listed goes by its work's label, like all that are ordered together")
+    @Test("A listed part gets its work's label")
     func parts() throws {
         let listing = SearchMemory.Listing(
             term: "a:album", work: "the album", results: [Self.result("a:part", file: true, parts: false)])
@@ -52,7 +52,7 @@ struct AddRequestTests {
     }
 
     @Test(
-        "what means nothing is refused before anything is sent",
+        "Refuses unusable operands before any request",
         arguments: [
             ("4", false, "'the a:artist' has nothing to download"), ("1-5", false, "there is no 5"),
             ("1", true, "'the a:song' has no parts"), ("a:song", true, "'the a:song' has no parts"),
@@ -70,7 +70,7 @@ struct AddRequestTests {
     }
 
     @Test(
-        "only what was chosen is sent",
+        "Sends given options only",
         arguments: [
             ([], AddRequest.Source.url("http://a.example/"), #"{"url":"http://a.example/"}"#),
             (["--paused", "-l", "x", "-l", "y"], .item("a:1"), #"{"trackId":"a:1","labels":["x","y"],"paused":true}"#),

@@ -10,7 +10,7 @@ struct EventStreamTests {
     private static func event(_ name: String, _ data: String) -> Event { Event(name: name, data: Array(data.utf8)) }
 
     @Test(
-        "events are read as the specification says, however they are cut",
+        "Reads events as in the specification, in every division",
         arguments: [
             ("event: a\ndata: x\n\n", [event("a", "x")]), ("data: x\r\ndata:y\r\n\r\n", [event("message", "x\ny")]),
             ("data: x\r\rdata: y\r\r", [event("message", "x"), event("message", "y")]), (": comment\n\n", []),
@@ -24,13 +24,13 @@ struct EventStreamTests {
         #expect(try text.utf8.flatMap { try slow.parse([$0]) } == expected)
     }
 
-    @Test("an event without end is refused", arguments: ["data: 123456789012345", "data: 12345\ndata: 12345\ndata: 12345\n"])
+    @Test("Refuses an endless event", arguments: ["data: 123456789012345", "data: 12345\ndata: 12345\ndata: 12345\n"])
     func limit(text: String) {
         var parser = EventStreamParser(limit: 12)
         #expect(throws: EventStreamParser.TooLong.self) { try parser.parse(Array(text.utf8)) }
     }
 
-    @Test("any bytes are read the same however they are cut", arguments: 1...50)
+    @Test("Reads any bytes equally in every division", arguments: 1...50)
     func anyBytes(seed: UInt64) throws {
         var state = seed &* 0x9E37_79B9_7F4A_7C15
         func next() -> Int {
@@ -60,7 +60,7 @@ struct EventStreamTests {
         ])
     }
 
-    @Test("a slow reader finds each change of state, and of progress the latest")
+    @Test("A slow reader gets each change of state, and the latest progress")
     func inbox() {
         var inbox = EventInbox()
         for bytes in 1...1000 { inbox.add(.download(Self.download("1", "downloading", Int64(bytes)))) }
@@ -76,7 +76,7 @@ struct EventStreamTests {
         #expect(inbox.takeAll().isEmpty)
     }
 
-    @Test("an event is one line of JSON")
+    @Test("An event is one line of JSON")
     func line() {
         #expect(ServiceEvent.removed("1").line == #"{"event":"removed","data":{"id":"1"}}"#)
         #expect(ServiceEvent(Event(name: "download", data: Array("{}".utf8))) == .download(.object([])))

@@ -2,12 +2,12 @@ import Testing
 
 @testable import PawlClient
 
-@Suite("Beginnings of identifiers")
+@Suite("Beginnings of ids")
 struct IDMatchTests {
     private static let ids = ["01AAAA", "01AABB", "01B", "01BCCC"]
 
     @Test(
-        "a beginning means a download if it is the only one, or the whole of one",
+        "A beginning selects a unique match or an exact id",
         arguments: [
             ("01AAA", IDMatch.one("01AAAA")), ("01B", .one("01B")), ("01BC", .one("01BCCC")), ("02", .none("02")),
             ("01AA", .several("01AA", ["01AAAA", "01AABB"])), ("", .several("", ids)),
@@ -16,12 +16,12 @@ struct IDMatchTests {
         #expect(IDMatch(beginning, among: Self.ids) == expected)
     }
 
-    @Test("one download is not meant by nothing")
+    @Test("An empty beginning selects nothing")
     func empty() {
         #expect(IDMatch("", among: ["01A"]) == .several("", ["01A"]))
     }
 
-    @Test("what is ambiguous is refused with examples")
+    @Test("Refuses an ambiguous beginning with examples")
     func refusal() {
         #expect(throws: RemoteError.local("'01A' is the beginning of 2 IDs, such as 01AAAA and 01AABB: give more characters")) {
             try IDMatch("01A", among: Self.ids).id()
@@ -29,7 +29,7 @@ struct IDMatchTests {
     }
 
     @Test(
-        "the fewest characters that tell identifiers apart",
+        "Finds the minimum length of distinct ids",
         arguments: [
             ([], 8), (["01AAAAAAAAAA"], 8), (["01AAAAAAAAAA", "01AAAAAAAAAB"], 12), (["0123456789AX", "0123456789BX"], 11),
         ])

@@ -11,7 +11,7 @@ struct ListingTests {
 
     private func lines(_ table: TextTable, width: Int? = nil) -> [String] { table.lines(width: width, Appearance()).map(\.plain) }
 
-    @Test("a result says whether it has a file, parts, neither, or is a download already")
+    @Test("A result shows its file, parts, lack of both, or download")
     func results() throws {
         let results = try json(
             #"[{"name":"Song","durationMs":61000,"downloadUrl":"http://a.example/"},"#
@@ -25,7 +25,7 @@ struct ListingTests {
         }
     }
 
-    @Test("parts have numbers, formats, times and sizes, and what does not fit goes, but neither number nor name")
+    @Test("Parts have numbers, formats, times and sizes; narrow tables keep number and name")
     func parts() throws {
         let parts = try json(
             #"[{"name":"One","format":"VBR MP3","bytes":1048576,"durationMs":61000,"downloadUrl":"http://a.example/1"},"#
@@ -40,7 +40,7 @@ struct ListingTests {
         #expect(lines(ClientCommand.table(ofParts: songs)) == ["#  NAME  TIME  STATE", "1  One   1:01  "])
     }
 
-    @Test("formats tell which of them are listed")
+    @Test("Marks listed formats")
     func formats() throws {
         let formats = try json(
             #"[{"name":"Flac","count":8,"bytes":46137344,"source":"original","selected":true},"#
@@ -53,7 +53,7 @@ struct ListingTests {
     }
 
     @Test(
-        "a total has what is known of all parts",
+        "A total has the values known of all parts",
         arguments: [
             (#"[{"bytes":1024,"durationMs":61000},{"bytes":1024,"durationMs":60000}]"#, "2 parts, 2.0 KiB, 2:01"),
             (#"[{"bytes":1024,"durationMs":61000}]"#, "1 part, 1.0 KiB, 1:01"),
@@ -65,7 +65,7 @@ struct ListingTests {
     }
 
     @Test(
-        "a state has the place of what waits for its turn",
+        "The state of a queued download has its position",
         arguments: [
             (#""state":"queued","position":0"#, "queued #1"), (#""state":"queued","position":null"#, "queued"),
             (#""state":"queued","position":9223372036854775807"#, "queued"),

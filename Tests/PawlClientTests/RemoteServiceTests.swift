@@ -13,7 +13,7 @@ import Testing
 @testable import HTTPClient
 @testable import PawlClient
 
-@Suite("A running service, seen by a client", .timeLimit(.minutes(3)))
+@Suite("A client of a running service", .timeLimit(.minutes(3)))
 struct RemoteServiceTests {
     /// Starts a service that may download from a demo upstream, and hands both to `body`.
     private func withService(
@@ -53,7 +53,7 @@ struct RemoteServiceTests {
         }
     }
 
-    @Test("downloads are added, found by the beginning of their identifier, commanded and forgotten")
+    @Test("Adds downloads, finds them by the beginning of an id, and sends commands")
     func downloads() async throws {
         try await withService { server, origin in
             let service = try client(server)
@@ -77,7 +77,7 @@ struct RemoteServiceTests {
         }
     }
 
-    @Test("a list goes on over pages, up to its limit")
+    @Test("Reads pages of a list up to the limit")
     func pages() async throws {
         try await withService { server, origin in
             let service = try client(server)
@@ -98,7 +98,7 @@ struct RemoteServiceTests {
         }
     }
 
-    @Test("a token that is missing or wrong is told apart from a service that is not there")
+    @Test("Distinguishes missing and wrong tokens from an unreachable service")
     func errors() async throws {
         try await withService(token: "right") { server, _ in
             for (arguments, hasToken) in [([], false), (["--token", "wrong"], true)] {
@@ -123,7 +123,7 @@ struct RemoteServiceTests {
         #expect(error?.message.contains("the service at http://127.0.0.1:1 is unreachable") == true)
     }
 
-    @Test("what is no Pawl service is said to be none")
+    @Test("Recognises a server that is not a Pawl service")
     func strangers() async throws {
         let upstream = DemoUpstream(configuration: DemoUpstream.Configuration(pace: 0))
         let origin = try upstream.start()
@@ -135,7 +135,7 @@ struct RemoteServiceTests {
         await upstream.shutdown()
     }
 
-    @Test("events come as they happen, the snapshot first")
+    @Test("Receives events live, the snapshot first")
     func events() async throws {
         try await withService { server, origin in
             let service = try client(server)
@@ -160,7 +160,7 @@ struct RemoteServiceTests {
         }
     }
 
-    @Test("a stream of events that carries only comments is no silence")
+    @Test("A stream with comments only is not silent")
     func idleStream() throws {
         let service = try client("http://127.0.0.1:9")
         defer { service.close() }
@@ -177,7 +177,7 @@ struct RemoteServiceTests {
         #expect(now <= start + .seconds(3600 + 90))
     }
 
-    @Test("requests go in pieces that a request can hold")
+    @Test("Divides requests into batches within the limits")
     func batches() {
         let small = JSONValue.object([JSONMember(name: "url", value: .string("http://a.example/"))])
         let large = JSONValue.object([JSONMember(name: "url", value: .string(String(repeating: "x", count: 300_000)))])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PawlClient
 
-@Suite("What was listed last")
+@Suite("The memory of the last lists")
 struct SearchMemoryTests {
     private static func result(_ id: String, _ name: String) -> SearchMemory.Result {
         SearchMemory.Result(id: id, name: name, isDownloadable: true, hasParts: false)
@@ -18,7 +18,7 @@ struct SearchMemoryTests {
         term: "itunes:collection:4", work: "Album", results: [result("itunes:1", "One"), result("itunes:2", "Two")])
 
     @Test(
-        "numbers count from one, and what is not there is named with what there is",
+        "Numbers start at one; an unknown number is refused with the count",
         arguments: [
             (1...2, search, nil), (1...2, parts, nil), (4...4, search, "for 'bach', has 3 results: there is no 4"),
             (2...5, search, "there is no 5"), (3...3, parts, "the list of 'Album' has 2 parts: there is no 3"),
@@ -36,7 +36,7 @@ struct SearchMemoryTests {
     }
 
     @Test(
-        "it is kept where the environment says",
+        "The environment names the file",
         arguments: [
             (["XDG_STATE_HOME": "/state", "HOME": "/home/me"], "/state/pawl/search.json"),
             (["XDG_STATE_HOME": "relative", "HOME": "/home/me"], "/home/me/.local/state/pawl/search.json"),
@@ -48,7 +48,7 @@ struct SearchMemoryTests {
 
     private func json(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
 
-    @Test("what is kept is what is read; parts are kept beside the search that they came of, until the next one")
+    @Test("Reads the stored lists; parts are stored beside their search until the next one")
     func keeping() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/state/pawl/search.json"
@@ -80,7 +80,7 @@ struct SearchMemoryTests {
         #expect(SearchMemory.read(path) == SearchMemory(search: found))
     }
 
-    @Test("where nothing can be kept, that is said, and anything else than what was kept is as if nothing was")
+    @Test("Reports if nothing can be stored; other contents count as an empty memory")
     func failures() throws {
         let directory = try TemporaryDirectory()
         let response = try json(#"{"term":"t","results":[]}"#)

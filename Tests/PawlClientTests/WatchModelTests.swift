@@ -6,7 +6,7 @@ import Testing
 
 @testable import PawlClient
 
-@Suite("What pawl watch shows")
+@Suite("The screen of pawl watch")
 struct WatchModelTests {
     private func download(_ id: String, _ state: String, name: String? = nil, updated: String = "2026-01-01") -> JSONValue {
         let members: [(String, JSONValue)] = [
@@ -24,14 +24,14 @@ struct WatchModelTests {
         return model
     }
 
-    @Test("what moves comes first, and of what has ended the latest")
+    @Test("Transferring downloads come first, then waiting ones, then the latest ended ones")
     func order() {
         var model = model([("1", "completed"), ("2", "paused"), ("3", "downloading"), ("4", "queued"), ("5", "retrying")])
         model.take(.download(download("6", "failed", updated: "2026-01-02")))
         #expect(model.rows.map(\.id) == ["3", "5", "4", "2", "6", "1"])
     }
 
-    @Test("a list that is older than the stream changes nothing that the stream told")
+    @Test("A list older than the stream changes no download of the stream")
     func staleList() {
         var model = model([("1", "downloading"), ("2", "downloading")])
         model.take(.snapshot([download("1", "downloading")]))
@@ -43,7 +43,7 @@ struct WatchModelTests {
         #expect(model.downloads.mapValues(\.status.state) == ["1": .completed, "3": .queued])
     }
 
-    @Test("a change of state is told of once")
+    @Test("Reports a change of state once")
     func changes() {
         var model = model([("1", "queued")])
         #expect(model.take(.download(download("1", "downloading")))?.id == "1")
@@ -52,7 +52,7 @@ struct WatchModelTests {
     }
 
     @Test(
-        "watching some downloads is over when they have ended",
+        "Watching chosen downloads ends when all have ended",
         arguments: [
             (["completed", "completed"], true, true), (["completed", "failed"], true, false),
             (["completed", "paused"], false, false),
@@ -70,7 +70,7 @@ struct WatchModelTests {
         #expect(model.isComplete == isComplete)
     }
 
-    @Test("keys choose a download and command it; cancelling asks first")
+    @Test("Keys select and command a download; cancelling needs a confirmation")
     func keys() {
         var model = model([("1", "downloading"), ("2", "queued"), ("3", "paused"), ("4", "completed")])
         _ = model.screen(TerminalDevice.Size(columns: 80, rows: 24), now: .now, Appearance())
@@ -93,7 +93,7 @@ struct WatchModelTests {
         #expect(model.take(.interrupt) == .quit)
     }
 
-    @Test("the chosen one stays chosen when the order changes, and stays on the screen")
+    @Test("The selected download stays selected and visible when the order changes")
     func scrolling() {
         var model = model((10..<60).map { (String($0), "queued") })
         let size = TerminalDevice.Size(columns: 80, rows: 14)
@@ -110,7 +110,7 @@ struct WatchModelTests {
         #expect(screen.last?.plain.contains("more below") == true)
     }
 
-    @Test("at every size the screen fits, and a hostile name is drawn as text", arguments: [1, 2, 3, 5, 10, 40, 80, 200])
+    @Test("The screen fits every size, and draws hostile names as text", arguments: [1, 2, 3, 5, 10, 40, 80, 200])
     func sizes(columns: Int) {
         var model = model([("1", "downloading")])
         model.take(.download(download("2", "failed", name: "\u{1B}]0;owned\u{7}\r\n\u{202E}x")))

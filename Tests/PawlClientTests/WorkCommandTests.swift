@@ -9,7 +9,7 @@ import Testing
 
 @testable import PawlClient
 
-@Suite("Works, commanded by a client", .timeLimit(.minutes(3)))
+@Suite("Commands on works", .timeLimit(.minutes(3)))
 struct WorkCommandTests {
     /// What archive and iTunes have here: the item `x` with two files in one format and one in another; the album 7 with two songs, of
     /// which the second has no link. Everything else is a file.
@@ -83,7 +83,7 @@ struct WorkCommandTests {
         try result.get()
     }
 
-    @Test("an id that was never listed is a work if the service knows its parts, at the cost of one request to the source")
+    @Test("An unlisted id is a work if the service knows its parts, with one request to the source")
     func works() async throws {
         try await withService { bench in
             #expect(try await bench.run("add", "--paused", "archive:x") == 0)
@@ -99,7 +99,7 @@ struct WorkCommandTests {
         }
     }
 
-    @Test("formats choose among the parts, and one that there is not is refused")
+    @Test("Selects parts by format, and refuses an unknown format")
     func formats() async throws {
         try await withService { bench in
             #expect(try await bench.run("add", "--format", "Ogg", "archive:x") == 1)
@@ -116,7 +116,7 @@ struct WorkCommandTests {
         }
     }
 
-    @Test("parts that are refused, and ids of nothing, fail the command and keep nothing else from being added")
+    @Test("Refused parts and unknown ids fail the command, and the others are added")
     func refusals() async throws {
         try await withService { bench in
             let status = try await bench.run("add", "--paused", "itunes:collection:7", "archive:none", "archive:x/b.mp3")
@@ -130,7 +130,7 @@ struct WorkCommandTests {
         }
     }
 
-    @Test("a download that waits is moved, and one that does not is refused")
+    @Test("Moves a waiting download, and refuses another")
     func moving() async throws {
         try await withService { bench in
             #expect(try await bench.run("add", "--paused", "archive:x") == 0)

@@ -13,7 +13,7 @@ import Testing
         return try #require(try connection.run([command], within: patience).first).rows
     }
 
-    @Test("values come back as they were sent")
+    @Test("Values survive a round trip")
     func roundTrip() throws {
         let connection = try PrivatePostgres.database().connect()
         try connection.execute(
@@ -69,7 +69,7 @@ import Testing
         #expect(try Self.rows(connection, "SELECT sum(n)::text FROM cells WHERE s = 0").first?.text(0) == "\(texts.count)")
     }
 
-    @Test("what the protocol cannot take is refused before anything is sent")
+    @Test("Refuses values that the protocol lacks before sending")
     func unsendable() throws {
         let connection = try PrivatePostgres.database().connect()
         for parameters: [PostgresValue] in [["a\0b"], [PostgresValue](repeating: 1, count: 65_536)] {
@@ -79,7 +79,7 @@ import Testing
         #expect(try Self.rows(connection, "SELECT $1::text", ["ab"]).first?.text(0) == "ab")
     }
 
-    @Test("an error in the middle takes everything back, and the connection goes on")
+    @Test("An error in a pipeline rolls back everything, and the connection stays usable")
     func rollback() throws {
         let connection = try PrivatePostgres.database().connect()
         try connection.execute(
@@ -126,7 +126,7 @@ import Testing
         #expect(!connection.isBroken)
     }
 
-    @Test("no commands are no transaction, and a statement of commands is prepared once")
+    @Test("An empty pipeline is no transaction; a statement is prepared once")
     func preparing() throws {
         let connection = try PrivatePostgres.database().connect()
         #expect(try connection.run([], within: patience).isEmpty)
@@ -137,7 +137,7 @@ import Testing
         #expect(prepared.first?.integer(0) == 1)
     }
 
-    @Test("20,000 commands of 1 KiB go in one pipeline, in clear and in TLS", arguments: ["disable", "require"])
+    @Test("Sends 20,000 commands of 1 KiB in one pipeline, with and without TLS", arguments: ["disable", "require"])
     func largePipeline(tls: String) throws {
         let database = try PrivatePostgres.database()
         guard tls == "disable" || database.server.hasTLS else { return }
@@ -156,7 +156,7 @@ import Testing
         #expect(stored.first?.integer(1) == 20_480_000)
     }
 
-    @Test("100,000 rows are passed on one by one, and the connection goes on")
+    @Test("Passes 100,000 rows one by one, and the connection stays usable")
     func streaming() throws {
         let connection = try PrivatePostgres.database().connect()
         let series = PostgresStatement("series", "SELECT n, 'row ' || n FROM generate_series(1, $1::bigint) n")
@@ -182,7 +182,7 @@ import Testing
         #expect(try connection.run([PostgresCommand(series, [2])], within: patience).first?.rows.count == 2)
     }
 
-    @Test("whoever throws at a row gets that error, and the connection is closed")
+    @Test("An error thrown at a row is rethrown, and the connection is closed")
     func streamingIsStopped() throws {
         struct Enough: Error {}
         let connection = try PrivatePostgres.database().connect()
@@ -193,7 +193,7 @@ import Testing
         #expect(connection.isBroken)
     }
 
-    @Test("a script is one transaction, and may hold what pipelines must not")
+    @Test("A script is one transaction, with commands that pipelines refuse")
     func scripts() throws {
         let connection = try PrivatePostgres.database().connect()
         let error = #expect(throws: PostgresError.self) {

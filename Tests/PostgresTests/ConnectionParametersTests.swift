@@ -10,7 +10,7 @@ struct ConnectionParametersTests {
         try ConnectionParameters(conninfo, application: "pawl")
     }
 
-    @Test("what is given wins over ours, except the encoding", .enabled(if: isLoadable, "libpq is not installed"))
+    @Test("Given parameters override the defaults, except the encoding", .enabled(if: isLoadable, "libpq is not installed"))
     func precedence() throws {
         let ours = try Self.read("postgres://alice:secret@db/pawl")
         #expect(ours.values["target_session_attrs"] == "read-write")
@@ -32,7 +32,7 @@ struct ConnectionParametersTests {
     }
 
     @Test(
-        "what cannot be read is told without the password", .enabled(if: isLoadable, "libpq is not installed"),
+        "Reports an invalid string without the password", .enabled(if: isLoadable, "libpq is not installed"),
         arguments: [
             "postgres://alice:pa@SECRET@db/pawl", "postgres://alice:pa/SECRET@db/pawl", "postgres//alice:SECRET@db/pawl",
             "host=db password=pass SECRET", "host=db password=pass SECRET=1", "postgres://alice:SECRET",
@@ -49,7 +49,7 @@ struct ConnectionParametersTests {
     }
 
     @Test(
-        "a server on another machine has to show its certificate, unless the string or the environment says otherwise",
+        "Requires a certificate of a remote server, unless string or environment disable it",
         arguments: [
             // what is given, the environment, the mode, whether it is exposed
             (["host": "db"], [:], "verify-full", false), (["hostaddr": "10.0.0.1"], [:], "verify-full", false),
@@ -74,7 +74,7 @@ struct ConnectionParametersTests {
         #expect(attempts.map { $0.exposure { environment[$0] } != nil } == [isExposed])
     }
 
-    @Test("the hosts of a list are tried one by one, with their ports")
+    @Test("Tries the hosts of a list one by one, with their ports")
     func hosts() throws {
         func places(_ given: [String: String], _ environment: [String: String] = [:]) throws -> [String] {
             try ConnectionParameters(given: given, application: "pawl").attempts { environment[$0] }

@@ -19,7 +19,7 @@ extension TestDatabase {
 
 @Suite(.enabled(if: PrivatePostgres.isWanted, "\(PrivatePostgres.whySkipped)"), .timeLimit(.minutes(3)))
 @OffPool struct ConnectionTests {
-    @Test("a connection knows its server, and says who it is")
+    @Test("A connection knows its server and sends its name")
     func connecting() throws {
         let database = try PrivatePostgres.database()
         let connection = try database.connect()
@@ -42,7 +42,7 @@ extension TestDatabase {
         connection.close()
     }
 
-    @Test("a wrong password is told, but not which; the right one is taken (SCRAM)")
+    @Test("Reports a wrong password without it, and accepts the right one (SCRAM)")
     func passwords() throws {
         let database = try PrivatePostgres.database()
         try database.server.administer("CREATE ROLE \(database.name) LOGIN PASSWORD $$right$$")
@@ -58,7 +58,7 @@ extension TestDatabase {
         try database.server.administer("DROP ROLE \(database.name)")
     }
 
-    @Test("who refuses is told, and the next host is tried")
+    @Test("Reports a refusal, and tries the next host")
     func refusing() throws {
         let database = try PrivatePostgres.database()
         let closed = try ClosedPort()
@@ -70,7 +70,7 @@ extension TestDatabase {
         #expect(!(try database.connect(database.conninfo(hosts)).isBroken))
     }
 
-    @Test("a host that swallows costs its share of the time, and the next one is tried")
+    @Test("A silent host uses its share of the time, then the next one is tried")
     func swallowingHost() throws {
         let database = try PrivatePostgres.database()
         let relay = try FaultyRelay(to: database.server.port, mode: .swallow)
@@ -81,7 +81,7 @@ extension TestDatabase {
     }
 
     @Test(
-        "whoever stops answering while a connection is made costs the limit and no more",
+        "A server that stops responding while connecting uses no more than the limit",
         arguments: ["disable", "require"], [0, 1, 5])
     func swallowingWhileConnecting(tls: String, answered: Int) throws {
         let database = try PrivatePostgres.database()
@@ -94,7 +94,7 @@ extension TestDatabase {
         #expect(clock.duration(to: .now) >= .milliseconds(200))
     }
 
-    @Test("a server that only reads is not taken for one that writes")
+    @Test("Skips a read-only server")
     func readOnly() throws {
         let database = try PrivatePostgres.database()
         try database.server.administer("ALTER DATABASE \(database.name) SET default_transaction_read_only = on")
@@ -104,7 +104,7 @@ extension TestDatabase {
         #expect(!(try database.connect(database.conninfo + " target_session_attrs=any").isBroken))
     }
 
-    @Test("what goes nowhere costs the limit and no more, whichever call it is", arguments: [FaultyRelay.Mode.swallow, .stall])
+    @Test("A lost network uses no more than the limit in every call", arguments: [FaultyRelay.Mode.swallow, .stall])
     func swallowing(mode: FaultyRelay.Mode) throws {
         let database = try PrivatePostgres.database()
         let relay = try FaultyRelay(to: database.server.port)
@@ -132,7 +132,7 @@ extension TestDatabase {
         }
     }
 
-    @Test("an answer that is lost leaves open what has happened; here it has")
+    @Test("A lost response leaves the result open; here the change happened")
     func lostAnswer() throws {
         let database = try PrivatePostgres.database()
         let direct = try database.connect()
@@ -150,7 +150,7 @@ extension TestDatabase {
         #expect(try direct.run([count], within: patience).first?.rows.first?.integer(0) == 1)
     }
 
-    @Test("a server that ends the session breaks the connection")
+    @Test("A server that ends the session breaks the connection")
     func terminated() throws {
         let database = try PrivatePostgres.database()
         let (victim, other) = (try database.connect(), try database.connect())

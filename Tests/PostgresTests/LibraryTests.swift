@@ -6,7 +6,7 @@ import Testing
 @testable import Postgres
 
 struct LibraryTests {
-    @Test("a library that is not there is one clear line")
+    @Test("A missing library is one clear line")
     func missing() throws {
         let error = #expect(throws: PostgresError.self) { try PostgresLibrary.load("libpq-that-nobody-has.so.5") }
         let message = try #require(error?.library)
@@ -16,7 +16,7 @@ struct LibraryTests {
     }
 
     @Test(
-        "a library of 14 or newer will do, and what is wrong with others is told",
+        "Accepts a library of version 14 or newer, and names the fault of others",
         arguments: [
             (PAWL_LIBPQ_LOADED, 14_00_00, nil), (PAWL_LIBPQ_LOADED, 18_00_03, nil),
             (PAWL_LIBPQ_INCOMPLETE, 13_00_04, "libpq 13.4 is too old: 14 or newer is needed"),
@@ -46,7 +46,7 @@ struct LibpqHeaderTests {
         .appending(path: "../../Sources/CPostgres/include").standardizedFileURL
 
     @Test(
-        "every constant, layout and function is as libpq declares it",
+        "Every constant, layout and function equals libpq's declaration",
         .enabled(if: include != nil, "libpq's header is not installed"))
     func sameAsLibpq() throws {
         let include = try #require(Self.include)

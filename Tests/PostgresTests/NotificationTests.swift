@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.enabled(if: PrivatePostgres.isWanted, "\(PrivatePostgres.whySkipped)"), .timeLimit(.minutes(3)))
 @OffPool struct NotificationTests {
-    @Test("what was sent comes in order, also while something else was asked")
+    @Test("Receives notifications in order, also during other commands")
     func arriving() throws {
         let database = try PrivatePostgres.database()
         let (listener, sender) = (try database.connect(), try database.connect())
@@ -26,7 +26,7 @@ import Testing
                 == [PostgresNotification(channel: "news", payload: "own", processID: listener.processID)])
     }
 
-    @Test("a wait ends with the time, with a notification, and when somebody wakes it")
+    @Test("A wait ends after its time, with a notification, or by a wake-up")
     func waiting() throws {
         let database = try PrivatePostgres.database()
         let (listener, sender) = (try database.connect(), try database.connect())
@@ -46,7 +46,7 @@ import Testing
         #expect(arrived.map(\.payload) == ["late"])
     }
 
-    @Test("the end of the connection ends a wait")
+    @Test("The end of the connection ends a wait")
     func cut() throws {
         let database = try PrivatePostgres.database()
         let relay = try FaultyRelay(to: database.server.port)

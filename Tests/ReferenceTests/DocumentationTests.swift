@@ -38,7 +38,7 @@ struct DocumentationTests {
             })
     }
 
-    @Test("every link of a page to another file, or to a heading, leads somewhere")
+    @Test("Every link of a page leads to an existing file or heading")
     func links() throws {
         let pages = try Self.pages()
         #expect(pages.contains("README.md") && pages.contains("docs/architecture.md"))
@@ -56,7 +56,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("every path of the repository that a page mentions exists")
+    @Test("Every repository path on a page exists")
     func paths() throws {
         for page in try Self.pages() {
             for match in try Self.text(page).matches(of: /`((?:Sources|Tests|Deployment|Benchmarks)\/[^`\s]*)/) {
@@ -82,7 +82,7 @@ struct DocumentationTests {
         return names
     }
 
-    @Test("the files, types and members that the pages on the code mention exist")
+    @Test("The files, types and members named on the code pages exist")
     func names() throws {
         let names = try Self.declaredNames()
         func check(_ name: some StringProtocol, _ page: String) {
@@ -108,7 +108,7 @@ struct DocumentationTests {
 
     // MARK: - Version
 
-    @Test("whatever spells the version spells the program's")
+    @Test("All spellings of the version are the program's")
     func version() throws {
         let document = try Self.text("openapi.yaml")
         let spelled = document.matches(of: /(?m)^ +version: ([0-9.]+)$/).map { String($0.1) }

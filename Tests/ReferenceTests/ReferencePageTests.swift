@@ -17,14 +17,14 @@ struct ReferencePageTests {
             contentsOf: root.appending(path: "Sources/PawlService/Resources/reference.html"), encoding: .utf8)
     }
 
-    @Test("the page that is served is the one that openapi.yaml gives")
+    @Test("The served page is the rendering of openapi.yaml")
     func pageIsCurrent() {
         #expect(
             kept == ReferencePage(document).html,
             "run: swift run reference openapi.yaml > Sources/PawlService/Resources/reference.html")
     }
 
-    @Test("the page describes each operation: its group, summary, parameters, body and responses")
+    @Test("The page describes each operation: group, summary, parameters, body and responses")
     func operations() throws {
         let operations = ReferencePage(document).operations
         #expect(operations.count == Endpoint.all.map(\.operations.count).reduce(0, +))
@@ -48,7 +48,7 @@ struct ReferencePageTests {
         #expect(add.responses.first { $0.status == "201" }?.body?.kind == "<a href=\"#Download\">Download</a>")
     }
 
-    @Test("the page is whole: what it links to is in it, and nothing comes from elsewhere")
+    @Test("The page is self-contained: its links have targets, and it loads nothing else")
     func pageLinks() {
         let text = ReferencePage(document).html
         for link in text.matches(of: /href="#([A-Za-z]+)"/) {
@@ -62,7 +62,7 @@ struct ReferencePageTests {
     }
 
     @Test(
-        "an outline has what the document says, however it is written",
+        "An outline has the document's contents in every notation",
         arguments: [
             ("a: b", "b"), ("a: \"b\"", "b"), ("a: 'b: c'", "b: c"), ("a: { b: c }", "{b:c}"),
             ("a: { b: \"c, d\", e: [f, g] }", "{b:c, d;e:[f, g]}"), ("a: { b: it's, c: one's }", "{b:it's;c:one's}"),

@@ -3,7 +3,7 @@ import Testing
 @testable import System
 
 @Suite(.timeLimit(.minutes(3))) struct BlockingExecutorTests {
-    @Test("work gives its value, or throws its error")
+    @Test("Work returns its value, or throws its error")
     func workGivesValueOrThrows() async throws {
         let executor = BlockingExecutor(name: "test")
         #expect(await executor.run { 7 } == 7)
@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test("one thread does its work in order")
+    @Test("One thread does its work in order")
     func oneThreadWorksInOrder() async {
         let executor = BlockingExecutor(name: "test", width: 1)
         let done = Locked<[Int]>([])
@@ -20,7 +20,7 @@ import Testing
         #expect(await executor.run { done.withLock { $0 } } == Array(0..<100))
     }
 
-    @Test("no more work runs at once than there are threads")
+    @Test("The number of threads limits concurrent work")
     func workIsBoundedByThreads() async {
         let executor = BlockingExecutor(name: "test", width: 2)
         let running = Locked((now: 0, most: 0))

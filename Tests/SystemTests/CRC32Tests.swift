@@ -2,7 +2,7 @@ import System
 import Testing
 
 @Suite struct CRC32Tests {
-    @Test("the check of the nine digits is the one that everybody names, however they are cut", arguments: 0...9)
+    @Test("The check value of the nine digits is correct in every division", arguments: 0...9)
     func digits(cut: Int) {
         let digits = Array("123456789".utf8)
         let first = unsafe CRC32.checksum(Array(digits[..<cut]).span.bytes)

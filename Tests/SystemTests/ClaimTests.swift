@@ -34,7 +34,7 @@ struct ClaimTests {
     }
 
     @Test(
-        "a directory is claimed if it is this user's, and no other user may write to it",
+        "Claims a directory of this user that no other user may write to",
         arguments: [
             (0o700, true), (0o755, true), (0o500, true), (0o770, false), (0o707, false), (0o777, false), (0o1777, false),
             (0o2775, false),
@@ -49,14 +49,14 @@ struct ClaimTests {
         #expect((objection("link") == nil) == isOwn)
     }
 
-    @Test("a missing directory is made only if it is to be")
+    @Test("Creates a missing directory only on request")
     func missing() throws {
         let error = #expect(throws: ClaimError.self) { try parent.claimDirectory("work", at: "work", makes: false) }
         #expect(error?.isRefusal == false)
         #expect(try parent.status(of: "work") == nil)
     }
 
-    @Test("what is no directory is not claimed, nor what another user has made")
+    @Test("Refuses files and directories of other users")
     func foreign() throws {
         try SmallFile.write([], to: path("file"))
         #expect(objection("file")?.contains("no directory") == true)
@@ -74,7 +74,7 @@ struct ClaimTests {
         #expect(objection("own")?.contains("another user (1234)") == true)
     }
 
-    @Test("a link that leads nowhere, or to a file, is an error of the system, not another user's deed")
+    @Test("A link to nothing or to a file is a system error, not a refusal")
     func badLinks() throws {
         try SmallFile.write([], to: path("file"))
         for target in ["nowhere", "file", "link"] {
@@ -85,7 +85,7 @@ struct ClaimTests {
         }
     }
 
-    @Test("a claimed directory stays the same one when another gets its name, for libraries that take paths as well")
+    @Test("A claimed directory stays the same after a rename, also for libraries that take paths")
     func exchanged() throws {
         let claimed = try parent.claimDirectory("work", at: "work")
         let before = try claimed.descriptorPath(of: "file")
@@ -97,7 +97,7 @@ struct ClaimTests {
         #expect(try Directory(opening: path("work")).entries().isEmpty)
     }
 
-    @Test("a small file is written anew: links in its way are not followed, neither to write nor to read")
+    @Test("Writes a small file anew without following links; reading does not follow them either")
     func links() throws {
         try SmallFile.write(Array("secret".utf8), to: path("key"))
         try #require(unsafe symlink("key", path("port.new")) == 0)
@@ -110,7 +110,7 @@ struct ClaimTests {
         #expect(try parent.contents(of: "key", limit: 3) == Array("sec".utf8))
     }
 
-    @Test("a file is renamed to a name that is free, and only to such a name, links included")
+    @Test("Renames a file to a free name only, and links count as names")
     func freeNames() throws {
         let work = try parent.claimDirectory("work", at: "work")
         try work.write([1], to: "a")

@@ -23,7 +23,7 @@ import Testing
         return String(decoding: buffer.prefix(count), as: UTF8.self)
     }
 
-    @Test("a directory is locked by one at a time, until that one has gone")
+    @Test("One process at a time locks a directory")
     func lock() throws {
         var first: Directory? = try directory()
         let second = try directory()
@@ -34,7 +34,7 @@ import Testing
         #expect(try second.lock())
     }
 
-    @Test("what is written is read, from where it was written")
+    @Test("Reads written bytes at their offset")
     func writtenIsRead() throws {
         let directory = try directory()
         let file = try directory.open("a", .creating)
@@ -47,7 +47,7 @@ import Testing
         #expect(try file.status().identity.size == 11)
     }
 
-    @Test("a file that is written to is another one than before")
+    @Test("A written file has another identity")
     func writtenFileIsAnother() throws {
         let directory = try directory()
         let file = try directory.open("a", .creating)
@@ -56,7 +56,7 @@ import Testing
         #expect(try file.status().identity != before)
     }
 
-    @Test("a path is not the name of an entry", arguments: ["", ".", "..", "a/b", "/etc/passwd", "a\0b"])
+    @Test("A path is not the name of an entry", arguments: ["", ".", "..", "a/b", "/etc/passwd", "a\0b"])
     func pathIsNoEntry(name: String) throws {
         let directory = try directory()
         let invalid = SystemError(EINVAL)
@@ -69,7 +69,7 @@ import Testing
         #expect(directory.openCached(name) == nil)
     }
 
-    @Test("a symbolic link is not followed")
+    @Test("Does not follow a symbolic link")
     func symbolicLinkIsNotFollowed() throws {
         let directory = try directory()
         try make("target", "secret", in: directory)
@@ -86,14 +86,14 @@ import Testing
         #expect(try text(of: "target", in: directory) == "secret")
     }
 
-    @Test("opening a pipe does not wait for its other end", arguments: [FileAccess.reading, .writing])
+    @Test("Opening a pipe does not wait for its other end", arguments: [FileAccess.reading, .writing])
     func openingPipeDoesNotWait(access: FileAccess) throws {
         let directory = try directory()
         #expect(unsafe mkfifo(temporary.path + "/pipe", 0o600) == 0)
         #expect(try directory.open("pipe", access).status().kind == .other)
     }
 
-    @Test("entries are listed as often as one asks")
+    @Test("Lists entries repeatedly")
     func entriesAreListedRepeatedly() throws {
         let directory = try directory()
         try make("a", "", in: directory)
@@ -102,7 +102,7 @@ import Testing
         for _ in 0..<2 { #expect(try directory.entries().sorted() == ["a", "b"]) }
     }
 
-    @Test("a second name is never that of another file")
+    @Test("A second name is never that of another file")
     func secondNameReplacesNothing() throws {
         let directory = try directory()
         try make("a", "one", in: directory)
@@ -119,7 +119,7 @@ import Testing
         #expect(try text(of: "b", in: directory) == "one")
     }
 
-    @Test("removing what is not there says so")
+    @Test("Removing a missing entry is an error")
     func removingMissingEntrySaysSo() throws {
         let directory = try directory()
         try make("a", "", in: directory)
@@ -128,7 +128,7 @@ import Testing
         #expect(try directory.status(of: "a") == nil)
     }
 
-    @Test("a file system has room")
+    @Test("A file system has free bytes")
     func fileSystemHasRoom() throws {
         let space = try FileSystemSpace(at: temporary.path)
         #expect(space.size > 0 && space.free <= space.size)

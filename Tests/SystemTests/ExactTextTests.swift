@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct ExactTextTests {
-    @Test("texts that only look alike are different", arguments: LookAlikes.texts)
+    @Test("Texts that look alike are different", arguments: LookAlikes.texts)
     func lookAlikes(first: String, second: String) {
         #expect(first == second)
         #expect(!first.isExactly(second) && first.isExactly(first))

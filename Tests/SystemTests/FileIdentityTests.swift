@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 
 @Suite struct FileIdentityTests {
-    @Test("an identity is read as it was written")
+    @Test("An identity survives a round trip")
     func identityIsReadAsWritten() {
         let identity = FileIdentity(device: .max, inode: 7, size: 1 << 40, modified: -5)
         #expect(FileIdentity(identity.description) == identity)
     }
 
     @Test(
-        "what is no identity is none",
+        "Refuses invalid identities",
         arguments: ["", "1:2:3", "1:2:3:4:5", "1:2:-3:4", "a:2:3:4", "1:2:3:", "1::3:4", " 1:2:3:4"])
     func badIdentityIsNone(text: String) {
         #expect(FileIdentity(text) == nil)

@@ -34,12 +34,12 @@ struct HMACTests {
         ),
     ]
 
-    @Test("the vectors of RFC 4231", arguments: vectors)
+    @Test("The vectors of RFC 4231", arguments: vectors)
     func matches(key: [UInt8], message: [UInt8], digest: String) {
         #expect(Hexadecimal.encode(HMAC.sha256(key: key, message)) == digest)
     }
 
-    @Test("the fifth vector, which is cut to 128 bits")
+    @Test("The fifth vector, cut to 128 bits")
     func cut() {
         let digest = HMAC.sha256(key: [UInt8](repeating: 0x0C, count: 20), Array("Test With Truncation".utf8))
         #expect(Hexadecimal.encode(Array(digest.prefix(16))) == "a3b6167473100ee06e0c796c2955552b")

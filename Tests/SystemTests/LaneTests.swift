@@ -32,7 +32,7 @@ struct LaneTests {
         while lane.waitingCount != count { await Task.yield() }
     }
 
-    @Test("it admits as many as it is wide, the others in their order", arguments: [1, 2, 3])
+    @Test("Admits tasks up to its width, the others in order", arguments: [1, 2, 3])
     func width(width: Int) async {
         let (lane, work) = (Lane(width: width), Work())
         let tasks = await withTaskGroup(of: Bool.self) { group in
@@ -51,7 +51,7 @@ struct LaneTests {
         #expect(lane.waitingCount == 0)
     }
 
-    @Test("what is not admitted in time, is one too many or is cancelled is not done, and takes no place")
+    @Test("A late, surplus or cancelled task is not run and uses no width")
     func refusals() async {
         let (lane, work) = (Lane(width: 1, mostWaiting: 1), Work())
         let first = Task { await lane.run(within: .seconds(30)) { await work.run(1) } != nil }
@@ -69,7 +69,7 @@ struct LaneTests {
         #expect(await work.order == [1])
     }
 
-    @Test("an error leaves the lane")
+    @Test("An error leaves the lane")
     func errors() async {
         struct Fault: Error {}
         let lane = Lane(width: 1)

@@ -15,12 +15,12 @@ struct SHA256Tests {
         ),
     ]
 
-    @Test("the standard's examples", arguments: known)
+    @Test("The standard's examples", arguments: known)
     func examples(_ text: String, _ digest: String) {
         #expect(Hexadecimal.encode(SHA256.digest(of: Array(text.utf8))) == digest)
     }
 
-    @Test("two digests are fed at once as one after the other, whatever they had before", arguments: [0, 1, 63, 64, 70])
+    @Test("Feeding two digests together equals feeding them one by one in any state", arguments: [0, 1, 63, 64, 70])
     func both(held: Int) {
         for portable in [Int32(0), 1] {
             pawl_sha256_force_portable(portable)
@@ -35,7 +35,7 @@ struct SHA256Tests {
         }
     }
 
-    @Test("the accelerated and the portable implementation agree, however the bytes are cut")
+    @Test("The accelerated and the portable implementation agree in every division")
     func agreement() {
         var generator = SystemRandomNumberGenerator()
         for length in [0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 1_000, 70_000] {

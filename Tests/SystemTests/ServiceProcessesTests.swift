@@ -5,7 +5,7 @@ import Testing
 @Suite("Processes of services")
 struct ServiceProcessesTests {
     @Test(
-        "lines of the kernel's socket tables",
+        "Reads lines of the kernel's socket tables",
         arguments: [
             (
                 "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4242 1 0 100 0",
@@ -25,7 +25,7 @@ struct ServiceProcessesTests {
     }
 
     @Test(
-        "other lines",
+        "Skips other lines",
         arguments: [
             "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode", "",
             "   0: 0100007F:1F90 0100007F:9999 01 00000000:00000000 00:00000000 00000000  1000        0 4242 1",

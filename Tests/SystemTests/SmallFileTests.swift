@@ -30,7 +30,7 @@ struct SmallFileTests {
         }
     }
 
-    @Test("with a limit in time, a regular file is read, by a link as well, and an empty one at once")
+    @Test("With a time limit, reads a regular file, also through a link, and an empty one at once")
     func regular() throws {
         let path = temporary.path + "/file"
         try SmallFile.write(Array("text".utf8), to: path)
@@ -44,14 +44,14 @@ struct SmallFileTests {
         #expect(try SmallFile.read(path, within: .seconds(1)).isEmpty)
     }
 
-    @Test("with a limit in time, a device or a directory is refused; without one, a device is read")
+    @Test("With a time limit, refuses a device or directory; without one, reads a device")
     func notRegular() throws {
         expectFailure("/dev/null", "it is no regular file")
         expectFailure(temporary.path, "it is no regular file")
         #expect(try SmallFile.read("/dev/null").isEmpty)
     }
 
-    @Test("a pipe that nobody writes to is given up, and so is one that stays open")
+    @Test("Abandons a pipe without a writer, and one that stays open")
     func silentPipe() throws {
         let path = try makePipe()
         expectFailure(path, "nothing came within 1 s")
@@ -64,7 +64,7 @@ struct SmallFileTests {
         expectFailure(path, "its end did not come within 1 s")
     }
 
-    @Test("a pipe is read to its end, however late its writer comes")
+    @Test("Reads a pipe to its end, even from a late writer")
     func latePipe() throws {
         let path = try makePipe()
         let thread = try Thread.startJoinable(name: "writer") {
@@ -81,7 +81,7 @@ struct SmallFileTests {
         thread.join()
     }
 
-    @Test("a pipe without a name, as a shell hands it over, is read")
+    @Test("Reads an unnamed pipe from a shell")
     func unnamedPipe() throws {
         var ends: [Int32] = [-1, -1]
         let made = unsafe pipe(&ends)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SystemErrorTests {
     @Test(
-        "an error number says what a caller can do",
+        "An error number has a kind for callers",
         arguments: [
             (ENOSPC, SystemError.Kind.outOfSpace), (EDQUOT, .outOfSpace), (EFBIG, .outOfSpace), (ENOENT, .notFound),
             (ENOTDIR, .notFound), (EEXIST, .alreadyExists), (ELOOP, .notRegular), (EISDIR, .notRegular), (ENOSYS, .unsupported),

@@ -2,7 +2,7 @@ import System
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct ThreadTests {
-    @Test("whoever joins a thread sees what it has done")
+    @Test("Joining a thread makes its writes visible")
     func joiningSeesWhatThreadDid() throws {
         let done = Locked(false)
         let thread = try Thread.startJoinable(name: "test") { done.withLock { $0 = true } }
@@ -11,7 +11,7 @@ import Testing
         thread.join()
     }
 
-    @Test("a thread that joins itself goes on")
+    @Test("A thread that joins itself continues")
     func threadMayJoinItself() async throws {
         let own = Monitor<JoinableThread?>(nil)
         try await withCheckedThrowingContinuation { reply in

@@ -7,7 +7,7 @@ import Testing
 @Suite("The variable TZ")
 struct TimeZoneCheckTests {
     @Test(
-        "names of zone files and rules are taken, and nothing else",
+        "Accepts names of zone files and rules only",
         arguments: [
             ("", true), ("UTC", true), ("GMT", true), (":UTC", true), ("Here/There", true), (":Here/There", true),
             ("CET-1CEST", true), ("CET-1CEST,M3.5.0,M10.5.0/3", true), ("UTC0", true), ("<+03>-3", true), ("<-0130>1:30", true),

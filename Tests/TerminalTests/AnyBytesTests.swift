@@ -3,7 +3,7 @@ import Testing
 @testable import Terminal
 
 /// Any bytes at all: the same ones in each run.
-@Suite("Strangers' bytes on a terminal")
+@Suite("Untrusted bytes on a terminal")
 struct AnyBytesTests {
     /// Xorshift: a sequence that depends on its seed alone.
     struct Sequence {
@@ -34,7 +34,7 @@ struct AnyBytesTests {
         return String(scalars)
     }
 
-    @Test("no text of any kind commands a terminal, and none is wider than it may be", arguments: 1...50)
+    @Test("No text commands a terminal or exceeds its width", arguments: 1...50)
     func text(seed: UInt64) {
         var sequence = Sequence(state: seed &* 0x9E37_79B9_7F4A_7C15)
         for _ in 0..<40 {
@@ -57,7 +57,7 @@ struct AnyBytesTests {
         }
     }
 
-    @Test("keys are the same however their bytes are cut, and no sequence is waited for without end", arguments: 1...50)
+    @Test("Decodes the same keys in every division, with a limit on the wait for a sequence", arguments: 1...50)
     func keys(seed: UInt64) {
         var sequence = Sequence(state: seed &* 0x9E37_79B9_7F4A_7C15)
         let bytes = (0..<300).map { _ in

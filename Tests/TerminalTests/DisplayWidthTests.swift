@@ -5,7 +5,7 @@ import Testing
 @Suite("Widths of characters")
 struct DisplayWidthTests {
     @Test(
-        "characters take the columns that terminals give them",
+        "Characters have the columns of terminals",
         arguments: [
             ("", 0), ("a", 1), ("Prélude", 7), ("e\u{301}", 1), ("\u{301}", 0), ("日本語", 6), ("한국어", 6), ("ｱ", 1), ("Ａ", 2),
             ("\u{1112}\u{1161}\u{11AB}", 2), ("🎵", 2), ("👩‍👩‍👧", 2), ("🇩🇪", 2), ("❤", 1), ("❤\u{FE0F}", 2), ("👍🏽", 2), ("（笑）", 6),
@@ -17,7 +17,7 @@ struct DisplayWidthTests {
     }
 
     @Test(
-        "scalars are as wide as East Asian Width says, emoji apart",
+        "Scalars have the width of East Asian Width, except emoji",
         arguments: [
             (0x10FF, 1), (0x1100, 2), (0x115F, 2), (0x2E80, 2), (0x303F, 1), (0x3000, 2), (0x4DC0, 2), (0xA4D0, 1), (0xAC00, 2),
             (0xD7A3, 2), (0xF8FF, 1), (0xF900, 2), (0xFF60, 2), (0xFF61, 1), (0x1F321, 1), (0x1F900, 1), (0x1F90C, 2),

@@ -7,7 +7,7 @@ struct DrawingTests {
     private static let unicode = Appearance(isUnicode: true)
 
     @Test(
-        "a bar fills from left to right and has just its width",
+        "A bar fills from left to right and has its width",
         arguments: [
             (0, "[        ]", "──────────"), (0.5, "[====    ]", "━━━━━─────"), (0.55, "[====    ]", "━━━━━╸────"),
             (1, "[========]", "━━━━━━━━━━"), (7, "[========]", "━━━━━━━━━━"), (-1, "[        ]", "──────────"),
@@ -21,20 +21,20 @@ struct DrawingTests {
     }
 
     @Test(
-        "bytes and times read well",
+        "Formats bytes and times",
         arguments: [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (268_435_456, "256.0 MiB"), (Int64.max, "8.0 EiB")])
     func bytes(count: Int64, text: String) {
         #expect(HumanReadable.bytes(count) == text)
     }
 
     @Test(
-        "times have two units at most",
+        "Times have two units at most",
         arguments: [(0.2, "1s"), (59, "59s"), (187, "3m07s"), (7500, "2h05m"), (.infinity, "long")])
     func times(seconds: Double, text: String) {
         #expect(HumanReadable.time(seconds: seconds) == text)
     }
 
-    @Test("playing times", arguments: [(0, "0:00"), (187_999, "3:07"), (3_700_000, "61:40"), (-5, "0:00")])
+    @Test("Formats playing times", arguments: [(0, "0:00"), (187_999, "3:07"), (3_700_000, "61:40"), (-5, "0:00")])
     func playingTimes(milliseconds: Int64, text: String) {
         #expect(HumanReadable.playingTime(milliseconds: milliseconds) == text)
     }
@@ -52,7 +52,7 @@ struct DrawingTests {
     }
 
     @Test(
-        "a table squeezes, then drops columns, and never exceeds its width",
+        "A table narrows, then drops columns, and never exceeds its width",
         arguments: [
             (nil, [" #  NAME          ARTIST       TIME", " 1  日本語        Somebody     3:07"]),
             (30, [" #  NAME         ARTIST   TIME", " 1  日本語       Som…dy   3:07"]),
@@ -65,14 +65,14 @@ struct DrawingTests {
         for line in lines { #expect(line.width <= width ?? .max, "\(line.plain)") }
     }
 
-    @Test("at every width a table fits")
+    @Test("A table fits every width")
     func everyTable() {
         for width in 1...80 {
             for line in Self.table().lines(width: width, Appearance()) { #expect(line.width <= width) }
         }
     }
 
-    @Test("an area is drawn over what it drew before, also where the terminal has become narrower")
+    @Test("An area replaces its last drawing, even on a narrower terminal")
     func area() {
         var area = LiveArea()
         let first = area.draw([TerminalLine("one"), TerminalLine("two two two")], columns: 80, rows: 24, Appearance())
@@ -83,7 +83,7 @@ struct DrawingTests {
         #expect(area.draw([], columns: 80, rows: 24, Appearance()).isEmpty)
     }
 
-    @Test("an area never has more lines than the terminal")
+    @Test("An area never has more lines than the terminal")
     func height() {
         var area = LiveArea()
         let lines = (0..<100).map { TerminalLine(TerminalText("line \($0)")) }
@@ -95,7 +95,7 @@ struct DrawingTests {
 @Suite("Keys")
 struct KeyTests {
     @Test(
-        "keys are read from what terminals send",
+        "Reads keys from terminals' sequences",
         arguments: [
             ("q", [.character("q")]), ("\u{1B}[A\u{1B}[B", [.up, .down]), ("\u{1B}OA\u{1B}OB", [.up, .down]),
             ("\u{1B}[5~\u{1B}[6~", [.pageUp, .pageDown]), ("\u{1B}[H\u{1B}[F\u{1B}[1~\u{1B}[4~", [.home, .end, .home, .end]),
@@ -114,7 +114,7 @@ struct KeyTests {
         #expect(text.utf8.flatMap { slow.decode([$0]) }.suffix(expected.count) == expected[...])
     }
 
-    @Test("an escape with nothing behind it is the key")
+    @Test("An escape without a successor is the key")
     func escape() {
         var decoder = KeyDecoder()
         #expect(decoder.decode([0x1B]).isEmpty)

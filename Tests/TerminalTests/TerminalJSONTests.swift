@@ -1,10 +1,10 @@
 import Terminal
 import Testing
 
-@Suite("JSON at a terminal")
+@Suite("JSON on a terminal")
 struct TerminalJSONTests {
     @Test(
-        "what a terminal would act on is escaped, and everything else stays",
+        "Escapes characters that a terminal acts on, and no others",
         arguments: [
             (#"{"a":"b"}"#, #"{"a":"b"}"#), (#""é ü 日本 👩‍🚀""#, #""é ü 日本 👩‍🚀""#), ("\"\u{9B}31m\"", #""\u009b31m""#),
             ("\"\u{7F}\"", #""\u007f""#), ("\"\u{202E}gpj.exe\"", #""\u202egpj.exe""#), ("\"a\u{2066}b\"", #""a\u2066b""#),

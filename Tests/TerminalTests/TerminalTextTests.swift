@@ -7,7 +7,7 @@ struct TerminalTextTests {
     private static let unicode = Appearance(isUnicode: true)
 
     @Test(
-        "nothing in a name reaches the terminal as a command",
+        "No name reaches the terminal as a command",
         arguments: [
             ("\u{1B}[2J\u{1B}]0;owned\u{7}", "?[2J?]0;owned?"), ("a\u{9B}31mb", "a?31mb"), ("a\r\nb\tc", "a??b?c"),
             ("\u{202E}gpj.exe", "?gpj.exe"), ("a\u{2066}b\u{2069}", "a?b?"), ("a\u{200B}b\u{FEFF}", "a?b?"),
@@ -22,7 +22,7 @@ struct TerminalTextTests {
         #expect(text.width == DisplayWidth.of(shown))
     }
 
-    @Test("of all scalars below U+3000 none is let through that is a control")
+    @Test("Replaces every control below U+3000")
     func everyControl() {
         for value in (0..<0x3000 as Range<UInt32>) {
             guard let scalar = Unicode.Scalar(value) else { continue }
@@ -34,7 +34,7 @@ struct TerminalTextTests {
     }
 
     @Test(
-        "what is too long is cut to its columns",
+        "Cuts long text to its columns",
         arguments: [
             ("a long name.flac", 20, "a long name.flac", "a long name.flac"),
             ("a long name.flac", 16, "a long name.flac", "a long name.flac"),
@@ -51,14 +51,14 @@ struct TerminalTextTests {
         }
     }
 
-    @Test("the middle is what is left out of a file's name")
+    @Test("Shortens a file name in the middle")
     func middle() {
         let text = TerminalText("01 Prelude in C major.flac")
         #expect(text.shortened(to: 15, Appearance()).string == "01 Pre...r.flac")
         #expect(text.shortened(to: 15, Self.unicode).string == "01 Prel…or.flac")
     }
 
-    @Test("styles are written only where the terminal has them, and end with their text")
+    @Test("Writes styles only if the terminal has them, and ends them with their text")
     func styles() {
         var line = TerminalLine("name", .bold)
         line.append("  ")
@@ -69,7 +69,7 @@ struct TerminalTextTests {
     }
 
     @Test(
-        "locale, NO_COLOR and TERM decide what is drawn",
+        "Locale, NO_COLOR and TERM decide the drawing",
         arguments: [
             (["LANG": "C.UTF-8", "TERM": "xterm"], true, Appearance(isUnicode: true, hasStyles: true)),
             (["LANG": "de_DE.UTF-8", "LC_ALL": "C", "TERM": "xterm"], true, Appearance(hasStyles: true)),

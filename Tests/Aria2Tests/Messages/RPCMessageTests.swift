@@ -4,7 +4,7 @@ import Testing
 
 @testable import Aria2
 
-@Suite("What a client sends")
+@Suite("Messages from clients")
 struct RPCMessageTests {
     private func single(_ text: String) throws -> RPCMessage.Entry {
         guard case .single(let entry) = RPCMessage(parsing: Array(text.utf8)) else {
@@ -14,7 +14,7 @@ struct RPCMessageTests {
     }
 
     @Test(
-        "an id comes back as it was",
+        "Returns an id as it was sent",
         arguments: [
             ("1", "1"), ("-0.0", "-0.0"), ("1.50", "1.50"), ("1e5", "1e5"), ("9007199254740993", "9007199254740993"),
             ("1732350000000000001", "1732350000000000001"), ("123456789012345678901234567890", "123456789012345678901234567890"),
@@ -32,7 +32,7 @@ struct RPCMessageTests {
     }
 
     @Test(
-        "what is no call is answered as aria2 does",
+        "Responds to invalid calls as aria2 does",
         arguments: [
             ("", "null", RPCError.parse), ("garbage", "null", .parse), (#"{"id":1"#, "null", .parse),
             (#"{"id":1,"method":"m"} x"#, "null", .parse), ("null", "null", .invalidRequest), (#""x""#, "null", .invalidRequest),
@@ -48,7 +48,7 @@ struct RPCMessageTests {
     }
 
     @Test(
-        "the first secret of a message is found before it is parsed",
+        "Finds the first secret of a message before parsing it",
         arguments: [
             (#"{"id":1,"method":"m","params":["token:a b"]}"#, "a b"), (#"["token:x","token:y"]"#, "x"), (#"["token:"]"#, ""),
             (#"["token:x"#, nil), (#"["token:a\"b"]"#, nil), (#"["token"]"#, nil), (#""tok"token:z""#, "z"), ("", nil),
@@ -57,7 +57,7 @@ struct RPCMessageTests {
         #expect(RPCMessage.firstSecret(in: Array(text.utf8)) == secret)
     }
 
-    @Test("jsonrpc, unknown members and missing params do not matter")
+    @Test("Ignores jsonrpc, unknown members and missing params")
     func lenient() throws {
         for text in [
             #"{"jsonrpc":2,"id":1,"method":"m"}"#, #"{"json-rpc":"2.0","id":1,"method":"m","params":[],"more":[]}"#,
@@ -67,7 +67,7 @@ struct RPCMessageTests {
         }
     }
 
-    @Test("a first parameter that begins with token: is taken off, and no other")
+    @Test("Removes a first parameter that begins with token:, and no other")
     func secret() {
         let cases: [([JSONValue], String?, Int)] = [
             ([], nil, 0), ([.string("token:")], "", 0), ([.string("token:a:b"), .integer(1)], "a:b", 1),
@@ -80,7 +80,7 @@ struct RPCMessageTests {
         }
     }
 
-    @Test("errors have aria2's statuses")
+    @Test("Errors have aria2's statuses")
     func statuses() {
         let cases: [(RPCError, Int)] = [
             (.parse, 500), (.invalidParameters, 500), (.invalidRequest, 400), (.unauthorized, 400), (RPCError("x"), 400),
@@ -89,7 +89,7 @@ struct RPCMessageTests {
     }
 }
 
-@Suite("A call in a query")
+@Suite("Calls in queries")
 struct RPCQueryTests {
     private func read(_ query: String) throws -> RPCQuery {
         RPCQuery(try RequestTarget("/jsonrpc" + query))
@@ -109,7 +109,7 @@ struct RPCQueryTests {
         }
     }
 
-    @Test("method, id and the Base64 of params, or all of it there")
+    @Test("Reads method, id and params in Base64, or a whole call")
     func forms() throws {
         // ["token:s"], [1,">>>"], [{"id":1,"method":"m"}] and {"id":1,"method":"m"}.
         let secret = "WyJ0b2tlbjpzIl0"
@@ -126,7 +126,7 @@ struct RPCQueryTests {
         for (query, expected) in cases { #expect(described(try read(query)) == expected, "\(query)") }
     }
 
-    @Test("a callback is a name, of 64 characters at most")
+    @Test("Accepts callbacks that are names of at most 64 characters")
     func callbacks() throws {
         let name = String(repeating: "a", count: 64)
         for callback in ["f", "jQuery1_2.cb$", name] {
@@ -150,7 +150,7 @@ struct RPCParametersTests {
         }
     }
 
-    @Test("what is missing or of another type is refused in aria2's words")
+    @Test("Refuses missing and mistyped parameters with aria2's messages")
     func types() {
         let parameters = RPCParameters([
             .string("a"), .integer(2), .number(2.75), .array([.string("x"), .integer(1)]), .null, .integer(-1),
@@ -171,7 +171,7 @@ struct RPCParametersTests {
         #expect(message { () throws(RPCError) in try parameters.optionalMembers(4) } == "The parameter at 4 has wrong type.")
     }
 
-    @Test("a gid is 1 to 16 hexadecimal digits")
+    @Test("A gid has 1 to 16 hexadecimal digits")
     func gids() throws {
         #expect(try GIDPrefix(parsing: "0aF") == (try GIDPrefix(parsing: "0Af")))
         #expect(try GIDPrefix(parsing: "00ab").value == 0xab)
@@ -182,7 +182,7 @@ struct RPCParametersTests {
         }
     }
 
-    @Test("a negative offset counts from the end, and goes backwards")
+    @Test("A negative offset counts from the end, backwards")
     func windows() {
         let cases: [(offset: Int, count: Int, total: Int, range: Range<Int>, backwards: Bool)] = [
             (0, 2, 5, 0..<2, false), (3, 10, 5, 3..<5, false), (5, 1, 5, 5..<5, false), (100, 2, 5, 5..<5, false),
@@ -196,7 +196,7 @@ struct RPCParametersTests {
         }
     }
 
-    @Test("keys that are unknown or no text count as not there; none are all")
+    @Test("Ignores keys that are unknown or no strings; an empty list means all keys")
     func keys() {
         #expect(StatusKeys([]) == .all)
         #expect(StatusKeys([.string("gid"), .string("files"), .string("gid")]) == [.gid, .files])

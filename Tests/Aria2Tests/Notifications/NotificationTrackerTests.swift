@@ -4,7 +4,7 @@ import Testing
 
 @testable import Aria2
 
-@Suite("What listeners are told")
+@Suite("Notifications of clients")
 struct NotificationTrackerTests {
     private static let beginning = Timestamp(millisecondsSinceEpoch: 1_000)
 
@@ -21,7 +21,7 @@ struct NotificationTrackerTests {
             .map { $0.rawValue.replacing("aria2.onDownload", with: "") }.joined(separator: " ")
     }
 
-    @Test("each turn is told once, whatever happens meanwhile")
+    @Test("Sends one notification for each transition")
     func turns() {
         let cases: [([DownloadState], String)] = [
             ([.queued, .downloading, .completed], "Start Complete"),
@@ -43,7 +43,7 @@ struct NotificationTrackerTests {
         for (states, expected) in cases { #expect(told(states) == expected, "\(states.map(\.rawValue))") }
     }
 
-    @Test("what was under way before has begun already, and what had ended is not told again")
+    @Test("Sends no notification for downloads that were active or ended before")
     func before() {
         var tracker = NotificationTracker(
             [download(.downloading, 1, createdAt: 0), download(.queued, 2, createdAt: 0), download(.retrying, 3, createdAt: 0)],
@@ -57,7 +57,7 @@ struct NotificationTrackerTests {
         #expect(tracker.update(download(.downloading, 6, createdAt: 0)) == [.start])
     }
 
-    @Test("what is removed is forgotten")
+    @Test("Removes the state of removed downloads")
     func removal() {
         var tracker = NotificationTracker([], at: Self.beginning)
         for number in 1...10 as ClosedRange<UInt128> { _ = tracker.update(download(.downloading, number)) }
@@ -66,7 +66,7 @@ struct NotificationTrackerTests {
         #expect(tracker.count == 0)
     }
 
-    @Test("a notification has no id, and one gid")
+    @Test("A notification has no id and one gid")
     func encoding() throws {
         let gid = try #require(DownloadGID("00000000000000ab"))
         #expect(

@@ -23,7 +23,7 @@ struct OptionTests {
     }
 
     @Test(
-        "a bad value of a known option is refused in aria2's words",
+        "Refuses bad values of known options with aria2's messages",
         arguments: [
             ("split", "0"), ("split", "x"), ("split", ""), ("split", "-1"), ("split", "1.5"), ("max-connection-per-server", "17"),
             ("pause", "maybe"), ("pause", "TRUE"), ("max-download-limit", "1X"), ("max-download-limit", "-1"),
@@ -37,7 +37,7 @@ struct OptionTests {
             refusal(#"{"\#(name)":"\#(value)"}"#) == "We encountered a problem while processing the option '--\(name)'.")
     }
 
-    @Test("unknown options, and those of another type, count as not there")
+    @Test("Ignores unknown and mistyped options")
     func ignored() throws {
         for json in [#"{"nope":"x"}"#, #"{"split":5}"#, #"{"pause":true}"#, #"{"dir":5,"header":5}"#, #"{"out":""}"#] {
             let new = try options(json).download(of: ["http://h/a"], position: nil, usualSegments: 4)
@@ -45,7 +45,7 @@ struct OptionTests {
         }
     }
 
-    @Test("sizes have K and M, connections are the smaller of two")
+    @Test("Sizes have K and M; the smaller number of connections applies")
     func numbers() throws {
         let limits = [("0", 0), ("10", 10), ("10K", 10_240), ("2m", 2_097_152)]
         for (text, bytes) in limits { #expect(try options(#"{"max-download-limit":"\#(text)"}"#).speedLimit == Int64(bytes)) }
@@ -56,7 +56,7 @@ struct OptionTests {
         for (json, segments) in connections { #expect(try options(json).segments(usual: 4) == segments, "\(json)") }
     }
 
-    @Test("what addUri asks for")
+    @Test("Translates addUri into a download request")
     func download() throws {
         let json = """
             {"dir":"/data/files/music/new","out":"a.bin","pause":"true","gid":"00000000000000aB","referer":"http://r/",\
@@ -81,7 +81,7 @@ struct OptionTests {
             ])
     }
 
-    @Test("fields come from a list or from lines; the URL's own user is sent; a referer of * is the URL")
+    @Test("Reads header fields from lists and lines, sends the URL's user, and replaces the referer * by the URL")
     func fields() throws {
         let new = try options(#"{"header":"A: 1\r\n\nB:2\n","referer":"*"}"#)
             .download(of: ["http://user:p%20w@h/a"], position: nil, usualSegments: 4)
@@ -100,7 +100,7 @@ struct OptionTests {
         #expect(refusal(#"{"header":[\#(many)]}"#)?.contains("'--header'") == true)
     }
 
-    @Test("URIs that are none are passed over, and what is left must be something")
+    @Test("Skips invalid URIs, and requires a valid one")
     func addresses() throws {
         func refusal(_ addresses: [String]) -> String? {
             do {
@@ -123,14 +123,14 @@ struct OptionTests {
         #expect(PastedURL.parse("http://h/a\r\nHost: \u{0}x\n")?.string == "http://h/a%0D%0AHost:%20%00x")
     }
 
-    @Test("a gid that is chosen has 16 digits, and is not 0")
+    @Test("A chosen gid has 16 digits and is not 0")
     func gids() {
         for gid in ["", "12", "zz", "0000000000000000", "00000000000000abc"] {
             #expect(refusal(#"{"gid":"\#(gid)"}"#)?.contains("'--gid'") == true)
         }
     }
 
-    @Test("dir is the files directory or below it, whatever else is refused naming --dir")
+    @Test("Accepts dir in the files directory, and refuses others by name")
     func directories() throws {
         let folders = [
             ("/data/files", ""), ("/data/files/", ""), ("//data/./files//a/b/", "a/b"), ("music", "music"), ("./a", "a"),
@@ -147,7 +147,7 @@ struct OptionTests {
         #expect(try options("{}").folder == nil)
     }
 
-    @Test("global options become settings, each in its range; the root stays")
+    @Test("Global options become settings within their ranges; dir stays")
     func global() throws {
         func values(_ json: String) throws -> [ServiceSettings.Name: Int64] {
             try GlobalOptions(try JSONValue(parsing: Array(json.utf8)).members ?? [], in: files).values
@@ -162,7 +162,7 @@ struct OptionTests {
         }
     }
 
-    @Test("changeUri deletes each URI once, and adds those that are some")
+    @Test("changeUri deletes each URI once, and adds valid ones")
     func uris() throws {
         let known = try ["http://h/a", "http://h/b", "http://h/a"].map { try #require(HTTPURL($0)) }
         func list(_ deleted: [String], _ added: [String], _ position: Int? = nil) -> String {

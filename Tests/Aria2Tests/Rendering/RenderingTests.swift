@@ -14,7 +14,7 @@ struct PiecesTests {
         }.joined()
     }
 
-    @Test("the first piece is the highest bit, and the last ends with the file")
+    @Test("The first piece is the highest bit, and the last piece ends with the file")
     func bitfields() {
         let piece: Int64 = 1 << 20
         #expect(bits(nil, []) == "")
@@ -29,7 +29,7 @@ struct PiecesTests {
         #expect(bits(8 * piece, [piece..<8 * piece]) == "7f")
     }
 
-    @Test("their number is bounded, whatever an origin claims")
+    @Test("Limits the number of pieces for any claimed size")
     func bounded() {
         #expect(Pieces(of: 1 << 36).count == 1 << 15)
         #expect(Pieces(of: (1 << 36) - 1).count == 1 << 16)
@@ -41,7 +41,7 @@ struct PiecesTests {
     }
 }
 
-@Suite("How downloads are told")
+@Suite("Rendering of downloads")
 struct DownloadViewTests {
     private let view = DownloadView(files: FilesDirectory("/data/files"))
 
@@ -58,7 +58,7 @@ struct DownloadViewTests {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    @Test("one that waits has every member but those of files that are known, and of what has stopped")
+    @Test("A waiting download has every member except those of known files and ended downloads")
     func waiting() {
         let waiting = download(.queued)
         #expect(
@@ -70,7 +70,7 @@ struct DownloadViewTests {
                 """)
     }
 
-    @Test("one that transfers has its pieces, figures and path")
+    @Test("A transferring download has pieces, figures and a path")
     func active() {
         let active = download(.downloading) {
             $0.bytesTotal = 2 << 20
@@ -90,7 +90,7 @@ struct DownloadViewTests {
                 """)
     }
 
-    @Test("only the keys that are asked for are told")
+    @Test("Renders requested keys only")
     func keys() {
         let failed = download(.failed) { $0.error = DownloadFailure(.httpStatus, "gone", httpStatus: 404) }
         #expect(
@@ -103,7 +103,7 @@ struct DownloadViewTests {
                 == #"{"bitfield":"80","errorCode":"0","errorMessage":"","totalLength":"10"}"#)
     }
 
-    @Test("states and failures have aria2's names and numbers")
+    @Test("States and failures have aria2's names and numbers")
     func codes() {
         let states: [(DownloadState, String)] = [
             (.queued, "waiting"), (.downloading, "active"), (.retrying, "active"), (.paused, "paused"), (.completed, "complete"),
@@ -125,7 +125,7 @@ struct DownloadViewTests {
         #expect(download(.completed).errorCode == 0)
     }
 
-    @Test("results of a multicall are in lists of one, errors are bare")
+    @Test("Results of a multicall are in lists of one element, errors are not")
     func multicall() {
         var writer = JSONWriter()
         writer.response(
@@ -138,7 +138,7 @@ struct DownloadViewTests {
                 """)
     }
 
-    @Test("figures are digits in strings")
+    @Test("Figures are strings of digits")
     func figures() {
         for number in [0, 7, -12, Int64.max, .min] as [Int64] {
             var writer = JSONWriter()

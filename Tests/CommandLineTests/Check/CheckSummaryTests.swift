@@ -3,7 +3,7 @@ import Testing
 @testable import Downloads
 @testable import CommandLine
 
-@Suite("What pawl check says at its end")
+@Suite("The summary of pawl check")
 struct CheckSummaryTests {
     @Test(
         "Counts records, files, faults and files known to be missing",

@@ -8,7 +8,7 @@ struct HealthCommandTests {
     private typealias Listener = ServiceProcesses.Listener
 
     @Test(
-        "the only service beside it is asked, unless it has the port of the options; of several, none is chosen",
+        "Asks the only running service, preferring the options' port; asks none of several",
         arguments: [
             ([], [8080]), ([[9000]], [9000]), ([[9000, 9001]], [9000, 9001]), ([[8080]], [8080]), ([[9000, 8080]], [8080]),
             ([[]], [8080]), ([[9000], [9001]], [8080]), ([[9000], [8080]], [8080]),
@@ -20,7 +20,7 @@ struct HealthCommandTests {
         #expect(listeners.map(\.port) == asked)
     }
 
-    @Test("a service at another address of this machine is asked there")
+    @Test("Asks a service at another address of this machine")
     func otherAddress() {
         let found = Listener(host: "127.0.0.2", port: 8080)
         #expect(HealthCommand.listeners(own: Listener(host: "127.0.0.1", port: 8080), found: [[found]]) == [found])

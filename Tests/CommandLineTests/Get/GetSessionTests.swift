@@ -60,7 +60,7 @@ struct GetSessionTests {
         try await GetSession(invocation, urls: urls, in: GetSession.Place(invocation))
     }
 
-    @Test("a hidden directory that other users may write to is refused, and nothing is fetched")
+    @Test("Refuses a hidden directory that other users can write to, and fetches nothing")
     func foreignDirectory() async throws {
         let invocation = try CommandLineParser.parse(["get", "-d", directory.path, base + "/entity?size=10"], environment: [:])
         let work = directory.path + "/.pawl-get"
@@ -75,7 +75,7 @@ struct GetSessionTests {
     }
 
     @Test(
-        "an exchange of both directories while it runs changes nothing: the file, its mode and the clean-up are those of the open ones"
+        "Exchanging both directories during a run changes nothing: file, mode and clean-up stay those of the opened ones"
     )
     func exchangedDirectories() async throws {
         let files = FileManager.default
@@ -115,7 +115,7 @@ struct GetSessionTests {
         #expect(try files.attributesOfItem(atPath: key)[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("links with the file's name are not followed: one is replaced by the user's choice, another is passed over")
+    @Test("Links with the file's name are not followed: the user's name replaces one, the origin's avoids one")
     func linksInTheWay() async throws {
         let files = FileManager.default
         let key = directory.path + "/key"
@@ -132,7 +132,7 @@ struct GetSessionTests {
         #expect(try files.attributesOfItem(atPath: key)[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("a pipe or a directory is no name for a file: nothing is fetched, and it stays", arguments: [true, false])
+    @Test("A pipe or directory is refused as a file's name, and stays", arguments: [true, false])
     func specialFile(isPipe: Bool) throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/out"
@@ -147,7 +147,7 @@ struct GetSessionTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["out"])
     }
 
-    @Test("a link in place of a file that an interrupted run has saved does not count as that file")
+    @Test("A link in place of a file that an interrupted run saved does not count as that file")
     func linkInsteadOfSaved() async throws {
         let small = base + "/entity?size=1000&seed=6"
         let slow = base + "/entity?size=10000&seed=7&fault=stall@5000;times=1"
@@ -162,7 +162,7 @@ struct GetSessionTests {
     }
 
     @Test(
-        "a name is one in the directory that is given, unless it says where it is",
+        "A name is in the given directory, unless it has a path",
         arguments: [
             (nil, ".", ".", nil), (nil, "d", "d", nil), ("n", ".", ".", "n"), ("n", "d", "d", "n"), ("a/n", ".", "a", "n"),
             ("a/n", "d", "d/a", "n"), ("/a/n", "d", "/a", "n"), ("/n", "d", "/", "n"), ("./n", "d", "d/.", "n"),
@@ -185,7 +185,7 @@ struct GetSessionTests {
         FileManager.default.contents(atPath: directory.path + "/" + name).map(Array.init) ?? []
     }
 
-    @Test("files get to the directory, and nothing else stays")
+    @Test("Files are in the target directory, and nothing else stays")
     func plain() async throws {
         let result = try await get([base + "/entity?size=1000&seed=1", base + "/entity?size=2000&seed=2"])
         #expect(result.isComplete)
@@ -197,7 +197,7 @@ struct GetSessionTests {
         #expect(!result.text.contains("\u{1B}"))
     }
 
-    @Test("in a pipe, each is told of when it begins and when it is done, in plain lines")
+    @Test("In a pipe, lines report the start and the end of each download")
     func pipe() async throws {
         let result = try await get([base + "/entity?size=100000&seed=1&pace=50000"])
         #expect(result.isComplete)
@@ -207,7 +207,7 @@ struct GetSessionTests {
         #expect(lines.last?.hasPrefix("saved ") == true)
     }
 
-    @Test("a name of the origin's choice replaces nothing; one of the user's does")
+    @Test("A name from the origin replaces no file; one from the user does")
     func names() async throws {
         #expect(try await get([base + "/entity?size=1000&seed=1"]).isComplete)
         #expect(try await get([base + "/entity?size=1000&seed=1"]).isComplete)
@@ -218,7 +218,7 @@ struct GetSessionTests {
         #expect(contents("sub/mine.bin") == DemoUpstream.content(of: "/entity?size=10&seed=4")?.bytes)
     }
 
-    @Test("one that fails does not keep the others, and is told")
+    @Test("Reports a failed download, and completes the others")
     func failure() async throws {
         let result = try await get([base + "/nothing-here", base + "/entity?size=10"])
         #expect(!result.isComplete)
@@ -226,7 +226,7 @@ struct GetSessionTests {
         #expect(try names.count == 1)
     }
 
-    @Test("what is interrupted goes on from its bytes when it is run again")
+    @Test("Resumes an interrupted download when the command is repeated")
     func resuming() async throws {
         let url = base + "/entity?size=10000&seed=5&fault=stall@5000;times=1"
         let first = try await get([url], mode: .terminal) { $0.contains(" 50%") }
@@ -242,7 +242,7 @@ struct GetSessionTests {
         #expect(try !names.contains(".pawl-get"))
     }
 
-    @Test("of several, those that were there when it was interrupted are not fetched again")
+    @Test("Does not fetch files again that were saved before an interruption")
     func resumingSeveral() async throws {
         let small = base + "/entity?size=1000&seed=6"
         let slow = base + "/entity?size=10000&seed=7&fault=stall@5000;times=1"
@@ -259,7 +259,7 @@ struct GetSessionTests {
         #expect(try names.count == 4)
     }
 
-    @Test("two at a time in one directory are refused in one line")
+    @Test("A second run in the same directory is refused in one line")
     func locked() async throws {
         let invocation = try CommandLineParser.parse(["get", "-d", directory.path, base + "/entity?size=10"], environment: [:])
         let urls = try urls(of: invocation)
@@ -268,7 +268,7 @@ struct GetSessionTests {
         await first.end()
     }
 
-    @Test("with JSON, each line is an event, and the last one sums up")
+    @Test("With JSON, each line is an event, and the last one is a summary")
     func json() async throws {
         let result = try await get(
             [base + "/entity?size=100000&seed=1&pace=50000", base + "/nothing-here", "--json"], mode: .json)
@@ -290,7 +290,7 @@ struct GetSessionTests {
         #expect(last["interrupted"]?.bool == false)
     }
 
-    @Test("a list names more URLs; the same one twice is one download")
+    @Test("A list adds URLs; a repeated one is one download")
     func list() async throws {
         let list = directory.path + "/list.txt"
         let lines = [
@@ -304,7 +304,7 @@ struct GetSessionTests {
         #expect(result.text.contains("total: 3 of 3 downloads, 60 B"))
     }
 
-    @Test("a line of a list that is no URL is named")
+    @Test("Names an invalid line of a list")
     func badList() throws {
         let list = directory.path + "/list.txt"
         try Data("http://a.example/1\n\nftp://a.example/2\n".utf8).write(to: URL(filePath: list))
@@ -317,7 +317,7 @@ struct GetSessionTests {
         }
     }
 
-    @Test("a file must have the digest that is asked for; begun without one, it begins again")
+    @Test("Requires the given checksum; bytes that were fetched without one start over")
     func checksum() async throws {
         let expected = try #require(DemoUpstream.content(of: "/entity?size=10000&seed=5")).bytes
         let url = base + "/entity?size=10000&seed=5&fault=stall@5000;times=1"
@@ -332,7 +332,7 @@ struct GetSessionTests {
     }
 
     @Test(
-        "numbered names keep their extension",
+        "Numbered names keep their extension",
         arguments: [
             ("a.txt", "a (2).txt"), ("a", "a (2)"), (".a", ".a (2)"), ("a (2).txt", "a (3).txt"),
             ("a (9) b.txt", "a (9) b (2).txt"),

@@ -21,7 +21,7 @@ struct CommandLineParserTests {
         }
     }
 
-    @Test("without options, everything has the contract's defaults")
+    @Test("Without options, all values are the contract's defaults")
     func defaults() throws {
         let configuration = try parse("serve")
         #expect(configuration.host == "127.0.0.1")
@@ -42,7 +42,7 @@ struct CommandLineParserTests {
         #expect(try parse("demo").dataDirectory == "./pawl-demo")
     }
 
-    @Test("each option is read from a flag, from a flag with an equals sign, and from the environment")
+    @Test("Reads each option from a flag, a flag with an equals sign, and the environment")
     func everyOption() throws {
         let values = [
             "host": "127.0.0.2", "port": "9", "data-dir": "/d", "downloads-dir": "/v", "file-mode": "0640",
@@ -80,7 +80,7 @@ struct CommandLineParserTests {
         #expect(both.webhookSecret == nil)
     }
 
-    @Test("of a shared store and shared files, neither goes without the other, nor without keys")
+    @Test("A shared store and shared files require each other, and keys")
     func fleet() throws {
         let keys = ["AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key"]
         let both = ["serve", "--store", "postgres://u:p%40ss@h/d", "--files", "s3://b"]
@@ -105,7 +105,7 @@ struct CommandLineParserTests {
         #expect(try CommandLineParser.parse(["serve"], environment: keys).warnings.isEmpty)
     }
 
-    @Test("a demo hands its replicas what it was given, as variables, the last word of a value and its file only")
+    @Test("A demo passes its options to replicas as variables, each value or file once")
     func demoVariables() throws {
         func variables(_ line: String, _ environment: [String: String] = [:]) throws -> [String: String] {
             let invocation = try CommandLineParser.parse(line.split(separator: " ").map(String.init), environment: environment)
@@ -127,7 +127,7 @@ struct CommandLineParserTests {
         #expect(try variables("serve --token t0ken").isEmpty)
     }
 
-    @Test("a flag wins over the environment, the last of equal flags over the others")
+    @Test("A flag overrides its variable; the last of equal flags applies")
     func precedence() throws {
         #expect(try parse("serve --port 1", ["PAWL_PORT": "2"]).port == 1)
         #expect(try parse("serve --port 1 --port 3").port == 3)
@@ -135,7 +135,7 @@ struct CommandLineParserTests {
         #expect(try !parse("serve --allow-private=false", ["PAWL_ALLOW_PRIVATE": "1"]).allowsPrivate)
     }
 
-    @Test("repeatable options add up, and flags replace what the environment lists")
+    @Test("Repeatable options accumulate; flags replace the variable's list")
     func repeatable() throws {
         let environment = ["PAWL_CORS_ORIGIN": "https://a.example, https://b.example"]
         #expect(try parse("serve", environment).corsOrigins.count == 2)
@@ -144,14 +144,14 @@ struct CommandLineParserTests {
                 == [.origin("https://c.example:8443"), .any])
     }
 
-    @Test("a variable that a flag overrules is not even read")
+    @Test("Ignores even an invalid variable if its flag is given")
     func overruledVariable() throws {
         #expect(try parse("serve --port 1", ["PAWL_PORT": "nonsense"]).port == 1)
         #expect(failure(["serve"], ["PAWL_PORT": "nonsense"])?.contains("PAWL_PORT") == true)
     }
 
     @Test(
-        "variables that look like options and are none are told in one line, without their values",
+        "Reports unknown variables in one line, without their values",
         arguments: [
             (["PAWL_PRT": "s3cret"], "PAWL_PRT (did you mean PAWL_PORT?)"),
             (["PAWL_WHATEVER": "s3cret", "PAWL_OUTPUT": "s3cret"], "PAWL_OUTPUT, PAWL_WHATEVER"),
@@ -165,13 +165,13 @@ struct CommandLineParserTests {
         if let mentions { #expect(warnings.first?.hasSuffix(mentions) == true, "\(warnings)") }
     }
 
-    @Test("a port variable that Kubernetes made of a service's name is not meant for us")
+    @Test("Ignores a port variable that Kubernetes derives from a service's name")
     func kubernetes() throws {
         #expect(try parse("serve", ["PAWL_PORT": "tcp://10.0.0.1:8080"]).port == 8080)
     }
 
     @Test(
-        "a mistake is one line that names it and what is accepted",
+        "A mistake is reported in one line with its name and the accepted values",
         arguments: [
             (["serve", "--prot", "1"], ["--prot", "--port?", "--host"]),
             (["serve", "--port", "x"], ["'x'", "--port", "0 to 65535"]),
@@ -260,12 +260,12 @@ struct CommandLineParserTests {
         #expect(line.hasPrefix("pawl: "))
     }
 
-    @Test("a bad value in the environment names its variable")
+    @Test("A bad value in the environment is reported with its variable")
     func badVariable() {
         #expect(failure(["serve"], ["PAWL_MAX_CONCURRENT": "many"])?.contains("PAWL_MAX_CONCURRENT") == true)
     }
 
-    @Test("a secret that is refused is not repeated")
+    @Test("Does not repeat refused secrets")
     func secrets() throws {
         let line = try #require(failure(["serve", "--token", "se cret"]))
         #expect(line.contains("--token"))
@@ -273,7 +273,7 @@ struct CommandLineParserTests {
     }
 
     @Test(
-        "other machines are served with a token, or when the user insists",
+        "Serving other machines requires a token or --no-auth",
         arguments: [
             "--token 0123456789abcdef", "--token-file f", "--tokens-file f", "--no-auth",
         ])
@@ -284,7 +284,7 @@ struct CommandLineParserTests {
         #expect(try parse("serve --host localhost").host == "127.0.0.1")
     }
 
-    @Test("other machines are not served with a token that is short, and how to make one is said", arguments: ["0.0.0.0", "::"])
+    @Test("A short token is refused for other machines, with a hint for a longer one", arguments: ["0.0.0.0", "::"])
     func shortToken(host: String) throws {
         for command in ["serve", "demo"] {
             let line = try #require(failure([command, "--host", host, "--token", "0123456789abcde", "--no-auth"]))
@@ -296,7 +296,7 @@ struct CommandLineParserTests {
         #expect(try parse("serve --host 127.0.0.1 --token t").token != nil)
     }
 
-    @Test("get takes flags before and after its URLs, short ones too")
+    @Test("get accepts flags before and after URLs, short ones too")
     func get() throws {
         let invocation = try CommandLineParser.parse(
             ["get", "-d", "dir", "http://a.example/1", "--segments=2", "http://a.example/2", "--", "http://a.example/-"],
@@ -310,7 +310,7 @@ struct CommandLineParserTests {
             try CommandLineParser.parse(["get", "http://a.example/1", "-o", "x"], environment: [:]).output == "x")
     }
 
-    @Test("short flags take their value behind them or next")
+    @Test("A short flag's value is attached to it or follows it")
     func shortFlags() throws {
         let invocation = try CommandLineParser.parse(
             ["get", "-x8", "-dmusic", "-o", "x", "--limit=1.5M", "http://a.example/1"], environment: ["PAWL_SPEED_LIMIT": "1"])
@@ -326,7 +326,7 @@ struct CommandLineParserTests {
                 .speedLimit == 5)
     }
 
-    @Test("the commands of a running service take its address and token from the environment")
+    @Test("Client commands read address and token from the environment")
     func clients() throws {
         let invocation = try CommandLineParser.parse(
             ["add", "3", "2-4", "http://a.example/", "-l", "a", "-l", "b", "--priority", "-5", "--paused"],
@@ -349,7 +349,7 @@ struct CommandLineParserTests {
     }
 
     @Test(
-        "what to add is a URL, a number, a range of such, or an id",
+        "add accepts URLs, numbers, ranges and ids",
         arguments: [
             ("3", .results(3...3)), ("2-5", .results(2...5)), ("1-1000", .results(1...1000)), ("5-2", nil), ("1-1001", nil),
             ("0-1", nil), ("2-", nil), ("-2", nil), ("2-5-7", nil), ("", nil), ("99999999999999999999", nil),
@@ -364,7 +364,7 @@ struct CommandLineParserTests {
         #expect(DownloadOperand("http://a.example/") == .url(url))
     }
 
-    @Test("formats add up, and a work's id fits a label")
+    @Test("Formats accumulate; a label can hold a work's id")
     func works() throws {
         let invocation = try CommandLineParser.parse(
             ["add", "a:1", "--format", "Flac", "--format=VBR MP3", "-l", String(repeating: "x", count: 200)], environment: [:])
@@ -376,7 +376,7 @@ struct CommandLineParserTests {
         #expect(try CommandLineParser.parse(["move", "01M7", "2"], environment: [:]).operands == ["01M7", "2"])
     }
 
-    @Test("a mode is three or four octal digits, with what the service needs, and nothing that a file is run by")
+    @Test("A mode is three or four octal digits with the required bits, and without execution")
     func modes() throws {
         func permissions(_ arguments: [String], _ environment: [String: String] = [:]) throws -> FilePermissions {
             try CommandLineParser.parse(["serve"] + arguments, environment: environment).configuration.filePermissions
@@ -402,7 +402,7 @@ struct CommandLineParserTests {
         #expect(try permissions([]) == FilePermissions())
     }
 
-    @Test("help and version are found however they are asked for")
+    @Test("Finds help and version in every spelling")
     func helpAndVersion() throws {
         for arguments in [[], ["help"], ["--help"], ["-h"], ["serve", "--help"], ["get", "-h"]] {
             #expect(try CommandLineParser.parse(arguments, environment: [:]).command == .help)
@@ -412,7 +412,7 @@ struct CommandLineParserTests {
         }
     }
 
-    @Test("help names every option and every command")
+    @Test("The help lists every option and command")
     func help() {
         let text = Help.text()
         for option in OptionTable.all { #expect(text.contains("  " + option.flag)) }
@@ -422,7 +422,7 @@ struct CommandLineParserTests {
         }
     }
 
-    @Test("help of a command names its options and no others", arguments: [CommandName.serve, .demo, .get, .check, .health])
+    @Test("The help of a command lists its options only", arguments: [CommandName.serve, .demo, .get, .check, .health])
     func helpOfCommand(command: CommandName) throws {
         for arguments in [["help", command.rawValue], [command.rawValue, "--help"], [command.rawValue, "-h", "--nonsense"]] {
             #expect(try CommandLineParser.parse(arguments, environment: [:]).topic == command)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CommandLine
 
-@Suite("Help, manual page and completions follow from one table")
+@Suite("Help, manual page and completions agree with the table")
 struct CommandTableTests {
     /// A text with roff's escapes taken back.
     private static func plain(_ roff: String) -> String {
@@ -13,18 +13,18 @@ struct CommandTableTests {
                 #"\(dq"#, with: "\"")
     }
 
-    @Test("each command has its entry, and there is one for each")
+    @Test("Each command has exactly one entry")
     func commands() {
         #expect(CommandTable.all.map(\.name) == CommandName.allCases)
     }
 
-    @Test("no two options of a command have a flag in common", arguments: CommandName.allCases)
+    @Test("No flag of a command belongs to two options", arguments: CommandName.allCases)
     func flags(name: CommandName) {
         let flags = CommandTable.command(name).options.flatMap(\.flags) + ["--help", "-h", "--version", "-V"]
         #expect(Set(flags).count == flags.count)
     }
 
-    @Test("each option is told of in help, in the page of its commands, in the manual and in all completions")
+    @Test("Help, command pages, manual page and completions list each option")
     func options() throws {
         let manual = Self.plain(ManualPage.text)
         let overview = Help.text()
@@ -53,7 +53,7 @@ struct CommandTableTests {
         #expect(Completions.script(for: "tcsh") == nil)
     }
 
-    @Test("each exit status is told of in help and manual")
+    @Test("Help and manual page list each exit status")
     func statuses() {
         for status in ExitStatus.allCases {
             #expect(Help.text().contains("\n  \(status.rawValue)        \(status.meaning.prefix(40))"))
@@ -66,7 +66,7 @@ struct CommandTableTests {
         #expect(!Help.text(for: .check).contains("the service requires a token"))
     }
 
-    @Test("no line of help is too long for a page", arguments: [nil] + CommandName.allCases)
+    @Test("No line of the help exceeds the width", arguments: [nil] + CommandName.allCases)
     func width(topic: CommandName?) {
         for line in Help.text(for: topic).split(separator: "\n") { #expect(line.count <= 130, "\(line)") }
     }
@@ -76,12 +76,12 @@ struct CommandTableTests {
         return try String(contentsOf: docs.appending(path: name), encoding: .utf8)
     }
 
-    @Test("docs/pawl.1 is what pawl man writes")
+    @Test("docs/pawl.1 equals the output of pawl man")
     func manualIsCurrent() throws {
         #expect(try Self.document("pawl.1") == ManualPage.text, "run: pawl man > docs/pawl.1")
     }
 
-    @Test("docs/options.md has a row for every option of the service, and for nothing else")
+    @Test("docs/options.md has a row for every option of the service, and no others")
     func optionsPage() throws {
         let rows = try Self.document("options.md").split(separator: "\n").filter { $0.hasPrefix("| `--") }
         let flags = rows.flatMap { $0.split(separator: "|")[0].matches(of: /`(--[a-z0-9-]+)`/).map { String($0.1) } }
@@ -89,7 +89,7 @@ struct CommandTableTests {
         #expect(Set(flags).count == flags.count)
     }
 
-    @Test("docs/terminal.md names every command and every exit status")
+    @Test("docs/terminal.md names every command and exit status")
     func terminalPage() throws {
         let text = try Self.document("terminal.md")
         for command in CommandName.clients.union([.get, .check, .completions, .man]) {
@@ -99,13 +99,13 @@ struct CommandTableTests {
     }
 
     @Test(
-        "roff takes the text as it is meant",
+        "Escapes text for roff",
         arguments: [("a-b", #"a\-b"#), (".B", #"\&.B"#), (#"\fB"#, #"\efB"#), ("'x'", #"\(aqx\(aq"#), ("~/x", #"\(ti/x"#)])
     func escaping(text: String, roff: String) {
         #expect(ManualPage.escaped(text) == roff)
     }
 
-    @Test("shells take the text as it is meant")
+    @Test("Escapes text for shells")
     func quoting() {
         #expect(Completions.quoted("it's") == #"'it'\''s'"#)
     }
@@ -114,7 +114,7 @@ struct CommandTableTests {
 @Suite("Amounts of bytes")
 struct ByteCountTests {
     @Test(
-        "units are of 1024",
+        "Units are multiples of 1024",
         arguments: [
             ("0", 0), ("4096", 4096), ("500k", 512_000), ("2M", 2_097_152), ("1.5G", 1_610_612_736), ("0.5K", 512), ("1.5", nil),
             ("", nil),

@@ -4,7 +4,7 @@ import Testing
 
 struct TimeSpanTests {
     @Test(
-        "a span of time is a whole number and a unit",
+        "A time span is a whole number and a unit",
         arguments: [
             ("1s", 1), ("90m", 5400), ("12h", 43_200), ("30d", 2_592_000), ("2w", 1_209_600), ("0d", nil), ("d", nil),
             ("30", nil),

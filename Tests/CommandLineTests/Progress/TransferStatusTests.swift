@@ -3,7 +3,7 @@ import CommandLine
 import Terminal
 import Testing
 
-@Suite("How a download stands, on a terminal")
+@Suite("The status of a download on a terminal")
 struct TransferStatusTests {
     private static let unicode = Appearance(isUnicode: true)
 
@@ -17,7 +17,7 @@ struct TransferStatusTests {
     }
 
     @Test(
-        "a line of progress has what there is room for",
+        "A progress line has the fields that fit",
         arguments: [
             (100, "01 Prelude in C ", "   50%    1.0 MiB  256.0 KiB/s      2s left"),
             (59, "01 Prelude", "  50%  256.0 KiB/s  2s"), (36, "01 Prel", "  50%  256.0 KiB/s"), (20, "01 Prel", "   50%"),
@@ -31,7 +31,7 @@ struct TransferStatusTests {
         #expect(line.plain.hasSuffix(end), "\(line.plain)")
     }
 
-    @Test("at every width, in every state, a line fits, and hostile names change nothing")
+    @Test("A line fits every width in every state, and hostile names are harmless")
     func everyWidth() {
         for width in 1...200 {
             for state in DownloadState.allCases {
@@ -48,7 +48,7 @@ struct TransferStatusTests {
     }
 
     @Test(
-        "facts are one phrase",
+        "The facts are one phrase",
         arguments: [
             (.downloading, "50% of 1.0 MiB, 256.0 KiB/s, 2s left"), (.queued, "50% of 1.0 MiB, queued"),
             (.retrying, "50% of 1.0 MiB, trying again: the transfer broke"), (.failed, "50% of 1.0 MiB, failed"),
@@ -57,7 +57,7 @@ struct TransferStatusTests {
         #expect(Self.sample(state).facts.string == text)
     }
 
-    @Test("a total adds what is known, and is unknown where one is")
+    @Test("A total adds known values, and is unknown if one is")
     func total() {
         var other = Self.sample()
         let total = TransferStatus.total(of: [Self.sample(), other], name: "total")

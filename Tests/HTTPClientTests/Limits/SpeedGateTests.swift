@@ -77,7 +77,7 @@ struct SpeedGateTests {
     }
 
     @Test(
-        "A lowered limit holds at once, for all that run",
+        "A lower limit applies at once to all transfers",
         arguments: [
             (downloads: 8, connections: 1, before: 0, after: 50_000), (8, 1, 20_000_000, 50_000), (8, 4, 20_000_000, 50_000),
             (3, 16, 100_000_000, 10_000), (1, 1, 0, 1000), (64, 1, 20_000_000, 100_000),
@@ -99,7 +99,7 @@ struct SpeedGateTests {
     }
 
     @Test(
-        "A raised limit holds at once, for those that wait too",
+        "A higher limit applies at once, even to waiting transfers",
         arguments: [(1, 1_000_000), (50_000, 4_000_000), (50_000, 0), (1, 0)] as [(Int64, Int64)])
     func raised(before: Int64, after: Int64) {
         var scene = Scene(downloads: 8, limit: before)
@@ -114,7 +114,7 @@ struct SpeedGateTests {
         #expect(scene.longestSilence(since: change) <= .milliseconds(500))
     }
 
-    @Test("A download's own limit, and the common one, change in any order")
+    @Test("Own and common limits can change in any order")
     func bothLimits() {
         var scene = Scene(downloads: 8, connections: 2, limit: 20_000_000, ownLimit: 1_000_000)
         scene.run(for: .seconds(1))
@@ -141,7 +141,7 @@ struct SpeedGateTests {
         #expect(scene.longestSilence(since: change) <= .seconds(2))
     }
 
-    @Test("A service that rests at a byte per second comes back, with nothing owed or saved")
+    @Test("A limit raised from one byte per second has neither debts nor savings")
     func rest() {
         var scene = Scene(downloads: 8, limit: 1_000_000)
         scene.run(for: .seconds(1))

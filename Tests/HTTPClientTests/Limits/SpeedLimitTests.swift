@@ -51,7 +51,7 @@ struct SpeedLimitTests {
         }
     }
 
-    @Test("No more comes than the limit has earned", arguments: [false, true], [40_000, 1_000_000])
+    @Test("Receives no more bytes than the limit allows", arguments: [false, true], [40_000, 1_000_000])
     func onlyEarnedBytesCome(isChunked: Bool, bytesPerSecond: Int) async throws {
         let origin = try origin(isChunked: isChunked)
         let client = try HTTPClient()
@@ -85,7 +85,7 @@ struct SpeedLimitTests {
         #expect(handles.allSatisfy { !$0.isHeldBack })
     }
 
-    @Test("A limit that is set while a transfer runs holds it back")
+    @Test("A limit that is set during a transfer applies to it")
     func limitAppliesToRunningTransfer() async throws {
         let origin = try origin()
         let client = try HTTPClient()
@@ -111,7 +111,7 @@ struct SpeedLimitTests {
         #expect(try await sink.outcome().error == .cancelled)
     }
 
-    @Test("A transfer that waits for its limit is not stalled, and one that waits for its origin is")
+    @Test("A transfer that waits for its limit is not stalled; one that waits for its origin is")
     func limitedTransferIsNotStalled() async throws {
         let origin = try ScriptedOrigin { _ in
             [.text("HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n"), .send([UInt8](repeating: 1, count: 300)), .stall]
@@ -130,7 +130,7 @@ struct SpeedLimitTests {
         #expect(sink.record.value.bytes.count == 300)
     }
 
-    @Test("A sink that stops while bytes are handed over again ends the transfer")
+    @Test("A sink that stops while it receives delayed bytes ends the transfer")
     func sinkMayStopWhileResuming() async throws {
         let origin = try origin()
         let client = try HTTPClient()

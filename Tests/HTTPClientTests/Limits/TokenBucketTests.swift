@@ -44,7 +44,7 @@ struct TokenBucketTests {
     }
 
     @Test(
-        "Five seconds bring the limit within 5 percent, however many share it",
+        "Any number of transfers reach the limit within 5 percent in five seconds",
         arguments: [100, 4_096, 100_000, 1 << 20, 8 << 20, 100 << 20] as [Int64], [1, 3, 16])
     func sharedLimitIsExact(rate: Int64, transfers: Int) {
         var simulation = Simulation(rate: rate)
@@ -54,14 +54,14 @@ struct TokenBucketTests {
         #expect(Double(simulation.total) >= expected * 0.95)
     }
 
-    @Test("Waking late costs no speed", arguments: [Duration.milliseconds(1), .milliseconds(20), .milliseconds(100)])
+    @Test("A late wake-up does not reduce the speed", arguments: [Duration.milliseconds(1), .milliseconds(20), .milliseconds(100)])
     func wakingLateCostsNoSpeed(lateness: Duration) {
         var simulation = Simulation(rate: 1 << 20)
         simulation.run(0..<1, for: .seconds(5), lateness: lateness)
         #expect(simulation.total >= 5 << 20 - 1 << 18 && simulation.total <= 5 << 20 + 1 << 18)
     }
 
-    @Test("Those that want more than there is get equal parts")
+    @Test("Transfers with more demand than supply get equal shares")
     func hungryOnesGetEqualParts() {
         var simulation = Simulation(rate: 1_000_000)
         simulation.run(0..<7, for: .seconds(10))
@@ -71,7 +71,7 @@ struct TokenBucketTests {
         }
     }
 
-    @Test("Another limit voids all turns, and lets those that wait reserve anew at once")
+    @Test("A new limit cancels all reservations, and waiting transfers reserve again at once")
     func newLimitCountsAtOnce() {
         let start = Self.start
         var bucket = TokenBucket(bytesPerSecond: 1, now: start)
@@ -91,7 +91,7 @@ struct TokenBucketTests {
         #expect(bucket.due(bucket.reserve(1000, now: start), now: start) == nil)
     }
 
-    @Test("Neither debts nor savings of a limit outlast it", arguments: [(20_000_000, 50_000), (1, 50_000), (0, 50_000)])
+    @Test("Debts and savings end with their limit", arguments: [(20_000_000, 50_000), (1, 50_000), (0, 50_000)])
     func nothingOutlastsALimit(before: Int64, after: Int64) {
         let start = Self.start
         var bucket = TokenBucket(bytesPerSecond: before, now: start)
@@ -106,7 +106,7 @@ struct TokenBucketTests {
         #expect(due >= change + .milliseconds(90) && due <= change + .milliseconds(300))
     }
 
-    @Test("However often the limit changes, the time in between is not lost")
+    @Test("Frequent changes of the limit lose no time")
     func frequentChangesEarn() {
         var now = Self.start
         var bucket = TokenBucket(bytesPerSecond: 50_000, now: now)
@@ -120,7 +120,7 @@ struct TokenBucketTests {
         #expect(received > 450_000 && received <= 510_000)
     }
 
-    @Test("What an idle transfer does not use is not saved up")
+    @Test("Idle time saves no bytes")
     func idleShareIsNotSaved() {
         let start = Self.start
         var bucket = TokenBucket(bytesPerSecond: 1000, now: start)
@@ -131,7 +131,7 @@ struct TokenBucketTests {
         #expect(bucket.due(second, now: late) == late + .seconds(1))
     }
 
-    @Test("Time without a limit saves nothing up")
+    @Test("Time without a limit saves no bytes")
     func unlimitedTimeSavesNothing() {
         let start = Self.start
         var bucket = TokenBucket(bytesPerSecond: 0, now: start)
@@ -143,7 +143,7 @@ struct TokenBucketTests {
         #expect(bucket.due(turn, now: start + .seconds(60)) == start + .milliseconds(60_100))
     }
 
-    @Test("What is given back moves the others up")
+    @Test("Returned bytes advance the other transfers")
     func returnedShareMovesOthersUp() {
         let start = Self.start
         var bucket = TokenBucket(bytesPerSecond: 1000, now: start)

@@ -54,7 +54,7 @@ struct Aria2RouteTests {
     /// Slow enough that it does not end while a test looks at it.
     private static let slow = "/entity?size=50000000&pace=20000"
 
-    @Test("a download is added, told of, and its file is where it is told to be; REST sees the same one")
+    @Test("Adds a download, reports it, and stores its file; REST returns the same one")
     func life() async throws {
         try await RunningService.with { running in
             let gid = try await running.addURI("/entity?size=3000000", #"{"dir":"music/new","out":"a.bin","split":"1"}"#)
@@ -83,7 +83,7 @@ struct Aria2RouteTests {
         }
     }
 
-    @Test("a download that waits, has failed or was removed tells all of its URIs, so that a client can add them again")
+    @Test("A waiting, failed or removed download has all of its URIs, so that clients can add it again")
     func uris() async throws {
         try await RunningService.with { running in
             let targets = (0..<3).map { "\(running.upstreamURL)/entity?size=1000&seed=\($0)&fault=404" }
@@ -131,7 +131,7 @@ struct Aria2RouteTests {
         }
     }
 
-    @Test("commands do what they say, and are refused where they cannot, in aria2's words")
+    @Test("Commands have their effect, or are refused with aria2's messages")
     func commands() async throws {
         try await RunningService.with {
             $0.maxConcurrent = 1
@@ -191,7 +191,7 @@ struct Aria2RouteTests {
         }
     }
 
-    @Test("options are told as they were given or hold, changed, and never with secrets")
+    @Test("Options are reported as given or applied, changed, and never with secrets")
     func options() async throws {
         try await RunningService.with { running in
             let gid = try await running.addURI(
@@ -235,7 +235,7 @@ struct Aria2RouteTests {
         }
     }
 
-    @Test("batches and multicalls are answered in order, each call by itself")
+    @Test("Batches and multicalls get responses in order, call by call")
     func together() async throws {
         try await RunningService.with { running in
             let url = running.upstreamURL + Self.slow
@@ -269,7 +269,7 @@ struct Aria2RouteTests {
         }
     }
 
-    @Test("a message whose calls wait for held records is answered in the time of one call")
+    @Test("Calls that wait for held records are answered in the time of one call")
     func heldRecords() async throws {
         try await RunningService.with { running in
             let gid = try await running.addURI("/entity?size=10", #"{"pause":"true"}"#)
@@ -291,7 +291,7 @@ struct Aria2RouteTests {
         }
     }
 
-    @Test("responses have aria2's types and statuses, ids come back exactly, and GET and JSONP are there with a token")
+    @Test("Responses have aria2's types and statuses, exact ids, and GET and JSONP with a token")
     func wire() async throws {
         try await RunningService.with {
             $0.token = AccessToken("s3cret-token")
@@ -324,7 +324,7 @@ struct Aria2RouteTests {
         }
     }
 
-    @Test("with --no-aria2 there is nothing at /jsonrpc")
+    @Test("--no-aria2 disables /jsonrpc")
     func absent() async throws {
         try await RunningService.with {
             $0.leavesOutAria2 = true
@@ -335,7 +335,7 @@ struct Aria2RouteTests {
         }
     }
 
-    @Test("what is not served is refused: torrents, Metalink, unknown methods, and ending the service")
+    @Test("Refuses torrents, Metalink, unknown methods and the end of the service")
     func notServed() async throws {
         try await RunningService.with { running in
             #expect(try await running.refusal("aria2.addTorrent", #""YWJj""#) == "BitTorrent is not supported.")
@@ -353,7 +353,7 @@ struct Aria2RouteTests {
         }
     }
 
-    @Test("destinations are guarded as everywhere, mirrors and changeUri included")
+    @Test("Guards destinations, mirrors and changeUri included")
     func guarded() async throws {
         try await RunningService.with { running in
             let allowed = running.upstreamURL + "/entity?size=10"

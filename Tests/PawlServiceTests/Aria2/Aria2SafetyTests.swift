@@ -30,7 +30,7 @@ struct Aria2SafetyTests {
         return try lines.withLock { $0 }.map { try JSONValue(parsing: $0) }
     }
 
-    @Test("a wrong or missing secret is Unauthorized, a second late, before the method's name is looked at, and logged")
+    @Test("A wrong or missing secret is Unauthorized after a second, before the method is read, and logged")
     func unauthorized() async throws {
         let entries = try await serve { running in
             for secret in [nil, "", "wrong-s3cret"] as [String?] {
@@ -54,7 +54,7 @@ struct Aria2SafetyTests {
         #expect(!entries.contains { String(decoding: $0.serialized(), as: UTF8.self).contains("s3cret") })
     }
 
-    @Test("a message tries three secrets at most")
+    @Test("A message may have at most three secrets")
     func guesses() async throws {
         let entries = try await serve { running in
             let guesses = (0..<10).map { #"{"methodName":"aria2.getVersion","params":["token:guess-\#($0)"]}"# }
@@ -65,7 +65,7 @@ struct Aria2SafetyTests {
         #expect(entries.count { $0["message"]?.string == "authentication failed" } == 3)
     }
 
-    @Test("a message has 4,096 calls at most, those in multicalls included; a longer one is refused as a whole")
+    @Test("A message may have at most 4,096 calls, with those in multicalls; a longer one is refused as a whole")
     func tooManyCalls() async throws {
         try await RunningService.with { running in
             func ones(_ count: Int) -> String { "[\([String](repeating: "1", count: count).joined(separator: ","))]" }
@@ -84,7 +84,7 @@ struct Aria2SafetyTests {
         }
     }
 
-    @Test("a long message without a right secret is refused as a whole")
+    @Test("Refuses a long message without a right secret as a whole")
     func longWithoutSecret() async throws {
         _ = try await serve { running in
             func batch(_ call: String, _ count: Int) -> String {
@@ -112,7 +112,7 @@ struct Aria2SafetyTests {
         }
     }
 
-    @Test("an id of more than 1,024 bytes is refused, and is not repeated")
+    @Test("Refuses an id of more than 1,024 bytes without repeating it")
     func longID() async throws {
         _ = try await serve { running in
             for (count, isRefused) in [(1_022, false), (1_023, true), (900_000, true)] {
@@ -125,7 +125,7 @@ struct Aria2SafetyTests {
         }
     }
 
-    @Test("the scope read lists and changes nothing, and sees no queries of URLs; metrics does nothing")
+    @Test("The scope read lists without changes and without queries of URLs; metrics may do nothing")
     func scopes() async throws {
         let entries = try await serve { running in
             let gid = try await running.addURI("/entity?size=10&sig=hidden", #"{"pause":"true"}"#, secret: "full-s3cret")
@@ -155,7 +155,7 @@ struct Aria2SafetyTests {
         #expect(entries.filter { $0["message"]?.string == "a download is cancelled" }.map { $0["token"]?.string } == ["ops"])
     }
 
-    @Test("with a token pages of any origin may send calls, and only allowed ones may read the responses")
+    @Test("With a token, pages of any origin may send calls, and only allowed ones may read the responses")
     func originsWithToken() async throws {
         _ = try await serve {
             $0.corsOrigins = [.origin("https://ariang.example")]
@@ -179,7 +179,7 @@ struct Aria2SafetyTests {
         }
     }
 
-    @Test("without a token foreign pages and GET are refused, of calls and of WebSockets")
+    @Test("Without a token, refuses foreign pages and GET, in calls and WebSockets")
     func originsWithoutToken() async throws {
         try await RunningService.with { running in
             let call = Array(#"{"id":1,"method":"aria2.getVersion"}"#.utf8)
@@ -207,7 +207,7 @@ struct Aria2SafetyTests {
         }
     }
 
-    @Test("the folders of out are below those of dir")
+    @Test("The folders of out are below those of dir")
     func foldersOfOut() async throws {
         try await RunningService.with { running in
             let files = running.directory.path + "/files"
@@ -227,7 +227,7 @@ struct Aria2SafetyTests {
         }
     }
 
-    @Test("a file lands where it was asked for, or the call is refused: not outside, not through a link, not above")
+    @Test("Stores a file at the requested path, or refuses the call: not outside, through a link or above")
     func directories() async throws {
         try await RunningService.with { running in
             let outside = try TemporaryDirectory()

@@ -56,7 +56,7 @@ private final class RPCConnection {
 
 @Suite("The WebSocket of aria2's clients", .timeLimit(.minutes(3)))
 struct Aria2SocketTests {
-    @Test("calls and batches are answered on it")
+    @Test("Responds to calls and batches")
     func calls() async throws {
         try await RunningService.with { running in
             try await running.blocking { client in
@@ -73,7 +73,7 @@ struct Aria2SocketTests {
         }
     }
 
-    @Test("each turn of a download is told once to everybody, whoever began it")
+    @Test("Notifies every client of each transition once")
     func notifications() async throws {
         try await RunningService.with { running in
             let url = running.upstreamURL
@@ -113,7 +113,7 @@ struct Aria2SocketTests {
         }
     }
 
-    @Test("with a token a socket hears nothing before a call with the right secret, and then what came since")
+    @Test("With a token, a socket gets notifications only after a call with the right secret")
     func secrets() async throws {
         try await RunningService.with {
             $0.token = AccessToken("s3cret-token")
@@ -152,7 +152,7 @@ struct Aria2SocketTests {
         }
     }
 
-    @Test("with a token a socket without the right secret is closed after ten seconds, and no other")
+    @Test("With a token, a socket without the right secret is closed after ten seconds")
     func silence() async throws {
         try await RunningService.with {
             $0.token = AccessToken("s3cret-token")
@@ -171,7 +171,7 @@ struct Aria2SocketTests {
         }
     }
 
-    @Test("the answer that tells a gid comes before the download's notifications")
+    @Test("The response with a gid precedes the download's notifications")
     func order() async throws {
         try await RunningService.with { running in
             let url = running.upstreamURL

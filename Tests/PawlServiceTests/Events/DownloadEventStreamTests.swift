@@ -18,7 +18,7 @@ struct DownloadEventStreamTests {
         return stream
     }
 
-    @Test("it is the same in whatever pieces it is taken", arguments: [1, 7, 100, 65_536])
+    @Test("The text is the same in pieces of any size", arguments: [1, 7, 100, 65_536])
     func pieces(limit: Int) async throws {
         try await RunningService.with { running in
             for seed in 0..<30 { _ = try await running.add("/entity?size=10&seed=\(seed)", #","paused":true"#) }
@@ -41,7 +41,7 @@ struct DownloadEventStreamTests {
         }
     }
 
-    @Test("a comment comes after 15 s of silence, and not before")
+    @Test("A comment follows 15 s of silence, and not less")
     func keepAlive() async throws {
         try await RunningService.with { running in
             let stream = stream(running)
@@ -61,7 +61,7 @@ struct DownloadEventStreamTests {
         }
     }
 
-    @Test("it ends when the server stops, after what it has begun")
+    @Test("A stream ends when the server stops, after its current event")
     func stopping() async throws {
         try await RunningService.with { running in
             let stream = stream(running)
@@ -80,7 +80,7 @@ struct DownloadEventStreamTests {
         }
     }
 
-    @Test("each change is written once, for all streams, however far behind they are")
+    @Test("Each change is rendered once for all streams, at any distance")
     func shared() {
         let publisher = DownloadPublisher(epoch: 1, history: StoredEventHistory())
         let rendered = RenderedDownloads()

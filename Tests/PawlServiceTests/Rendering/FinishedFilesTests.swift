@@ -5,7 +5,7 @@ import Testing
 @testable import Downloads
 @testable import PawlService
 
-@Suite("What is kept of finished files")
+@Suite("The cache of finished files")
 struct FinishedFilesTests {
     private let index = SnapshotIndex()
     private let files = FinishedFiles(isShared: false)
@@ -27,7 +27,7 @@ struct FinishedFilesTests {
         files.file(try #require(index.version(of: id)))
     }
 
-    @Test("it says where the file is and what the answer's fields are, made or kept")
+    @Test("An entry has the file's location and the response's fields, computed or cached")
     func fields() throws {
         let download = try publish { $0.mediaType = "audio/wav" }
         #expect(try kept() == nil)
@@ -47,7 +47,7 @@ struct FinishedFilesTests {
         }
     }
 
-    @Test("each publication is another one, also one that follows a removal")
+    @Test("Each publication is another entry, also after a removal")
     func publications() throws {
         _ = files.file(of: try publish(), named: "a.bin")
         #expect(try kept() != nil)

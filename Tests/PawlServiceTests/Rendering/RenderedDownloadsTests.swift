@@ -5,7 +5,7 @@ import Testing
 @testable import Downloads
 @testable import PawlService
 
-@Suite("Resources that are kept as they were written")
+@Suite("The cache of rendered resources")
 struct RenderedDownloadsTests {
     private let index = SnapshotIndex()
     private let rendered = RenderedDownloads()
@@ -28,7 +28,7 @@ struct RenderedDownloadsTests {
 
     private func fresh(_ id: UInt128) throws -> [UInt8] { try #require(index.download(DownloadID(value: id))).encoded(.none) }
 
-    @Test("what has not changed is written once")
+    @Test("Renders an unchanged resource once")
     func unchanged() throws {
         publish(1)
         let first = try shown(1)
@@ -39,7 +39,7 @@ struct RenderedDownloadsTests {
     }
 
     @Test(
-        "whatever is shown differently is written anew",
+        "Renders every visible change again",
         arguments: [
             { $0.received += 1 }, { $0.bytesPerSecond += 1 }, { $0.isStalled = true }, { $0.connections += 1 },
         ] as [@Sendable (TransferCounters) -> Void])
@@ -54,7 +54,7 @@ struct RenderedDownloadsTests {
         #expect(after.bytes == (try fresh(1)))
     }
 
-    @Test("a place in the queue is shown as it is, and is no part of what is kept, nor of the validator")
+    @Test("The position in the queue is current, and part of neither cache nor validator")
     func positions() throws {
         publish(2) { $0.state = .paused }
         let alone = try shown(2)
@@ -72,7 +72,7 @@ struct RenderedDownloadsTests {
         #expect(try JSONValue(parsing: try shown(2).bytes)["position"]?.isNull == true)
     }
 
-    @Test("each publication is written anew, also one that follows a removal")
+    @Test("Renders each publication again, also after a removal")
     func publications() throws {
         publish(1)
         _ = try shown(1)
@@ -85,7 +85,7 @@ struct RenderedDownloadsTests {
         #expect(try shown(1).bytes == fresh(1))
     }
 
-    @Test("versions of one download are kept side by side, for readers that are behind")
+    @Test("Keeps versions of one download side by side for slow readers")
     func versions() throws {
         publish(1)
         let first = try #require(index.download(DownloadID(value: 1)))
@@ -97,7 +97,7 @@ struct RenderedDownloadsTests {
         #expect(rendered.rendering(of: first).bytes == first.encoded(.none))
     }
 
-    @Test("the oldest gives way when the room is used up, and a very long one takes none")
+    @Test("Evicts the oldest entry when the limit is reached, and does not cache a very long one")
     func bounded() throws {
         publish(0) { $0.labels = [String(repeating: "x", count: 300_000)] }
         _ = try shown(0)
@@ -111,7 +111,7 @@ struct RenderedDownloadsTests {
         #expect(try shown(2).bytes == fresh(2))
     }
 
-    @Test("one that is not the index's is written each time")
+    @Test("Renders a download outside the index each time")
     func foreign() throws {
         publish(1)
         var foreign = try #require(index.download(DownloadID(value: 1)))

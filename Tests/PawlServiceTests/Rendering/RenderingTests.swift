@@ -7,7 +7,7 @@ import Testing
 
 @testable import PawlService
 
-@Suite("What answers and lines look like")
+@Suite("Responses and log lines")
 struct RenderingTests {
     private func sample() throws -> Download {
         let id = try #require(DownloadID("01JD6Z0000000000000000000A"))
@@ -22,7 +22,7 @@ struct RenderingTests {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    @Test("each refusal of the service has a code of the table, also when it is said again")
+    @Test("Each refusal of the service has a code of the table, also when repeated")
     func refusals() throws {
         let refusals: [(DownloadError, Int)] = [
             (.notFound, 404), (.illegalTransition(from: .completed, command: "pause"), 409),
@@ -39,7 +39,7 @@ struct RenderingTests {
         }
     }
 
-    @Test("a resource has the contract's members, in its order, absent ones as null")
+    @Test("A resource has the contract's members in order, absent ones as null")
     func members() throws {
         let value = try JSONValue(parsing: Array(encoded(try sample()).utf8))
         #expect(
@@ -61,7 +61,7 @@ struct RenderingTests {
         #expect(value["links"]?["file"]?.string == "/downloads/01JD6Z0000000000000000000A/file")
     }
 
-    @Test("progress and remaining time are rounded, and progress never up to the end")
+    @Test("Rounds progress and remaining time; progress reaches the end only when complete")
     func rounding() throws {
         var download = try sample()
         download.bytesTotal = 1_048_576
@@ -72,7 +72,7 @@ struct RenderingTests {
         #expect(encoded(download).contains(#""progress":0.9999,"#))
     }
 
-    @Test("an error shows its code, message, and what the origin answered")
+    @Test("An error has its code, its message and the origin's status")
     func failure() throws {
         var download = try sample()
         download.error = DownloadFailure(.httpStatus, "the origin answered 503", httpStatus: 503, retryable: true)
@@ -81,7 +81,7 @@ struct RenderingTests {
                 #""error":{"code":"http-status","message":"the origin answered 503","retryable":true,"httpStatus":503}"#))
     }
 
-    @Test("a problem has the members of RFC 9457 and its code")
+    @Test("A problem has the members of RFC 9457 and its code")
     func problem() throws {
         let id = try #require(DownloadID("01JD6Z0000000000000000000A"))
         var writer = JSONWriter()
@@ -93,7 +93,7 @@ struct RenderingTests {
         #expect(value["id"]?.string == id.description)
     }
 
-    @Test("a refused transition tells the state")
+    @Test("A refused transition has the state")
     func illegalTransition() throws {
         var writer = JSONWriter()
         Problem(DownloadError.illegalTransition(from: .completed, command: "resume")).encode(into: &writer)
@@ -101,13 +101,13 @@ struct RenderingTests {
     }
 
     @Test(
-        "each refusal of the server has a code of the same status",
+        "Each refusal of the server has a code of the same status",
         arguments: [400, 404, 405, 408, 413, 414, 415, 417, 421, 429, 431, 500, 501, 503, 505])
     func refusals(status: Int) {
         #expect(ProblemCode(refusing: HTTPStatus(status)).status.code == status)
     }
 
-    @Test("equal bytes have equal tags, others do not")
+    @Test("Equal bytes have equal tags, different ones do not")
     func tags() {
         let bytes = Array(0..<200).map { UInt8($0) }
         var others: Set<String> = [ContentTag.of(bytes).opaque]
@@ -121,7 +121,7 @@ struct RenderingTests {
         #expect(others.count == 401)
     }
 
-    @Test("log lines carry values by name, and no query of a URL")
+    @Test("Log lines have named values, and no query of a URL")
     func log() throws {
         let lines = Mutex<[String]>([])
         let clock: @Sendable () -> Timestamp = { Timestamp(millisecondsSinceEpoch: 0) }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import PawlService
 
-@Suite("Changing by PATCH", .timeLimit(.minutes(3)))
+@Suite("Changes by PATCH", .timeLimit(.minutes(3)))
 struct ChangeRouteTests {
-    @Test("a download takes new values, keeps the others, and tells its new validator")
+    @Test("A download gets new values, keeps the others, and has a new validator")
     func change() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=10", #","paused":true,"labels":["a"],"priority":3,"filename":"a.bin""#)
@@ -29,7 +29,7 @@ struct ChangeRouteTests {
         }
     }
 
-    @Test("what is wrong is named, by the rules of POST")
+    @Test("Refuses invalid values by name, by the rules of POST")
     func refusals() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=10", #","paused":true"#)
@@ -52,7 +52,7 @@ struct ChangeRouteTests {
         }
     }
 
-    @Test("after completion the name and the link stay, and labels may change")
+    @Test("After completion, name and URL stay, and labels may change")
     func completed() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=10")
@@ -69,7 +69,7 @@ struct ChangeRouteTests {
         }
     }
 
-    @Test("a place in the queue is taken, clamped, and shown; mirrors and segments are taken")
+    @Test("Applies, clamps and returns a position; applies mirrors and segments")
     func position() async throws {
         try await RunningService.with { running in
             var ids: [String] = []
@@ -111,7 +111,7 @@ struct ChangeRouteTests {
         }
     }
 
-    @Test("conditions are evaluated against the download as it is")
+    @Test("Evaluates conditions against the current download")
     func conditions() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=10", #","paused":true"#)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The console's files", .timeLimit(.minutes(3)))
 struct ConsoleRouteTests {
-    @Test("each is served with its media type, a strict policy and a validator, to everyone")
+    @Test("Serves each file with its media type, a strict policy and a validator to every client")
     func files() async throws {
         try await RunningService.with({ $0.token = AccessToken("secret") }) { running in
             let types = ["html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"]
@@ -34,7 +34,7 @@ struct ConsoleRouteTests {
         }
     }
 
-    @Test("pictures come from the catalogues and nowhere else")
+    @Test("Images come from the catalogues only")
     func pictures() throws {
         let sources = try ["https://itunes.apple.com", "http://127.0.0.1:8081", "http://[::1]:8082"].map {
             try #require(HTTPURL($0))
@@ -47,7 +47,7 @@ struct ConsoleRouteTests {
             ])
     }
 
-    @Test("what a file refers to is there, and each file is referred to")
+    @Test("Each reference in a file has a target, and each file is referenced")
     func references() throws {
         let page = String(decoding: ConsoleFile.page.bytes, as: UTF8.self)
         var wanted = Set(page.matches(of: #/"console/([a-z.]+)"/#).map { String($0.1) })
@@ -58,7 +58,7 @@ struct ConsoleRouteTests {
         #expect(wanted == Set(ConsoleFile.all.keys))
     }
 
-    @Test("all together they are small, as they are: 64 KB")
+    @Test("All files together are at most 64 KiB")
     func size() {
         let total = ConsoleFile.all.values.reduce(ConsoleFile.page.bytes.count) { $0 + $1.bytes.count }
         #expect(total <= 65_536)
@@ -66,7 +66,7 @@ struct ConsoleRouteTests {
         #expect(longest < 400, "small because little is in them, not because nobody can read them")
     }
 
-    @Test("nothing in them is inline script or style, makes markup out of text, or comes from elsewhere")
+    @Test("The files have no inline scripts or styles, make no markup from text, and load nothing foreign")
     func nothingInline() {
         let page = String(decoding: ConsoleFile.page.bytes, as: UTF8.self)
         #expect(page.firstMatch(of: #/<style| style=| on[a-z]+=|<script(?![^>]*\bsrc=)/#) == nil)

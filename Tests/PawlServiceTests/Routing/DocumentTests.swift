@@ -38,7 +38,7 @@ struct DocumentTests {
         return Set(items.map { String($0.dropFirst(10)) })
     }
 
-    @Test("each route is documented, and each documented path is a route")
+    @Test("Each route is documented, and each documented path is a route")
     func routes() {
         let documented = documented()
         let routed = Dictionary(
@@ -46,12 +46,12 @@ struct DocumentTests {
         #expect(documented == routed)
     }
 
-    @Test("each problem's code is listed, and no other")
+    @Test("Lists exactly the codes of problems")
     func problems() {
         #expect(list("ProblemCode") == Set(ProblemCode.allCases.map(\.rawValue)))
     }
 
-    @Test("each response that is a problem has an example, of the title and status that its code has")
+    @Test("Each problem response has an example with the title and status of its code")
     func problemExamples() throws {
         let text = lines.joined(separator: "\n")
         var codes: Set<ProblemCode> = []
@@ -67,18 +67,18 @@ struct DocumentTests {
         #expect(text.split(separator: "application/problem+json:").dropFirst().allSatisfy { $0.prefix(200).contains("example:") })
     }
 
-    @Test("each code of a failed download is listed, and no other")
+    @Test("Lists exactly the codes of failed downloads")
     func failures() {
         #expect(list("FailureCode") == Set(FailureCode.allCases.map(\.rawValue)))
     }
 
-    @Test("the states are the seven there are")
+    @Test("Lists the seven states")
     func states() {
         let names = DownloadState.allCases.map(\.rawValue).joined(separator: ", ")
         #expect(lines.contains { $0.contains("enum: [\(names)]") })
     }
 
-    @Test("what is referred to exists")
+    @Test("Each reference has a target")
     func references() {
         let defined = Set(
             lines.filter { $0.hasPrefix("    ") && !$0.hasPrefix("     ") && $0.contains(":") }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Downloads over HTTP", .timeLimit(.minutes(3)))
 struct DownloadRouteTests {
-    @Test("a request is answered with 201, its place, and the resource; and the file is the origin's, byte for byte")
+    @Test("Responds with 201, Location and the resource; the file equals the origin's")
     func lifecycle() async throws {
         try await RunningService.with { running in
             let url = running.upstreamURL + "/entity?size=100000&seed=7"
@@ -39,7 +39,7 @@ struct DownloadRouteTests {
     }
 
     @Test(
-        "the members of a track that readers rely on are checked, and the others are the client's own",
+        "Checks the members of a track that readers use; the others are the client's",
         arguments: [
             (#"{"name":{"toString":1}}"#, "track.name"), (#"{"artist":["x"]}"#, "track.artist"), (#"{"id":7}"#, "track.id"),
             (#"{"partOf":true}"#, "track.partOf"), (#"{"collection":{}}"#, "track.collection"),
@@ -65,7 +65,7 @@ struct DownloadRouteTests {
         }
     }
 
-    @Test("many downloads are removed by one request, which has to say which")
+    @Test("One request removes many downloads, and must select them")
     func removeMany() async throws {
         try await RunningService.with { running in
             let url = running.upstreamURL + "/entity?size=1000&seed="
@@ -91,7 +91,7 @@ struct DownloadRouteTests {
         }
     }
 
-    @Test("a second request of a URL is answered as it asks: with the first, with 409, or with another download")
+    @Test("A repeated URL gets the first download, 409 or another download, as requested")
     func duplicates() async throws {
         try await RunningService.with { running in
             let body = { (policy: String) in
@@ -114,7 +114,7 @@ struct DownloadRouteTests {
         }
     }
 
-    @Test("commands answer with the new state, refused ones with 409 and the state")
+    @Test("Commands return the new state, refused ones 409 and the state")
     func commands() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=1000&fault=stall@500", #","paused":true"#)
@@ -143,7 +143,7 @@ struct DownloadRouteTests {
         }
     }
 
-    @Test("what has not changed is answered with 304")
+    @Test("Responds with 304 if nothing has changed")
     func validators() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=10", #","paused":true"#)
@@ -172,7 +172,7 @@ struct DownloadRouteTests {
         }
     }
 
-    @Test("pages and documents have conditions and ranges too", arguments: ["/", "/docs", "/openapi.yaml", "/search/sources"])
+    @Test("Pages and documents have conditions and ranges too", arguments: ["/", "/docs", "/openapi.yaml", "/search/sources"])
     func documents(path: String) async throws {
         try await RunningService.with { running in
             let whole = try await running.send("GET", path)
@@ -188,7 +188,7 @@ struct DownloadRouteTests {
         }
     }
 
-    @Test("files have ranges, conditions, a safe name and a sandbox")
+    @Test("Files have ranges, conditions, a safe name and a sandbox")
     func files() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=1000&seed=3", #","filename":"söng 1.bin""#)
@@ -266,7 +266,7 @@ struct DownloadRouteTests {
         }
     }
 
-    @Test("lists are filtered, ordered, counted, and continued by their cursor")
+    @Test("Filters, orders, counts and continues lists")
     func lists() async throws {
         try await RunningService.with { running in
             var ids: [String] = []
@@ -299,7 +299,7 @@ struct DownloadRouteTests {
         }
     }
 
-    @Test("a batch tells of each item, and its order is kept")
+    @Test("A batch has a result for each item, in order")
     func batch() async throws {
         try await RunningService.with { running in
             let url = running.upstreamURL + "/entity?size=10"
@@ -320,7 +320,7 @@ struct DownloadRouteTests {
         }
     }
 
-    @Test("bulk commands change what matches, and say how many")
+    @Test("Bulk commands change matching downloads, and return their number")
     func bulk() async throws {
         try await RunningService.with { running in
             for number in 0..<4 {

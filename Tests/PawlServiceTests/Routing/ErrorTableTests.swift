@@ -148,7 +148,7 @@ struct ErrorTableTests {
         #expect(!answer.detail.isEmpty && (mention.isEmpty || answer.detail.contains(mention)), what)
     }
 
-    @Test("a request with one mistake is answered with that mistake's problem, and nothing happens")
+    @Test("A request with one mistake gets its problem, and has no effect")
     func mistakes() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=10", #","paused":true"#)
@@ -166,7 +166,7 @@ struct ErrorTableTests {
         }
     }
 
-    @Test("a path with nothing there is not found, for each of its methods")
+    @Test("A path without a resource is not found for each of its methods")
     func nothingThere() async throws {
         try await RunningService.with { running in
             for operation in Operation.all where operation.endpoint.path.contains("{") {
@@ -181,7 +181,7 @@ struct ErrorTableTests {
         }
     }
 
-    @Test("a method that a path does not take is answered with those that it takes")
+    @Test("Responds to an unsupported method with the supported ones")
     func otherMethods() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=10", #","paused":true"#)
@@ -197,7 +197,7 @@ struct ErrorTableTests {
         }
     }
 
-    @Test("without its token, under another name, or too often, each operation is refused, and an allowed page can read why")
+    @Test("Refuses each operation without its token, with a wrong host or too often; allowed pages can read the reason")
     func access() async throws {
         let page = ("Origin", "https://friend.example")
         try await RunningService.with {
@@ -236,7 +236,7 @@ struct ErrorTableTests {
         }
     }
 
-    @Test("who asks too often is told when to come again, on every route but probes and the page")
+    @Test("Limits the rate on every route but probes and the page, with a time to wait")
     func tooOften() async throws {
         try await RunningService.with {
             $0.rateLimit = 1
@@ -259,7 +259,7 @@ struct ErrorTableTests {
         }
     }
 
-    @Test("what the server refuses before it has read a request can be read by an allowed page, too")
+    @Test("Allowed pages can read refusals of the server before a request was read")
     func earlyRefusals() async throws {
         try await RunningService.with {
             $0.corsOrigins = [.origin("https://friend.example")]

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Server-sent events", .timeLimit(.minutes(3)))
 struct EventRouteTests {
-    @Test("a stream begins with a snapshot, tells each transition, and the removal")
+    @Test("A stream begins with a snapshot, and has each transition and the removal")
     func allDownloads() async throws {
         try await RunningService.with { running in
             let url = running.upstreamURL
@@ -42,7 +42,7 @@ struct EventRouteTests {
         }
     }
 
-    @Test("a stream of one download begins with just that one, and ends when it is removed")
+    @Test("A stream of one download begins with this download, and ends when it is removed")
     func oneDownload() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=10&seed=1", #","paused":true"#)
@@ -60,7 +60,7 @@ struct EventRouteTests {
         }
     }
 
-    @Test("Last-Event-ID replays what was missed; one of another run gets a snapshot")
+    @Test("Last-Event-ID replays missed events; an unknown one gets a snapshot")
     func replay() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=10", #","paused":true"#)
@@ -79,7 +79,7 @@ struct EventRouteTests {
         }
     }
 
-    @Test("streams end properly when the service stops")
+    @Test("Streams end properly when the service stops")
     func stopping() async throws {
         try await RunningService.with { running in
             let opened = Gate()

@@ -73,7 +73,7 @@ struct FleetRouteTests {
         }
     }
 
-    @Test("a long poll that moves to a replica which is behind is not answered with an earlier version")
+    @Test("A long poll at a replica that lags behind does not return an earlier version")
     func longPoll() async throws {
         let database = try PrivatePostgres.database()
         let (first, second) = try await (Replica(database), Replica(database))

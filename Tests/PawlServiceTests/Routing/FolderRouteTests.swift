@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Folders in the API", .timeLimit(.minutes(3)))
 struct FolderRouteTests {
-    @Test("a folder is taken and shown wherever a download is, and its file is served under its own name")
+    @Test("Accepts and returns the folder of a download, and serves its file under its own name")
     func shown() async throws {
         try await RunningService.with { running in
             let entity = "\(running.upstreamURL)/entity?size=10"
@@ -48,7 +48,7 @@ struct FolderRouteTests {
         }
     }
 
-    @Test("a folder that cannot be one is an invalid request that names it", arguments: ["POST", "PATCH"])
+    @Test("An invalid folder is an invalid request that names it", arguments: ["POST", "PATCH"])
     func refused(method: String) async throws {
         try await RunningService.with { running in
             let entity = "\(running.upstreamURL)/entity?size=10"
@@ -72,7 +72,7 @@ struct FolderRouteTests {
         }
     }
 
-    @Test("a folder is changed before completion, and not afterwards")
+    @Test("A folder can change before completion, and not afterwards")
     func changed() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=10", #","paused":true,"filename":"a""#)
@@ -91,7 +91,7 @@ struct FolderRouteTests {
         }
     }
 
-    @Test("lists, bulk commands and removals take a folder, empty for none")
+    @Test("Lists, bulk commands and removals accept a folder, empty for none")
     func filters() async throws {
         try await RunningService.with { running in
             for (number, folder) in ["", "a", "a/b"].enumerated() {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Metrics", .timeLimit(.minutes(3)))
 struct MetricsTests {
-    @Test("requests, downloads and the process are counted, in lines that Prometheus reads")
+    @Test("Counts requests, downloads and the process, in lines for Prometheus")
     func figures() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=100")
@@ -43,7 +43,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("attempts to deliver messages to webhooks are counted by outcome, dropped mirrors by number")
+    @Test("Counts webhook deliveries by outcome, and dropped mirrors")
     func webhooks() async throws {
         let metrics = ServiceMetrics()
         let id = DownloadID(value: 1)
@@ -68,7 +68,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("what the server refuses by itself is counted too")
+    @Test("Counts refusals of the server itself")
     func refusals() async throws {
         try await RunningService.with { running in
             try await running.blocking { client in
@@ -81,7 +81,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("a histogram counts what is at most each bound, its bound included")
+    @Test("A bucket of a histogram counts values up to its bound, inclusive")
     func histogram() {
         var histogram = Histogram()
         for seconds in [0.00005, 0.0001, 0.002, 100] { histogram.record(seconds) }

@@ -98,7 +98,7 @@ struct ObjectRouteTests {
         do { return .success(try await body()) } catch { return .failure(error) }
     }
 
-    @Test("the file is had where the redirect leads, whole and by range; conditions are judged before")
+    @Test("Redirects to the file, whole and by range, after evaluating conditions")
     func redirect() async throws {
         try await with { scene in
             let content = try #require(DemoUpstream.content(of: "/entity?size=1000&seed=1")).bytes
@@ -131,7 +131,7 @@ struct ObjectRouteTests {
         }
     }
 
-    @Test("only what runs nothing is shown by a browser there, where it has no sandbox")
+    @Test("Browsers display only types there that run nothing, since the storage has no sandbox")
     func inline() throws {
         let url = try #require(HTTPURL("http://a/"))
         func isHarmless(_ mediaType: String) -> Bool {

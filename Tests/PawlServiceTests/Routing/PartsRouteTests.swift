@@ -40,7 +40,7 @@ struct PartsRouteTests {
         }
     }
 
-    @Test("a work is told with its parts and formats, from one request, and kept")
+    @Test("Returns a work's parts and formats from one request, and caches them")
     func work() async throws {
         let archive = try Self.archive()
         try await with(archive) { running in
@@ -81,7 +81,7 @@ struct PartsRouteTests {
         }
     }
 
-    @Test("a part that is ordered by its id goes into the folder of its work, over one connection, and is verified")
+    @Test("A part ordered by its id goes into its work's folder over one connection, and is verified")
     func part() async throws {
         try await with(try Self.archive()) { running in
             let made = try await running.send("POST", "/downloads", json: #"{"trackId":"archive:x/disc 1/01 ä.mp3"}"#)
@@ -102,7 +102,7 @@ struct PartsRouteTests {
         }
     }
 
-    @Test("a song is named after its title in the folder of its album, an album is none to download, and a batch asks once")
+    @Test("A song has its title in its album's folder; an album has no file; a batch sends one request")
     func songs() async throws {
         try await RunningService.with { running in
             let song = try #require(
@@ -133,7 +133,7 @@ struct PartsRouteTests {
     }
 
     @Test(
-        "of a work of the demo's archive there is what people want of it, unless it is kept back",
+        "Lists the default files of a work in the demo's archive, except withheld ones",
         arguments: [
             ("paper-trails-maps", 9, "JPEG"), ("lighthouse-weather-calls", 3, "VBR MP3"),
             ("harbour-pilots-handbook-1881", 1, "Text PDF"), ("nightjar-1977-08-13", 3, "VBR MP3"),
@@ -151,7 +151,7 @@ struct PartsRouteTests {
         }
     }
 
-    @Test("the demo's archive is searched and downloaded from like the real one, but for the file whose digest is false")
+    @Test("The demo's archive works as the real one, except for a file with a false digest")
     func demoArchive() async throws {
         try await RunningService.with { running in
             let found = try await running.send("GET", "/search?source=archive&term=tidewater&media=audio&limit=1&offset=1")
@@ -178,7 +178,7 @@ struct PartsRouteTests {
         }
     }
 
-    @Test("the demo's albums and its podcast have parts, and an episode is downloaded under its date and title")
+    @Test("The demo's albums and podcast have parts; an episode's file name has its date and title")
     func demoCatalogue() async throws {
         try await RunningService.with { running in
             let album = try await running.send("GET", "/search/parts?id=itunes:collection:5000420100")

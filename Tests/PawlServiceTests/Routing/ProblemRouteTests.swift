@@ -5,9 +5,9 @@ import Testing
 
 @testable import PawlService
 
-@Suite("Problems, explained", .timeLimit(.minutes(3)))
+@Suite("Explanations of problems", .timeLimit(.minutes(3)))
 struct ProblemRouteTests {
-    @Test("each code's type leads to JSON for programs and a page for browsers")
+    @Test("Each code's type is JSON for programs and a page for browsers")
     func pages() async throws {
         try await RunningService.with { running in
             for code in ProblemCode.allCases {
@@ -28,7 +28,7 @@ struct ProblemRouteTests {
         }
     }
 
-    @Test("what is wrong with a parameter is told in one voice, and a member by its own name")
+    @Test("Invalid parameters have one form of message; members are named")
     func voice() async throws {
         try await RunningService.with { running in
             let cases: [(path: String, detail: String)] = [

@@ -4,9 +4,9 @@ import Testing
 
 @testable import PawlService
 
-@Suite("Waiting and repeating", .timeLimit(.minutes(3)))
+@Suite("Waits and repetitions", .timeLimit(.minutes(3)))
 struct RepetitionTests {
-    @Test("a repeated POST with its key is answered as the first was, and does nothing")
+    @Test("A repeated POST with its key gets the first response and has no effect")
     func idempotency() async throws {
         try await RunningService.with { running in
             let body = #"{"url":"\#(running.upstreamURL)/entity?size=10","paused":true,"onDuplicate":"new"}"#
@@ -36,7 +36,7 @@ struct RepetitionTests {
         }
     }
 
-    @Test("a repeated batch is told as the first was, whatever became of its downloads; so is a request that runs at once")
+    @Test("A repeated batch gets the first response despite later changes; so does a concurrent one")
     func batches() async throws {
         try await RunningService.with { running in
             let url = running.upstreamURL + "/entity?size=10"
@@ -61,7 +61,7 @@ struct RepetitionTests {
         }
     }
 
-    @Test("requests with one key at the same time are one")
+    @Test("Concurrent requests with one key are one request")
     func atOnce() async throws {
         try await RunningService.with { running in
             let body = #"{"url":"\#(running.upstreamURL)/entity?size=10","paused":true,"onDuplicate":"new"}"#
@@ -79,7 +79,7 @@ struct RepetitionTests {
         }
     }
 
-    @Test("keys that only look alike are two, each with its own response", arguments: LookAlikes.pairs.indices)
+    @Test("Keys that look alike are different, each with its own response", arguments: LookAlikes.pairs.indices)
     func lookAlikes(_ index: Int) async throws {
         let pair = LookAlikes.pairs[index]
         try await RunningService.with { running in
@@ -100,7 +100,7 @@ struct RepetitionTests {
         }
     }
 
-    @Test("a failure is not remembered")
+    @Test("Failures are not stored")
     func failures() async throws {
         try await RunningService.with { running in
             let body = #"{"url":"\#(running.upstreamURL)/entity?size=10","paused":true,"onDuplicate":"reject"}"#
@@ -112,7 +112,7 @@ struct RepetitionTests {
         }
     }
 
-    @Test("waiting ends with the change, or with the patience")
+    @Test("A wait ends with the change or its time limit")
     func waiting() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=10", #","paused":true"#)

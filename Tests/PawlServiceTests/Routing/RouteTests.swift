@@ -14,7 +14,7 @@ struct RouteTests {
             .map { $0 == "{code}" ? "not-found" : $0.hasPrefix("{") ? Self.unknownID : String($0) }.joined(separator: "/")
     }
 
-    @Test("each endpoint answers OPTIONS, and other methods than its own with 405 and Allow")
+    @Test("Each endpoint responds to OPTIONS, and to other methods with 405 and Allow")
     func methods() async throws {
         try await RunningService.with { running in
             for endpoint in Endpoint.all {
@@ -33,7 +33,7 @@ struct RouteTests {
         }
     }
 
-    @Test("HEAD answers as GET does, without the body")
+    @Test("HEAD responds as GET without the body")
     func head() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=100")
@@ -62,7 +62,7 @@ struct RouteTests {
         }
     }
 
-    @Test("an unknown query parameter is named, wherever it is")
+    @Test("Names an unknown query parameter on every path")
     func unknownParameters() async throws {
         try await RunningService.with { running in
             for endpoint in Endpoint.all where endpoint.path != "/" {
@@ -78,7 +78,7 @@ struct RouteTests {
         }
     }
 
-    @Test("a download that does not exist is not found, whatever is asked of it", arguments: [unknownID, "nonsense", "%20"])
+    @Test("An unknown download is not found by any request", arguments: [unknownID, "nonsense", "%20"])
     func notFound(id: String) async throws {
         try await RunningService.with { running in
             for (method, suffix) in [
@@ -93,7 +93,7 @@ struct RouteTests {
         }
     }
 
-    @Test("a request to download that is not right is refused, and what is wrong with it is named")
+    @Test("Refuses invalid download requests, and names the fault")
     func badRequests() async throws {
         try await RunningService.with { running in
             let cases: [(body: String, status: Int, mentions: [String])] = [
@@ -148,7 +148,7 @@ struct RouteTests {
     }
 
     @Test(
-        "a body that is not JSON is an unsupported media type",
+        "A body that is not JSON is an unsupported media type",
         arguments: [
             (nil, 415), ("text/plain", 415), ("application/x-www-form-urlencoded", 415), ("multipart/form-data; boundary=x", 415),
             ("application/json; charset=latin1", 415), ("nonsense", 415), ("application/json", 400),
@@ -165,7 +165,7 @@ struct RouteTests {
         }
     }
 
-    @Test("a body of two media types is of none")
+    @Test("A body with two media types is an unsupported media type")
     func twoMediaTypes() async throws {
         try await RunningService.with { running in
             let answer = try await running.send(
@@ -175,7 +175,7 @@ struct RouteTests {
         }
     }
 
-    @Test("a body over 1 MiB is too large")
+    @Test("A body over 1 MiB is too large")
     func tooLarge() async throws {
         try await RunningService.with { running in
             let answer = try await running.send(
@@ -187,7 +187,7 @@ struct RouteTests {
     }
 
     @Test(
-        "a bad query value is named, with what is accepted",
+        "Names an invalid query value and the accepted values",
         arguments: [
             ("/downloads?state=done", ["state", "'done'", "queued"]), ("/downloads?limit=0", ["limit", "1 to 200"]),
             ("/downloads?limit=201", ["'201'"]), ("/downloads?limit=", ["limit"]),
@@ -205,7 +205,7 @@ struct RouteTests {
         }
     }
 
-    @Test("probes, statistics, the document and the page are there")
+    @Test("Probes, statistics, document and page respond")
     func service() async throws {
         try await RunningService.with { running in
             #expect(try await running.send("GET", "/healthz").status == 200)
@@ -231,7 +231,7 @@ struct RouteTests {
         }
     }
 
-    @Test("a request id is the client's, or made")
+    @Test("A request id is the client's, or generated")
     func requestIDs() async throws {
         try await RunningService.with { running in
             let own = try await running.send("GET", "/healthz", fields: [("X-Request-Id", "abc-1")])

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Search over HTTP", .timeLimit(.minutes(3)))
 struct SearchRouteTests {
-    @Test("a search answers with items, is kept, and tells of downloads of what it found")
+    @Test("A search returns items, is cached, and includes downloads of the results")
     func search() async throws {
         try await RunningService.with { running in
             let first = try await running.send("GET", "/search?term=prelude&limit=5")
@@ -41,7 +41,7 @@ struct SearchRouteTests {
         }
     }
 
-    @Test("an item is looked up by its id, in the envelope of a search")
+    @Test("Looks up an item by its id, in the form of a search")
     func lookup() async throws {
         try await RunningService.with { running in
             let results = try await running.send("GET", "/search?term=prelude&limit=1").json["results"]?.array
@@ -59,7 +59,7 @@ struct SearchRouteTests {
         }
     }
 
-    @Test("posts are a source too")
+    @Test("Posts are a source too")
     func posts() async throws {
         try await RunningService.with { running in
             let answer = try await running.send("GET", "/search?source=posts&term=a&limit=2")
@@ -71,7 +71,7 @@ struct SearchRouteTests {
     }
 
     @Test(
-        "a search that is not right is refused, and what is wrong is named",
+        "Refuses invalid searches, and names the fault",
         arguments: [
             ("", "term"), ("term=", "term"), ("term=a&limit=0", "limit"), ("term=a&limit=201", "limit"),
             ("term=a&limit=", "limit"),
@@ -90,7 +90,7 @@ struct SearchRouteTests {
     }
 
     @Test(
-        "what the source does wrong is a problem of its own kind",
+        "Each failure of a source is a problem of its own",
         arguments: [
             ("/faulty/500", 502, "upstream-rejected"), ("/faulty/html", 502, "upstream-rejected"),
             ("/faulty/truncate@10", 502, "upstream-unreachable"), ("/faulty/403", 503, "upstream-rate-limited"),
@@ -105,7 +105,7 @@ struct SearchRouteTests {
         }
     }
 
-    @Test("a source that cannot be reached is a bad gateway")
+    @Test("An unreachable source is a bad gateway")
     func unreachable() async throws {
         try await RunningService.with { running in
             await running.upstream.shutdown()

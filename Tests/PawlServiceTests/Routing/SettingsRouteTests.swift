@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Settings by HTTP", .timeLimit(.minutes(3)))
 struct SettingsRouteTests {
-    @Test("they are told, changed one by one, and refused by name")
+    @Test("Returns settings, changes them one by one, and refuses invalid ones by name")
     func settings() async throws {
         try await RunningService.with { running in
             let before = try await running.send("GET", "/settings")
@@ -34,7 +34,7 @@ struct SettingsRouteTests {
         }
     }
 
-    @Test("the schedule holds at once, is told as it was written, and goes back to the speed limit when it is taken away")
+    @Test("The schedule applies at once, is returned as written, and gives way to the speed limit when removed")
     func schedule() async throws {
         try await RunningService.with { running in
             let always = #"["mon-sun 00:00-24:00 500k","sat,SUN 22:00-06:00 0"]"#
@@ -51,7 +51,7 @@ struct SettingsRouteTests {
         }
     }
 
-    @Test("a change that is meant for other settings is refused, also of two that come at once")
+    @Test("Refuses a change of other settings, also of two concurrent ones")
     func conditions() async throws {
         try await RunningService.with { running in
             let shown = try await running.send("GET", "/settings")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import PawlService
 
-@Suite("Downloading whole works", .timeLimit(.minutes(3)))
+@Suite("Downloads of whole works", .timeLimit(.minutes(3)))
 struct WorkRouteTests {
     /// What the archive and iTunes of a test have.
     private final class Upstream: Sendable {
@@ -75,7 +75,7 @@ struct WorkRouteTests {
     private func ids(_ response: TestResponse) -> [String] { items(response).compactMap { $0["download"]?["id"]?.string } }
 
     @Test(
-        "a work is one batch: in order, labelled, in its folder, with what the catalogue knows, from one request; repeating adds nothing"
+        "A work is one batch in order with labels, folder and metadata, from one request; repetition adds nothing"
     )
     func work() async throws {
         let upstream = try Upstream()
@@ -118,7 +118,7 @@ struct WorkRouteTests {
         }
     }
 
-    @Test("repeated, a work fetches what failed, was cancelled or is gone, and nothing else")
+    @Test("A repeated work fetches only failed, cancelled and missing parts")
     func repeated() async throws {
         let upstream = try Upstream(second: String(repeating: "0", count: 40))
         try await upstream.serve { running in
@@ -162,7 +162,7 @@ struct WorkRouteTests {
     }
 
     @Test(
-        "what was there already goes by the work's label, over a restart too, and what somebody else's request failed at does not go on"
+        "Existing downloads get the work's label, also over a restart; failures of other requests are not resumed"
     )
     func labels() async throws {
         let directory = try TemporaryDirectory()
@@ -192,7 +192,7 @@ struct WorkRouteTests {
         }
     }
 
-    @Test("an album's songs are numbered in a folder of its name, and one without a link is refused in its place")
+    @Test("An album's songs are numbered in its folder; a song without a URL is refused at its position")
     func album() async throws {
         let upstream = try Upstream()
         try await upstream.serve { running in
@@ -207,7 +207,7 @@ struct WorkRouteTests {
         }
     }
 
-    @Test("a thousand parts are taken at once, and more are none")
+    @Test("Accepts a thousand parts at once, and refuses more")
     func thousand() async throws {
         let upstream = try Upstream()
         try await upstream.serve { running in
@@ -254,7 +254,7 @@ struct WorkRouteTests {
         }
     }
 
-    @Test("whatever size the catalogue tells, the origin's counts")
+    @Test("The origin's size overrides the catalogue's")
     func sizes() async throws {
         let sizes = [
             "9223372036854775807", "9223372036854775806", "1125899906842624", "1125899906842624", "-1", "99999999999999999999",
@@ -273,7 +273,7 @@ struct WorkRouteTests {
         }
     }
 
-    @Test("a part that fails at once is the same download however often the work is repeated")
+    @Test("A part that fails at once stays one download over repetitions")
     func failingPart() async throws {
         let file = #"{"name":"a.mp3","source":"original","format":"M","sha1":"\#(String(repeating: "0", count: 40))"}"#
         try await with(try Self.archive(Locked(file))) { running in
@@ -286,7 +286,7 @@ struct WorkRouteTests {
         }
     }
 
-    @Test("a part that failed for the catalogue's mistake goes on with what the catalogue says now")
+    @Test("A part that failed for a catalogue's error continues with the corrected data")
     func correction() async throws {
         let directory = try TemporaryDirectory()
         let file = { (digest: String) in #"{"name":"a.mp3","source":"original","format":"M","sha1":"\#(digest)"}"# }
@@ -310,7 +310,7 @@ struct WorkRouteTests {
     }
 
     @Test(
-        "an episode without an extension gets iTunes', else the media type's, also after a restart in between",
+        "An episode without an extension gets iTunes' or its media type's, also after a restart",
         arguments: [
             (#","episodeFileExtension":"m4a""#, "audio/mpeg", "2023-05-01 A.I. feat.You.m4a"),
             ("", "audio/mpeg", "2023-05-01 A.I. feat.You.mp3"), ("", "video/mp4; codecs=x", "2023-05-01 A.I. feat.You.mp4"),
@@ -357,7 +357,7 @@ struct WorkRouteTests {
         }
     }
 
-    @Test("an episode whose link has changed is the same, had already or gone on with at its new link", arguments: [true, false])
+    @Test("An episode with a changed URL stays the same download, completed or resumed", arguments: [true, false])
     func newLink(isComplete: Bool) async throws {
         let directory = try TemporaryDirectory()
         let link = Locked("/e.mp3?updated=1")
@@ -394,7 +394,7 @@ struct WorkRouteTests {
         #expect(origin.requests.count { $0.target.hasPrefix("/e.mp3") } == (isComplete ? 1 : 2))
     }
 
-    @Test("files whose names look alike are two, also in a batch of ids")
+    @Test("Files with similar names are different, also in a batch of ids")
     func twins() async throws {
         let names = ["u\u{308}.mp3", "\u{fc}.mp3"]
         let files = names.map { #"{"name":"\#($0)","source":"original","format":"M"}"# }.joined(separator: ",")
@@ -407,7 +407,7 @@ struct WorkRouteTests {
     }
 
     @Test(
-        "what cannot be taken is refused with what is accepted, and nothing is added",
+        "Refuses unusable requests with the accepted values, and adds nothing",
         arguments: [
             (#""partsOf":"nonsense""#, 400, "'partsOf' is 'nonsense'; it takes itunes:<number>"),
             (#""partsOf":5"#, 400, "'partsOf' is a number; it takes a string"),

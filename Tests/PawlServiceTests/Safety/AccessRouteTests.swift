@@ -17,7 +17,7 @@ struct AccessRouteTests {
             .map { $0.hasPrefix("{") ? "01JD6Z0000000000000000000A" : String($0) }.joined(separator: "/")
     }
 
-    @Test("with a token, all but probes, the page and the documents need it")
+    @Test("With a token, everything but probes, page and documents requires it")
     func token() async throws {
         try await RunningService.with {
             $0.token = AccessToken("s3cret")
@@ -54,7 +54,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("a Host that is not ours is misdirected", arguments: ["evil.example", "evil.example:80", "127.0.0.1.evil.example"])
+    @Test("An unknown Host is misdirected", arguments: ["evil.example", "evil.example:80", "127.0.0.1.evil.example"])
     func host(name: String) async throws {
         try await RunningService.with { running in
             let (status, body) = try await running.blocking { client in
@@ -68,7 +68,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("pages of allowed origins may read and change, others neither")
+    @Test("Pages of allowed origins may read and change, others may not")
     func crossOrigin() async throws {
         try await RunningService.with {
             $0.corsOrigins = [.origin("https://friend.example")]
@@ -112,7 +112,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("without --cors-origin there are no CORS fields, and foreign pages change nothing, body or not")
+    @Test("Without --cors-origin, responses have no CORS fields, and foreign pages change nothing")
     func forgery() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=10", #","paused":true"#)
@@ -135,7 +135,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("a star allows every origin, by its star")
+    @Test("A star allows every origin and is sent as a star")
     func anyOrigin() async throws {
         try await RunningService.with {
             $0.corsOrigins = [.any]
@@ -148,7 +148,7 @@ struct AccessRouteTests {
     }
 
     @Test(
-        "what a page's form can send is no request to download",
+        "A page's form cannot add a download",
         arguments: ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b", "text/json", nil])
     func forms(mediaType: String?) async throws {
         try await RunningService.with { running in
@@ -162,7 +162,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("every answer keeps other sites' pages out, and says that its type is not to be guessed")
+    @Test("Every response excludes pages of other sites and type guessing")
     func protection() async throws {
         try await RunningService.with { running in
             for endpoint in Endpoint.all where endpoint.path != "/downloads/events" {
@@ -187,7 +187,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("wrong tokens are throttled, each counted once, and never a right one; nor is whoever sends none, or another scheme's")
+    @Test("Throttles wrong tokens, each counted once, but neither right ones nor requests without tokens")
     func guessing() async throws {
         try await RunningService.with {
             $0.token = AccessToken("s3cret")
@@ -218,7 +218,7 @@ struct AccessRouteTests {
     }
 
     @Test(
-        "what the head decides is answered before any of the body has come, with the connection closed",
+        "Responds to refusals by the head before the body, and closes the connection",
         arguments: [
             ("POST /downloads", "", 401), ("POST /downloads/batch", "Expect: 100-continue", 401), ("GET /stats", "", 401),
             ("PATCH /settings", "Authorization: Bearer wrong", 401), ("POST /nothing", "", 401), ("POST /tickets", "", 401),
@@ -250,7 +250,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("another host, one request too many, and a body that is not JSON are refused by the head as well")
+    @Test("The head decides a wrong host, the rate limit and a wrong media type as well")
     func earlyWithoutToken() async throws {
         try await RunningService.with {
             $0.rateLimit = 1
@@ -279,7 +279,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("a ticket is not spoilt by a proxy's own credentials")
+    @Test("A proxy's own credentials do not affect a ticket")
     func ticketBehindProxy() async throws {
         try await RunningService.with {
             $0.token = AccessToken("s3cret")
@@ -293,7 +293,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("each request refused for want of the token is counted, and logged as a warning with its address and id")
+    @Test("Counts each request refused for its token, and logs it as a warning with address and id")
     func failures() async throws {
         let lines = Locked<[String]>([])
         let log = Log(level: .warning, format: .json, now: { .now() }) { bytes in
@@ -323,7 +323,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("beyond loopback a service does not start with a short token, and SIGHUP does not bring one in")
+    @Test("Beyond loopback, a short token ends the start, and SIGHUP does not load one")
     func shortToken() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/token"
@@ -358,7 +358,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("with --rate-limit, a client that asks too often is told when to come back, and probes go on")
+    @Test("--rate-limit tells a client when to continue, and exempts probes")
     func rateLimit() async throws {
         try await RunningService.with {
             $0.rateLimit = 1
@@ -372,7 +372,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("a ticket opens event streams and files in the token's place, and nothing else")
+    @Test("A ticket opens event streams and files in place of the token, and nothing else")
     func tickets() async throws {
         try await RunningService.with {
             $0.token = AccessToken("s3cret")
@@ -412,7 +412,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("the token file is read again when asked: the old token and its tickets are void; a bad file changes nothing")
+    @Test("Reloads the token file on request: old token and tickets become invalid; a bad file changes nothing")
     func reload() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/token"
@@ -443,7 +443,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("a service that is about to end is not ready, and still answers")
+    @Test("A service that is about to end is not ready, and still responds")
     func retiring() async throws {
         try await RunningService.with { running in
             #expect(try await running.send("GET", "/readyz").status == 200)
@@ -456,7 +456,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("header values of a request appear in no response")
+    @Test("Header values of a request appear in no response")
     func secrets() async throws {
         try await RunningService.with { running in
             let id = try await running.add(

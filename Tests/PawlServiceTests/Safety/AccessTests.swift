@@ -7,7 +7,7 @@ import Testing
 @Suite("Tokens, hosts and origins")
 struct AccessTests {
     @Test(
-        "a token is carried by exactly its bearer credentials",
+        "A token is exactly its bearer credentials",
         arguments: [
             ("Bearer s3cret", true), ("bearer s3cret", true), ("BEARER  s3cret", true),
             ("Bearer s3cre", false), ("Bearer s3cret2", false), ("Bearer S3cret", false), ("Bearer ", false), ("Bearer", false),
@@ -20,7 +20,7 @@ struct AccessTests {
     }
 
     @Test(
-        "beyond loopback a token has 16 characters or more; a shorter one is refused with a line that says how to make one",
+        "Beyond loopback, requires 16 characters of a token, with a hint for a longer one",
         arguments: [
             ("127.0.0.1", "s3cret", true), ("::1", "s3cret", true), ("127.9.9.9", "t", true), ("0.0.0.0", "s3cret", false),
             ("::", "s3cret", false), ("192.0.2.1", "fifteen-letters", false), ("192.0.2.1", "sixteen-letters!", true),
@@ -41,7 +41,7 @@ struct AccessTests {
         }
     }
 
-    @Test("a token never describes itself")
+    @Test("A token never describes itself")
     func silence() throws {
         let token = try #require(AccessToken("s3cret"))
         var configuration = Configuration()
@@ -52,13 +52,13 @@ struct AccessTests {
         #expect(!dumped.contains("s3cret"))
     }
 
-    @Test("what no client could send is no token", arguments: ["", "a b", "a\u{7F}", "é", "a\n"])
+    @Test("Refuses tokens that no client could send", arguments: ["", "a b", "a\u{7F}", "é", "a\n"])
     func badToken(text: String) {
         #expect(AccessToken(text) == nil)
     }
 
     @Test(
-        "on loopback, only loopback names are ours",
+        "On loopback, accepts loopback names only",
         arguments: [
             ("127.0.0.1", true), ("127.0.0.1:8080", true), ("localhost", true), ("LOCALHOST:1", true), ("[::1]:8080", true),
             ("localhost.", true), ("pawl.localhost:80", true),
@@ -70,7 +70,7 @@ struct AccessTests {
     }
 
     @Test(
-        "bound to all addresses, addresses are ours but names are not",
+        "Bound to all addresses, accepts addresses but no names",
         arguments: [("10.0.0.1:8080", true), ("[2001:db8::1]", true), ("pawl.example", false), ("localhost", true)])
     func unspecified(authority: String, isOurs: Bool) {
         #expect(allows(authority, bound: "0.0.0.0", []) == isOurs)
@@ -104,7 +104,7 @@ struct AccessTests {
     }
 
     @Test(
-        "an origin to allow is a scheme and an authority",
+        "An allowed origin is a scheme and an authority",
         arguments: [
             ("https://a.example", "https://a.example"), ("HTTPS://A.example:443", "https://a.example"),
             ("http://a.example:8080", "http://a.example:8080"), ("http://[::1]:3000", "http://[::1]:3000"),
@@ -114,7 +114,7 @@ struct AccessTests {
     }
 
     @Test(
-        "anything else is no origin",
+        "Refuses other texts as origins",
         arguments: [
             "", "a.example", "https://", "https://a.example/", "https://a.example?x", "https://u@a.example", "null", "ftp://a",
         ])
@@ -123,7 +123,7 @@ struct AccessTests {
     }
 
     @Test(
-        "what changes something comes from a program, from our own pages, or from an allowed origin",
+        "Accepts changes from programs, own pages and allowed origins",
         arguments: [
             (nil, true), ("http://127.0.0.1:8080", true), ("https://127.0.0.1:8080", true), ("https://friend.example", true),
             ("https://evil.example", false), ("null", false), ("http://127.0.0.1:9090", false), ("http://127.0.0.1", false),
@@ -140,7 +140,7 @@ struct AccessTests {
     }
 
     @Test(
-        "what only reads comes from a program, from our own pages, from an allowed origin, or from a link that is followed",
+        "Accepts reads from programs, own pages, allowed origins and followed links",
         arguments: [
             ([:], true), (["Sec-Fetch-Site": "same-origin"], true), (["Sec-Fetch-Site": "none"], true),
             (["Sec-Fetch-Site": "cross-site"], false), (["Sec-Fetch-Site": "same-site"], false),
@@ -162,7 +162,7 @@ struct AccessTests {
     }
 
     @Test(
-        "a refusal advises to mend the proxy that replaces the Host, and names --cors-origin only for pages that may be others'",
+        "A refusal suggests fixing a proxy that replaces Host, and --cors-origin only for possibly foreign pages",
         arguments: [("same-origin", false), ("cross-site", true), (nil, true)] as [(String?, Bool)])
     func advice(site: String?, namesOption: Bool) {
         var fields = Fields()
@@ -175,7 +175,7 @@ struct AccessTests {
     }
 
     @Test(
-        "where a proxy tells the scheme, our own page has that one",
+        "If a proxy names the scheme, the own page has it",
         arguments: [("http", "http://pawl.example"), ("https", "https://pawl.example"), ("https", "https://pawl.example:443")])
     func ownScheme(scheme: String, origin: String) {
         let policy = CrossOriginPolicy([])
@@ -187,7 +187,7 @@ struct AccessTests {
     }
 
     @Test(
-        "the port of a scheme may stand in an origin and in a host, or not",
+        "The default port of a scheme is optional in origins and hosts",
         arguments: [
             ("pawl.example", "https://pawl.example", true), ("pawl.example", "https://pawl.example:443", true),
             ("pawl.example:443", "https://pawl.example", true), ("pawl.example:80", "http://pawl.example", true),

@@ -9,7 +9,7 @@ import Testing
 
 @testable import PawlService
 
-@Suite("What the log says of requests", .timeLimit(.minutes(3)))
+@Suite("Log lines of requests", .timeLimit(.minutes(3)))
 struct AuditTests {
     /// Runs a service with a token of each scope, and returns what it logged.
     private func log(
@@ -33,7 +33,7 @@ struct AuditTests {
     }
 
     @Test(
-        "whatever is deleted, cancelled or changed in settings is a line with token, address and request id, at every level",
+        "Logs each deletion, cancellation and change of settings with token, address and request id, at every level",
         arguments: [LogLevel.info, .error])
     func changes(level: LogLevel) async throws {
         let requests =
@@ -80,7 +80,7 @@ struct AuditTests {
         #expect(!text.contains("s3cret"))
     }
 
-    @Test("with --access-log each request is a line at info with its token's name, and without any query or token")
+    @Test("--access-log writes a line at info for each request with its token's name, without queries and tokens")
     func access() async throws {
         for logsRequests in [true, false] {
             let (text, entries) = try await log(level: .info, logsRequests: logsRequests) { running in

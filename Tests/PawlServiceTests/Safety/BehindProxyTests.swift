@@ -26,7 +26,7 @@ struct BehindProxyTests {
             sink: { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } })
     }
 
-    @Test("what a client says of itself in a proxy's words has no effect, if nobody is trusted or somebody else")
+    @Test("Statements of a client in a proxy's fields have no effect without trust")
     func untrusted() async throws {
         for other in [nil, AddressBlock(parsing: "10.0.0.0/8")] {
             let lines = Locked<[String]>([])
@@ -74,7 +74,7 @@ struct BehindProxyTests {
         }
     }
 
-    @Test("wrong tokens count for the client that a trusted proxy names, and for no other")
+    @Test("Counts wrong tokens for the client that a trusted proxy names")
     func guesses() async throws {
         try await RunningService.with {
             Self.trust(&$0)
@@ -110,7 +110,7 @@ struct BehindProxyTests {
         }
     }
 
-    @Test("the log has the client's address, of requests and of wrong tokens")
+    @Test("The log has the client's address in lines of requests and wrong tokens")
     func logged() async throws {
         let lines = Locked<[String]>([])
         let log = Self.log(into: lines)
@@ -129,7 +129,7 @@ struct BehindProxyTests {
     }
 
     @Test(
-        "host and origin are those that the client used",
+        "Host and origin are those of the client",
         arguments: [
             (["X-Forwarded-Host": "media.example"], 200), (["X-Forwarded-Host": "evil.example"], 421),
             (["Forwarded": "host=media.example"], 200), (["Forwarded": "host=evil.example"], 421),
@@ -157,7 +157,7 @@ struct BehindProxyTests {
         ["self", "file", "events"].compactMap { value["links"]?[$0]?.string }
     }
 
-    @Test("links and Location begin with what stands before the path, taken off by a proxy or not", arguments: [true, false])
+    @Test("Links and Location begin with the prefix, removed by a proxy or not", arguments: [true, false])
     func prefixes(isStripped: Bool) async throws {
         try await RunningService.with {
             Self.trust(&$0)
@@ -209,7 +209,7 @@ struct BehindProxyTests {
         }
     }
 
-    @Test("below a base path there is all that there is, and past it only the probes")
+    @Test("All paths are below the base path, and only probes are outside it too")
     func basePath() async throws {
         try await RunningService.with {
             $0.basePath = PathPrefix(parsing: "/media/pawl") ?? .none
@@ -240,7 +240,7 @@ struct BehindProxyTests {
         }
     }
 
-    @Test("pages refer to what is beside them, wherever that is")
+    @Test("Pages have relative references")
     func relative() {
         let pages = [ConsoleFile.page, .reference].map(\.bytes) + [ProblemPage.bytes(.notFound)]
         for page in pages + ConsoleFile.all.values.map(\.bytes) {

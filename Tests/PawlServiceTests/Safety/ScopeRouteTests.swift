@@ -46,7 +46,7 @@ struct ScopeRouteTests {
     }
 
     @Test(
-        "read reads everything and changes nothing, metrics reads /metrics alone, and what is out of scope is a 403 that says so")
+        "read allows every read and no change, metrics only /metrics; others get 403 with the reason")
     func scopes() async throws {
         try await serve { running, _ in
             let id = try await add(running, "/entity?size=10")
@@ -84,7 +84,7 @@ struct ScopeRouteTests {
         }
     }
 
-    @Test("a ticket has the scope of its token, and the one full token goes along with those of the file")
+    @Test("A ticket has the scope of its token; the full token and those of the file apply together")
     func both() async throws {
         try await serve("board read read-token\n") {
             $0.token = AccessToken("own-token")
@@ -108,7 +108,7 @@ struct ScopeRouteTests {
         }
     }
 
-    @Test("with scope read the query of a URL is nowhere: in lists, single, streams, long polls, tracks, nor found by a search")
+    @Test("The scope read hides queries of URLs in lists, resources, streams, long polls, tracks and filters")
     func secrets() async throws {
         try await serve { running, _ in
             let track =
@@ -159,7 +159,7 @@ struct ScopeRouteTests {
         }
     }
 
-    @Test("a validator of one scope holds for the other only where both see the same")
+    @Test("A validator of one scope is valid for the other only if both see the same")
     func validators() async throws {
         try await serve { running, _ in
             let secret = try await add(running, "/entity?size=10&sig=s3cret", #","paused":true"#)
@@ -184,7 +184,7 @@ struct ScopeRouteTests {
         }
     }
 
-    @Test("with scope read a search tells of a download only where that says nothing of a query")
+    @Test("With scope read, a search shows a download only if that reveals no query")
     func searches() async throws {
         try await serve { running, _ in
             let results = try await running.send("GET", "/search?term=prelude&limit=1", fields: [Self.bearer("full")]).json[
@@ -203,7 +203,7 @@ struct ScopeRouteTests {
     }
 
     @Test(
-        "what a removed token opened, or a ticket of it, ends: streams, long polls, files, and bodies that are coming; the rest goes on"
+        "The removal of a token ends its streams, polls, files and bodies, also those of its tickets, and no others"
     )
     func revocation() async throws {
         try await serve { running, path in
@@ -268,7 +268,7 @@ struct ScopeRouteTests {
         }
     }
 
-    @Test("what goes on by a token that stays is not disturbed, and another token in --token-file ends what the old one opened")
+    @Test("A reload does not affect unchanged tokens; another token in --token-file ends connections of the old one")
     func staying() async throws {
         let directory = try TemporaryDirectory()
         let own = directory.path + "/own"
@@ -298,7 +298,7 @@ struct ScopeRouteTests {
         }
     }
 
-    @Test("the log says which tokens came and went with a tokens file, by their names, and warns if it has none any more")
+    @Test("Logs added and removed tokens of a tokens file by name, and warns if none is left")
     func reloadIsLogged() async throws {
         let lines = Locked("")
         let log = Log(level: .info, format: .text, now: { .now() }) { bytes in
@@ -327,7 +327,7 @@ struct ScopeRouteTests {
         }
     }
 
-    @Test("a tokens file that is gone, or has a bad or short token, leaves the old tokens, and the log says so without the token")
+    @Test("A missing or invalid tokens file keeps the old tokens, and is logged without them")
     func badFile() async throws {
         let lines = Locked("")
         let log = Log(level: .error, format: .text, now: { .now() }) { bytes in

@@ -18,7 +18,7 @@ struct ThreatModelTests {
         return text
     }
 
-    @Test("each defence names what shows it, and that is there")
+    @Test("Each defence names existing tests")
     func evidence() throws {
         let model = try String(contentsOf: Self.root.appending(path: "docs/threat-model.md"), encoding: .utf8)
         let tests = try Self.tests()

@@ -21,7 +21,7 @@ struct TokensFileTests {
         prometheus metrics #not-a-token
         """
 
-    @Test("a line of a tokens file is a name, a scope, and the token or its SHA-256; empty lines and comments are for people")
+    @Test("A line of a tokens file is a name, a scope, and the token or its SHA-256; empty lines and comments are skipped")
     func lines() throws {
         let text = Self.file.replacing("#not-a-token", with: "scrape#1\r")
         let tokens = try TokensFile.parse(Array(text.utf8), shortest: 1)
@@ -35,7 +35,7 @@ struct TokensFileTests {
     }
 
     @Test(
-        "what is wrong with a line is told by its number, and without any of its words, since each may be the token",
+        "Reports a wrong line by its number, and without its words, since each may be the token",
         arguments: [
             ("s3cret", "a name, a scope and a token"), ("ops s3cret", "a name, a scope and a token"),
             ("ops full s3cret s3cret", "a name, a scope and a token"), ("ops full", "a name, a scope and a token"),
@@ -65,7 +65,7 @@ struct TokensFileTests {
         }
     }
 
-    @Test("sha256: is read in any case, and a token may begin like it")
+    @Test("Reads sha256: in any case; a token may begin with similar text")
     func spellings() throws {
         for prefix in ["sha256:", "SHA256:", "Sha256:"] {
             let tokens = try TokensFile.parse(Array("a full \(prefix)\(Self.digest)".utf8), shortest: 16)
@@ -77,7 +77,7 @@ struct TokensFileTests {
         }
     }
 
-    @Test("a byte order mark before the first line is nobody's name, token or secret")
+    @Test("Ignores a byte order mark in files of names, tokens and secrets")
     func byteOrderMark() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/file"
@@ -94,14 +94,14 @@ struct TokensFileTests {
         #expect(configuration.webhookSecret == "s3cret")
     }
 
-    @Test("a plain token has as many characters as other machines need, one given by its digest any number")
+    @Test("A plain token has the minimum length for other machines; one with a digest may have any length")
     func short() throws {
         #expect(throws: TokensFile.Fault.self) { try TokensFile.parse(Array("a full fifteen-letters".utf8), shortest: 16) }
         let text = "a full sixteen-letters!\nb full sha256:\(Self.digest)\n"
         #expect(try TokensFile.parse(Array(text.utf8), shortest: 16).count == 2)
     }
 
-    @Test("a file is bounded")
+    @Test("Limits the size of a file")
     func bounds() throws {
         let lines = (0...TokensFile.mostTokens).map { "n full token-\($0)\n" }
         #expect(try TokensFile.parse(Array(lines.dropLast().joined().utf8), shortest: 1).count == TokensFile.mostTokens)
@@ -122,7 +122,7 @@ struct TokensFileTests {
         }
     }
 
-    @Test("a ticket is its token's, good for its time, and known to whoever has the same key")
+    @Test("A ticket belongs to its token, expires, and is valid for every holder of the same key")
     func tickets() {
         let (tickets, others) = (Tickets(key: [1, 2, 3]), Tickets(key: [1, 2]))
         let tokens = ["a", "b"].map { TokenDigest(of: $0.utf8) }

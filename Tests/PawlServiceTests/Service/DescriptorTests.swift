@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct DescriptorTests {
     @Test(
-        "clients never get the descriptors that downloads need",
+        "Connections of clients never use the descriptors reserved for downloads",
         arguments: [
             // Descriptors, connections, refused ones, files.
             (1_048_576, 10_000, 1024, 10_000), (20_000, 10_000, 1024, 8792), (4096, 2282, 489, 1141), (1024, 490, 105, 245),
@@ -20,14 +20,14 @@ import Testing
         #expect(limits.files == files)
     }
 
-    @Test("transfers that would need more than there is get half")
+    @Test("Transfers get half of the descriptors if they would need more")
     func manyTransfers() {
         var limits = ServerLimits()
         limits.fit(descriptors: 8192, transfers: Self.settings(maxConcurrent: 1000, segments: 16))
         #expect(limits.connections == 2388)
     }
 
-    @Test("they are divided anew when transfers may take more, and when they may take fewer again")
+    @Test("Divides descriptors again when the limit of transfers changes")
     func changes() {
         let budget = DescriptorBudget(descriptors: 8192)
         let before = budget.fit(transfers: Self.settings())

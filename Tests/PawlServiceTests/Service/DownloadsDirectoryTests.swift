@@ -8,7 +8,7 @@ import Testing
 
 @testable import PawlService
 
-@Suite("Files elsewhere, readable for others", .timeLimit(.minutes(3)))
+@Suite("Files in another directory with other modes", .timeLimit(.minutes(3)))
 struct DownloadsDirectoryTests {
     /// A directory on another file system than that of temporary files, where there is one.
     private static func volume() throws -> TemporaryDirectory {
@@ -19,7 +19,7 @@ struct DownloadsDirectoryTests {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    @Test("files come and stay on another volume than the records, over a restart, for whom the modes let in")
+    @Test("Files are on another volume than the records, over a restart, with the given modes")
     func elsewhere() async throws {
         let volume = try Self.volume()
         let directory = try TemporaryDirectory()
@@ -53,7 +53,7 @@ struct DownloadsDirectoryTests {
         }
     }
 
-    @Test("two services with records of their own do not share a directory of files")
+    @Test("Two services with their own records do not share a directory of files")
     func isHeld() async throws {
         let volume = try Self.volume()
         try await RunningService.with {

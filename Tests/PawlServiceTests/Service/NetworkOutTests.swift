@@ -6,10 +6,10 @@ import TestSupport
 import Testing
 
 /// What the service fetches, and the way there.
-@Suite("Network out", .timeLimit(.minutes(3)))
+@Suite("Outgoing connections", .timeLimit(.minutes(3)))
 struct NetworkOutTests {
     @Test(
-        "downloads, searches and webhooks go through the proxy, by names that it alone resolves", arguments: ["http", "socks5h"])
+        "Downloads, searches and webhooks go through the proxy, which alone resolves names", arguments: ["http", "socks5h"])
     func allGoThroughProxy(scheme: String) async throws {
         let proxy = try RelayProxy(credentials: ("user", "p@ss"))
         let origin = try ScriptedOrigin { request in
@@ -37,7 +37,7 @@ struct NetworkOutTests {
         }
     }
 
-    @Test("what a search source redirects to is checked, as where the operator put it is not")
+    @Test("Guards redirects of a search source, but not its configured address")
     func searchRedirectIsChecked() async throws {
         let inside = try ScriptedOrigin { _ in [.response(body: Array("{}".utf8))] }
         let source = try ScriptedOrigin { _ in [.redirect(to: "http://127.0.0.1:\(inside.port)/latest/meta-data")] }

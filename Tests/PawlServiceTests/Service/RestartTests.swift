@@ -9,7 +9,7 @@ import Testing
 @testable import Downloads
 @testable import PawlService
 
-@Suite("What outlives a restart", .timeLimit(.minutes(3)))
+@Suite("State over a restart", .timeLimit(.minutes(3)))
 struct RestartTests {
     private let directory: TemporaryDirectory
 
@@ -80,12 +80,12 @@ struct RestartTests {
         }
     }
 
-    @Test("a repeated POST gets the same response, to the byte, whatever became of the downloads")
+    @Test("A repeated POST gets the same bytes despite later changes of the downloads")
     func repetition() async throws {
         try await repeated()
     }
 
-    @Test("so does one whose response an earlier release has kept")
+    @Test("A response that an earlier release stored is repeated as well")
     func keptResponses() async throws {
         try await repeated { records, told in
             for (key, response) in told {
@@ -116,7 +116,7 @@ struct RestartTests {
 
     private func text(_ value: JSONValue) -> JSONValue { .string(String(decoding: value.serialized(), as: UTF8.self)) }
 
-    @Test("a key of the first release, which kept no response, stands for the download as it is")
+    @Test("A key of the first release without a response returns the current download")
     func keptIdentifiers() async throws {
         var there = ""
         var gone = ""
@@ -149,7 +149,7 @@ struct RestartTests {
         }
     }
 
-    @Test("the message to a webhook is the resource, signed and named, and the same again", arguments: [false, true])
+    @Test("The message to a webhook is the resource, signed and named, and equal in each attempt", arguments: [false, true])
     func webhooks(isOfEarlierRelease: Bool) async throws {
         let isUp = Waiter(false)
         let receiver = try ScriptedOrigin { _ in [.response(isUp.value ? 204 : 503)] }
@@ -202,7 +202,7 @@ struct RestartTests {
         }
     }
 
-    @Test("the webhook secret's file is read at the start and at SIGHUP, and a bad one leaves the old secret")
+    @Test("Reads the webhook secret's file at the start and at SIGHUP; a bad one keeps the old secret")
     func webhookSecretFile() async throws {
         let path = directory.path + "/secret"
         var configuration = Configuration()
@@ -246,7 +246,7 @@ struct RestartTests {
         }
     }
 
-    @Test("without a secret there is no signature")
+    @Test("Without a secret, messages are not signed")
     func unsigned() async throws {
         let receiver = try ScriptedOrigin { _ in [.response(204)] }
         let allowed = try DestinationRule(parsing: "127.0.0.1:\(receiver.port)")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Trimming the heap")
 struct HeapTrimmerTests {
-    @Test("it is done once, and then only after growth since the last time or the least since")
+    @Test("Trims once, and then only after growth since the last time or the minimum since")
     func policy() {
         let megabyte: Int64 = 1 << 20
         var policy = HeapTrimPolicy()
@@ -22,7 +22,7 @@ struct HeapTrimmerTests {
     private static let usesSystemAllocator =
         unsafe dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil
 
-    @Test("memory that is free between what is used goes back to the system", .enabled(if: usesSystemAllocator))
+    @Test("Returns free memory between used blocks to the system", .enabled(if: usesSystemAllocator))
     func gaps() throws {
         // Filled, so that every page of them is there; every hundredth stays, so that no page lies at an end.
         var blocks: [[UInt8]?] = (0..<160_000).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: 1000) }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Signatures")
 struct WebhookSignatureTests {
-    @Test("a signature is over time, dot and body")
+    @Test("A signature covers time, dot and body")
     func signature() {
         let now = Timestamp(millisecondsSinceEpoch: 1_700_000_000_999)
         let digest = Hexadecimal.encode(HMAC.sha256(key: Array("s".utf8), Array("1700000000.{}".utf8)))
