@@ -70,7 +70,9 @@ extension ClientCommand {
     private func addParts(of work: AddRequest) async throws(RemoteError) -> ExitStatus {
         guard case .work(let id) = work.source else { return .done }
         guard invocation.client.filename == nil, invocation.client.folder == nil, invocation.checksum == nil else {
-            throw .local("--output, --folder and --checksum are for files, not for works: the catalogue names the parts, their folder and digests")
+            throw .local(
+                "--output, --folder and --checksum are for files, not for works: the catalogue names the parts, their folder and digests"
+            )
         }
         let response = try await service.send("POST", "downloads/batch", body: Self.body(work, invocation))
         guard let items = response["items"]?.array else {

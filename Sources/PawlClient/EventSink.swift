@@ -60,7 +60,10 @@ final class EventSink: TransferSink {
         state.withLock { state in
             switch outcome {
             case .failure(.stopped): state.end = .notPawl(server: service.name, reason: "its events are too long")
-            case .failure(.stalled): state.end = .unreachable(server: service.name, reason: "it sent nothing for \(RemoteService.ClientLimits.silence.components.seconds) s")
+            case .failure(.stalled):
+                state.end = .unreachable(
+                    server: service.name, reason: "it sent nothing for \(RemoteService.ClientLimits.silence.components.seconds) s"
+                )
             case .failure(let error): state.end = service.remoteError(error)
             case .success where state.status == 200:
                 state.end = .unreachable(server: service.name, reason: "it ended the event stream")

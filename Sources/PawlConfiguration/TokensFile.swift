@@ -42,7 +42,9 @@ public enum TokensFile {
                 throw Fault(line: number, reason: "it has the token of line \(earlier)")
             }
             tokens.append(token)
-            guard tokens.count <= maximumTokens else { throw Fault(line: number, reason: "a file has at most \(maximumTokens) tokens") }
+            guard tokens.count <= maximumTokens else {
+                throw Fault(line: number, reason: "a file has at most \(maximumTokens) tokens")
+            }
         }
         return tokens
     }

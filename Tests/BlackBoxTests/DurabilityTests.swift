@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// What was promised holds after `kill -9`, at any moment after the answer.
+/// Acknowledged changes survive `kill -9` at any moment after the response.
 @Suite("Durability over kill -9", .timeLimit(.minutes(3)))
 @OffPool
 struct DurabilityTests {

@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// A limit on the size of files stands for a disk that is full: writes beyond it fail, and it can be lifted.
+/// A limit on the size of files simulates a full disk: writes beyond it fail, and it can be lifted.
 @Suite("A store without space", .timeLimit(.minutes(5)))
 @OffPool
 struct FullDiskTests {
@@ -31,7 +31,7 @@ struct FullDiskTests {
             }
             kept.append(try #require(try JSONValue(parsing: answer.body)["id"]?.string))
         }
-        // SQLite calls it an error of input and output.
+        // SQLite reports an input/output error.
         #expect(refusal?.status == 507)
         #expect(try JSONValue(parsing: try #require(refusal).body)["code"]?.string == "insufficient-storage")
         #expect(refusal?["content-type"] == "application/problem+json")
@@ -56,7 +56,7 @@ struct FullDiskTests {
         #expect(pawl.terminate() == 0)
     }
 
-    /// Waits until this is what is degraded. The service is ready all the time.
+    /// Waits until `degraded` has this value. The service stays ready throughout.
     private func waitForDegraded(_ expected: [String], _ pawl: PawlProcess) throws {
         while true {
             let answer = try pawl.client.send("GET", "/readyz")

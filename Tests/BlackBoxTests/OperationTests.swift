@@ -4,7 +4,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// What an operator does with a service, and sees of it.
+/// An operator's actions on a service, and their visible results.
 @Suite("Operation", .timeLimit(.minutes(5)))
 @OffPool
 struct OperationTests {
@@ -38,7 +38,7 @@ struct OperationTests {
             switch number % 3 {
             case 0: break
             case 1: try squatter.send("GET /stats HTTP/1.1\r\nHo")
-            // It may be gone by the time its response has come.
+            // The process may have ended by the time its response arrives.
             default: try squatter.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             }
             squatters.append(squatter)
@@ -96,7 +96,7 @@ struct OperationTests {
         _ = try pawl.follow(id) { $0["state"]?.string == "completed" }
         #expect(pawl.terminate() == 0)
 
-        // What the demo suggests comes before the log's lines.
+        // The demo's suggestions precede the log's lines.
         let lines = try pawl.log().split(separator: "\n").drop { $0.hasPrefix("curl") }.filter { !$0.hasPrefix("curl") }
         let entries = try lines.map { try JSONValue(parsing: Array($0.utf8)) }
         for entry in entries {
@@ -211,7 +211,7 @@ struct OperationTests {
         }
         #expect(try pawl.client.send("POST", "/downloads", json: "{}").status == 401)
         let before = try kibibytes("VmHWM")
-        // All but the last byte: what waits for its end would be held.
+        // All bytes but the last: an optimised server would wait for the end.
         let body = [UInt8](repeating: UInt8(ascii: " "), count: 1_048_575)
         var clients: [(TestConnection, Int)] = []
         for (line, status) in [("POST /downloads", 401), ("GET /healthz", 200), ("POST /healthz", 405)] {
@@ -242,7 +242,7 @@ struct OperationTests {
         pawl.signal(SIGTERM)
         while try pawl.client.send("GET", "/readyz").status != 503 {}
         #expect(try pawl.client.send("GET", "/downloads").status == 200)
-        // Another one ends it at once, once a second has passed since the first.
+        // Another signal ends the service at once, a second after the first.
         while (try? pawl.client.send("GET", "/healthz")) != nil { pawl.signal(SIGTERM) }
         #expect(pawl.waitForExit() == 128 + SIGTERM)
     }
@@ -263,7 +263,8 @@ struct OperationTests {
         var pawl = try demo()
         let url = try origin(pawl) + "/entity?size=\(size)&seed=7&pace=0"
         let id = try #require(try pawl.post("/downloads", #"{"url":"\#(url)"}"#)["id"]?.string)
-        // A file that was begun before a restart is hashed from its first byte when it is whole, which takes a while.
+        // A file that was started before a restart is hashed from its first byte when it is complete, which takes a
+        // while.
         _ = try pawl.follow(id) { ($0["bytesReceived"]?.integer ?? 0) > 1_000_000 }
         pawl.kill()
         pawl = try demo()
@@ -277,7 +278,7 @@ struct OperationTests {
         #expect(done["state"]?.string == "completed")
         #expect(done["bytesReceived"]?.integer == Int64(size))
         if signal == SIGTERM {
-            // At most a question whether there is more: every byte had arrived.
+            // At most one request for further bytes: all had arrived.
             let asked = try pawl.log().split(separator: "\n").filter { $0.contains("upstream: GET /entity") }
             #expect(!asked.contains { $0.contains("→ 200") || $0.contains("→ 206") }, "\(asked)")
         }
@@ -292,7 +293,7 @@ struct OperationTests {
     @Test("Batches of tracks with existing ones have a result for each item, in order")
     func tracks() throws {
         let pawl = try demo()
-        // Optimised code once mixed up what came of lookups that failed and of lookups that did not.
+        // Optimised code once confused the results of failed and successful lookups.
         let names = ["posts:2", "posts:9520", "itunes:1", "nonsense", "posts:1", "posts:2", "posts:3"]
         let statuses = ["posts:2": [200, 201], "posts:1": [200, 201], "posts:3": [200, 201], "nonsense": [400]]
         for round in 0..<30 {
@@ -350,7 +351,7 @@ struct OperationTests {
 
     @Test("pawl health asks the running service, whatever its flags are; the command's own flags take precedence")
     func health() throws {
-        // Only processes of the same executable count: this test has one of its own.
+        // Only processes of the same executable count, so this test has its own copy.
         let executable = directory.path + "/pawl-of-a-container"
         try FileManager.default.copyItem(atPath: PawlProcess.executable.path, toPath: executable)
         // No service listens there.
@@ -389,7 +390,7 @@ struct OperationTests {
         #expect(throws: PawlProcess.DidNotStart.self) { try start() }
         let logs = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { $0.hasPrefix("log-") }
         let log = try String(contentsOfFile: "\(directory.path)/\(try #require(logs.first))", encoding: .utf8)
-        // The variables of these tests may have been warned of before.
+        // The service may have warned of other variables of these tests.
         let line = try #require(log.split(separator: "\n").last)
         #expect(line.hasPrefix("pawl: TZ=Europe/Belin names no time zone here: TZ takes a name such as Europe/Berlin"))
     }
@@ -408,7 +409,7 @@ struct OperationTests {
                 try stranger.send(
                     "GET /jsonrpc HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
                         + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
-            // Many at once, so that the responses do not all go into the kernel's buffer.
+            // Many at once, so that the kernel's buffer cannot hold all responses.
             default: try stranger.send(String(repeating: "GET /docs HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 100))
             }
             strangers.append(stranger)

@@ -3,8 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The destination guard in a network of its own, where the machine has public addresses. Needs root, for the namespace and what is
-/// set up in it.
+/// The destination guard in its own network namespace, where the machine has public addresses. Setting up the namespace
+/// needs root.
 @Suite("Own addresses", .timeLimit(.minutes(3)))
 @OffPool
 struct OwnAddressTests {
@@ -14,7 +14,7 @@ struct OwnAddressTests {
         directory = try TemporaryDirectory()
     }
 
-    /// A link with addresses of the public Internet, one more network routed to it, and two that are routed to the machine itself.
+    /// A link with public addresses, a further network routed to it, and two that are routed to the machine itself.
     private nonisolated static let setUp = """
         ip link set lo up &&
         ip link add near type veth peer name far && ip link set far up && ip link set near up &&
@@ -50,7 +50,7 @@ struct OwnAddressTests {
         try #require(Self.run(["nsenter", "--net", "--target", String(pawl.identifier)] + arguments))
     }
 
-    /// Whether the service refuses to download from there; nil for another failure.
+    /// Whether the service refuses to download from the address; nil for another failure.
     private func isRefused(_ pawl: PawlProcess, _ host: String) throws -> Bool? {
         let (status, error) = try inside(
             pawl, [PawlProcess.executable.path, "add", "--server", "http://127.0.0.1:\(pawl.port)", "http://\(host)/"])

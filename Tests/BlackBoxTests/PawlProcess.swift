@@ -3,7 +3,7 @@ import Glibc
 import JSON
 import TestSupport
 
-/// The built executable, running as a process of its own; killed when the value goes away.
+/// The built executable in its own process, which is killed when the value is freed.
 final class PawlProcess {
     let port: Int
     private let process: TestProcess
@@ -13,16 +13,16 @@ final class PawlProcess {
         let output: String
     }
 
-    /// Where the build has put the executable; `PAWL_BINARY` names another one.
+    /// The path of the built executable; `PAWL_BINARY` overrides it.
     static var executable: URL {
         if let path = ProcessInfo.processInfo.environment["PAWL_BINARY"] { return URL(filePath: path) }
         return URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "pawl")
     }
 
-    /// Starts and waits until it listens.
+    /// Starts the executable and waits until it listens.
     /// - Parameters:
-    ///   - launcher: a program that replaces itself by the one it is given, such as `prlimit`, with its own arguments.
-    ///   - environment: variables besides those of the tests.
+    /// - launcher: a program that executes its arguments, such as `prlimit`, with its own arguments.
+    /// - environment: variables in addition to those of the tests.
     ///   - executable: another path of the executable.
     init(
         _ arguments: [String], in directory: TemporaryDirectory, launcher: [String] = [], environment: [String: String] = [:],
@@ -51,36 +51,36 @@ final class PawlProcess {
 
     var client: TestClient { TestClient(port: port) }
 
-    /// What the system knows it by.
+    /// The process id.
     var identifier: Int32 { process.processIdentifier }
 
     /// Sends a signal.
     func signal(_ number: Int32) { process.signal(number) }
 
-    /// As a power cut would end it.
+    /// Kills the process, as a power failure would.
     func kill() {
         process.signal(SIGKILL)
         process.waitUntilExit()
     }
 
-    /// As an operator ends it; returns the exit status.
+    /// Ends the process as an operator does, and returns its exit status.
     func terminate() -> Int32 {
         process.terminate()
         return waitForExit()
     }
 
-    /// Waits for its end; returns the exit status.
+    /// Waits for the end, and returns the exit status.
     func waitForExit() -> Int32 {
         process.waitUntilExit()
         return process.terminationStatus
     }
 
-    /// What it has written to standard error.
+    /// The text on standard error.
     func log() throws -> String {
         try String(contentsOfFile: logPath, encoding: .utf8)
     }
 
-    // MARK: - What a client does
+    // MARK: - Client
 
     func get(_ path: String) throws -> JSONValue {
         try JSONValue(parsing: client.send("GET", path).body)

@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// A run with a secret in every place that takes one, at the most talkative level, and then a look at everything it said.
+/// Runs a service with a secret in every possible place at the lowest log level, and searches all output for them.
 @Suite("Secrets", .timeLimit(.minutes(5)))
 @OffPool
 struct SecretsTests {
@@ -13,11 +13,11 @@ struct SecretsTests {
         directory = try TemporaryDirectory()
     }
 
-    /// What must not be seen anywhere.
+    /// The secrets that must not appear anywhere.
     private static let hidden = [
         "token-s3cret", "webhook-s3cret", "proxy-s3cret", "header-s3cret", "cookie-s3cret", "password-s3cret", "guess-s3cret",
     ]
-    /// What clients are told, since it is part of the URL they gave, but no log or metric is.
+    /// The secrets that clients may see, since they are part of their URLs, but not logs or metrics.
     private static let unlogged = hidden + ["signature-s3cret"]
 
     @Test("Appear in no response, log or metric", arguments: ["text", "json"])
@@ -65,7 +65,7 @@ struct SecretsTests {
         for path in ["/downloads", "/stats", "/settings", "/", "/docs", "/openapi.yaml", "/nothing", "/downloads?q=user"] {
             _ = try send("GET", path)
         }
-        // Wrong, in every way there is.
+        // Every kind of wrong token.
         _ = try send("GET", "/stats", token: "guess-s3cret")
         _ = try send("GET", "/downloads/events?ticket=guess-s3cret", token: nil)
         _ = try send("POST", "/downloads", #"{"url":"http://x/","headers":{"X":"header-s3cret\n"}}"#)
@@ -74,7 +74,7 @@ struct SecretsTests {
         #expect(metrics.contains("pawl_downloads"))
         #expect(pawl.terminate() == 0)
 
-        // The demo's upstream, which is an origin, tells what it was asked for.
+        // The demo's upstream is an origin and lists its requests.
         let log = try pawl.log().split(separator: "\n").filter { !$0.contains("upstream: ") }.joined(separator: "\n")
         #expect(log.contains("download is completed"))
         #expect(log.contains("request"))

@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// The tour of docs/tour.md, as a stranger would walk it, against the built executable.
+/// The tour of docs/tour.md, followed by a new user against the built executable.
 @Suite("The tour", .timeLimit(.minutes(3)))
 @OffPool
 struct TourTests {
@@ -17,7 +17,7 @@ struct TourTests {
         try PawlProcess(["demo", "--port", "0", "--data-dir", directory.path + "/data"] + flags, in: directory)
     }
 
-    /// A result of a search that has something to download, as JSON.
+    /// A downloadable search result as JSON.
     private func firstResult(_ pawl: PawlProcess, _ query: String) throws -> JSONValue {
         let answer = try pawl.get("/search?" + query)
         return try #require(answer["results"]?.array?.first { $0["downloadUrl"]?.string != nil })
@@ -68,7 +68,7 @@ struct TourTests {
     func pauseKillResume() throws {
         var pawl = try demo()
         let track = try firstResult(pawl, "term=prelude")
-        // A larger body of the same upstream, slow enough to be met in the middle.
+        // A larger body of the same upstream, slow enough to be paused midway.
         let base = try #require(track["downloadUrl"]?.string?.split(separator: "/media").first)
         let url = "\(base)/entity?size=6000000&seed=5&pace=1500000"
         let made = try pawl.post("/downloads", #"{"url":"\#(url)"}"#)

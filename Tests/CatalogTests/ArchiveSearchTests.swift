@@ -5,7 +5,7 @@ import Testing
 
 @testable import Catalog
 
-/// What the Internet Archive is asked, and what its results mean.
+/// Requests to the Internet Archive, and the reading of its results.
 @Suite(.timeLimit(.minutes(3)))
 struct ArchiveSearchTests {
     private static let fields =
@@ -47,13 +47,13 @@ struct ArchiveSearchTests {
         arguments: [
             ("mozart", "mozart"), ("what? (live) [1970]", "what? \\(live\\) \\[1970\\]"), ("a:b", "a\\:b"), ("AC/DC", "AC\\/DC"),
             ("x^2 ~y {z} \\", "x\\^2 \\~y \\{z\\} \\\\"), ("wow!", "wow\\!"),
-            // What the archive refuses if it is escaped.
+            // The archive refuses these characters if they are escaped.
             ("rock & roll", "rock roll"), ("a - b", "a b"), ("c++", "c++"), ("-live", "-live"), ("+live", "+live"),
             ("r&b", "r&b"),
             ("--live", "live"), ("a || b", "a b"), ("a -", "a"), ("+", nil), ("- - &&", nil), ("!", nil), ("\"\"", nil),
             ("\"dark star\"", "\"dark star\""), ("7\" single", "7 single"), ("\"dark star\" \"live", "\"dark star\" live"),
             ("\"rock AND roll\"", "\"rock AND roll\""), ("\"a - b\"", "\"a - b\""),
-            // Words that would join others.
+            // Operators of the index.
             ("rock AND", "rock and"), ("NOT me", "not me"), ("this OR that", "this or that"), ("王 菲", "王 菲"), ("*", nil),
             ("♥", "♥"), ("a\u{3000}b", "a b"),
         ] as [(String, String?)])
@@ -95,7 +95,7 @@ struct ArchiveSearchTests {
 
     @Test("Adjacent pages neither skip nor repeat results", arguments: [1, 3, 7, 20, 50])
     func pagesSideBySideSkipNothing(limit: Int) async throws {
-        // A source of 500 results that pages as the archive does.
+        // A source of 500 results with the archive's pages.
         let bench = Bench { request in
             let items = (try? QueryItem.parse((request.url.query ?? "").utf8)) ?? []
             let (rows, page) = (
@@ -258,7 +258,7 @@ struct ArchiveSearchTests {
         let fifth = try query("source=archive&term=5")
         let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(fifth) }
         #expect(error == .upstreamRateLimited(retryAfter: .seconds(4)))
-        // The others' is untouched.
+        // The other budget is unchanged.
         _ = try await bench.catalog.search(try query("term=a"))
         bench.clock.advance(by: .seconds(4))
         _ = try await bench.catalog.search(fifth)

@@ -5,17 +5,17 @@ import Testing
 
 @testable import Catalog
 
-/// What the Internet Archive says of an item, and which of its files are parts.
+/// The reading of the Internet Archive's items, and the selection of parts.
 @Suite(.timeLimit(.minutes(3)))
 struct ArchiveWorkTests {
-    /// A catalog whose archive answers with this.
+    /// A catalog whose archive returns this response.
     private func bench(_ body: [UInt8]) -> Bench {
         Bench { _ in .success(.with(type: "application/json", body)) }
     }
 
     private func bench(_ body: String) -> Bench { bench(Array(body.utf8)) }
 
-    /// An item of that kind with those files.
+    /// An item of a kind with files.
     private func bench(_ files: [String], kind: String = "audio", more: String = "") -> Bench {
         bench(
             """
@@ -77,7 +77,7 @@ struct ArchiveWorkTests {
                 WorkFormat(name: "PNG", count: 3, bytes: 31_101, source: .derivative, isSelected: false),
             ])
 
-        // Other formats are cut from the same response; `length` is spelled in another way in each.
+        // The same response with other formats; each has `length` in another form.
         let mp3 = try await bench.catalog.parts(try partsQuery("id=\(id)&format=vbr+mp3"))
         #expect(mp3.items.map(\.durationMs) == [337_000, 189_000, 387_000])
         let ogg = try await bench.catalog.parts(try partsQuery("id=\(id)&format=Ogg+Vorbis&limit=1&offset=1"))
@@ -98,12 +98,12 @@ struct ArchiveWorkTests {
         #expect(response.of?.licenseUrl == "http://creativecommons.org/licenses/publicdomain/")
         #expect(response.items.map(\.durationMs) == [664_290, 663_990, 665_490, 663_890])
         let all = try await bench.catalog.parts(try partsQuery("id=archive:AboutBan1935&format=all"))
-        // 20 files, of which six are bookkeeping.
+        // 20 files, six of them metadata.
         #expect(all.total == 14)
         #expect(!all.formats.map(\.name).contains { ["Metadata", "Item Tile", "Archive BitTorrent"].contains($0) })
         let thumbnail = try #require(all.items.first { $0.id?.hasSuffix("_000450.jpg") == true })
         #expect(thumbnail.suggestion?.folder == ["AboutBan1935", "AboutBan1935.thumbs"])
-        // Its CRC has lost a zero; nobody looks at it.
+        // Its CRC lacks a zero, which has no effect.
         #expect(thumbnail.checksum == "sha-1:661f6c5dd4bdaf74f796a38d2f81654d5a40c7f5")
         #expect(all.items.first { $0.name == "AboutBan1935.asr.srt" }?.bytes == 0)
     }
@@ -125,7 +125,7 @@ struct ArchiveWorkTests {
         #expect(message.contains("'LCP Encrypted EPUB'") && message.contains("original, all") && message.contains("Text PDF"))
     }
 
-    // MARK: What is not there
+    // MARK: Missing items
 
     @Test(
         "A missing item is not found, despite status 200",
@@ -199,12 +199,12 @@ struct ArchiveWorkTests {
         #expect(try await names(bench, "id=archive:x&format=all") == ["a.mp3", "b.mp3", "b.ogg"])
     }
 
-    // MARK: Which files
+    // MARK: Selection of files
 
     @Test(
         "Chooses the default formats",
         arguments: [
-            // Originals of the kind, and nothing that only lies beside them.
+            // Originals of the kind, without other files of the item.
             ("audio", ["o a.flac", "o info.txt", "o cover.jpg", "d a.mp3"], ["a.flac"]),
             ("audio", ["o a.flac", "o b.mp3", "d a.mp3"], ["a.flac", "b.mp3"]),
             ("audio", ["o a.zip", "d a.ogg", "d a.mp3"], ["a.mp3"]), ("audio", ["o a.zip", "d a.ogg"], ["a.ogg"]),
@@ -248,14 +248,14 @@ struct ArchiveWorkTests {
         let response = try await bench.catalog.parts(try partsQuery("id=archive:x&" + text))
         #expect(response.items.map { String($0.id?.dropFirst(10) ?? "") } == expected)
         #expect(response.items.map(\.number) == expected.indices.map { $0 + 1 + response.offset })
-        // One name, two rows: the originals are not those that were derived.
+        // One name in two rows: originals exclude derivatives.
         #expect(
             response.formats.map { "\($0.source) \($0.name)" } == [
                 "original Flac", "original VBR MP3", "original Text", "derivative VBR MP3", "derivative PNG",
             ])
     }
 
-    // MARK: Bookkeeping and order
+    // MARK: Metadata and order
 
     @Test(
         "Metadata files are no parts, whatever their formats are",

@@ -15,7 +15,7 @@ struct ExampleTests {
     func theDocumentShowsTheSource() throws {
         let document = try String(contentsOf: Self.tests.appending(path: "../../docs/sources.md"), encoding: .utf8)
         let source = try String(contentsOf: Self.tests.appending(path: "Support/LibrarySource.swift"), encoding: .utf8)
-        // What the tests need and the module doesn't.
+        // Helpers that the module lacks.
         let shown = source.replacing("\n@testable import Catalog\n", with: "")
         #expect(document.contains("```swift\n\(shown)```\n"))
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Catalog
 
-/// Albums, seasons and podcasts of iTunes, and what they consist of.
+/// Albums, seasons and podcasts of iTunes, and their parts.
 @Suite(.timeLimit(.minutes(3)))
 struct ITunesWorkTests {
     private static let album =
@@ -39,7 +39,7 @@ struct ITunesWorkTests {
         return try await bench.catalog.parts(try partsQuery(text))
     }
 
-    // MARK: Bounds
+    // MARK: Limits
 
     @Test("Cuts texts to 500 characters, as in parts of a podcast that repeat its artist")
     func longTexts() async throws {
@@ -73,7 +73,7 @@ struct ITunesWorkTests {
         let found = try await bench.catalog.search(asked)
         #expect(found.items.map(\.id) == ["itunes:jp:1", "itunes:jp:collection:5", "itunes:jp:episode:5:2"])
         #expect(found.items.map(\.partOf) == ["itunes:jp:collection:5", nil, "itunes:jp:5"])
-        // Another service, which has found nothing before, asks the same store.
+        // Another service with an empty cache requests the same store.
         for id in ["itunes:jp:1", "itunes:jp:collection:5", "itunes:jp:episode:5:2"] {
             let other = Bench { _ in nil }
             async let looked = other.catalog.lookup(id)
@@ -133,7 +133,7 @@ struct ITunesWorkTests {
         #expect(bench.client.count == 0)
     }
 
-    // MARK: Bounds
+    // MARK: Limits
 
     @Test("Rejects responses with too many results or values")
     func bounds() async throws {
@@ -195,7 +195,7 @@ struct ITunesWorkTests {
             ])
         #expect(response.of?.kind == "podcast")
         #expect(response.of?.partCount == 340)
-        // What says milliseconds is seconds.
+        // The member named milliseconds has seconds.
         #expect(response.of?.durationMs == nil)
         #expect(response.total == 3)
         let first = try #require(response.items.first)
@@ -215,7 +215,7 @@ struct ITunesWorkTests {
         #expect(response.items.map(\.releaseDate) == ["2023-04-21T14:16:00Z", "2023-04-18T09:00:00Z", "2023-04-11T07:00:00Z"])
     }
 
-    // MARK: What was wrong
+    // MARK: Former mistakes
 
     @Test("A podcast has no duration")
     func aPodcastHasNoPlayingTime() async throws {
@@ -258,7 +258,7 @@ struct ITunesWorkTests {
         #expect(item.downloadUrl == "https://a.test/7/audio.mp3")
         #expect(item.artist == "Host")
         #expect(bench.client.requests.value.last?.url.string == "https://itunes.test/lookup?id=5&entity=podcastEpisode&limit=200")
-        // The others are known now.
+        // The other items are cached now.
         _ = try await bench.catalog.lookup("itunes:episode:5:8")
         #expect(bench.client.count == 2)
         let older = await failure { () async throws(CatalogError) in try await bench.catalog.lookup("itunes:episode:5:9") }
@@ -290,7 +290,7 @@ struct ITunesWorkTests {
             case .failure(let error): #expect(id == "nonsense" && error.kind == "invalidRequest")
             }
         }
-        // What was found then is known now.
+        // The results are cached now.
         _ = await bench.catalog.lookup(["itunes:9", "itunes:2"])
         #expect(bench.client.count == 1)
     }

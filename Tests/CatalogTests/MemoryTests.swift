@@ -4,7 +4,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-/// What is answered from memory, and what a lookup and the posts make of it.
+/// Cached responses, and the reading of lookups and posts.
 @Suite(.timeLimit(.minutes(3)))
 struct MemoryTests {
     @Test("A response stays fresh for five minutes")
@@ -154,7 +154,7 @@ struct MemoryTests {
     @Test(
         "A missing item is not found",
         arguments: [
-            // Nothing; something else of that number; a bad id that only the posts lack.
+            // An empty result, another item with this number, and a bad id that only the posts lack.
             ("itunes:1", #"{"resultCount":0,"results":[]}"#), ("itunes:1", Fixture.song(2)),
             ("itunes:collection:1", Fixture.song(1)),
         ])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Catalog
 
-/// A look into a work: what it takes, what it writes, and what it costs its source.
+/// The listing of parts: its parameters, its response and its requests to the source.
 @Suite(.timeLimit(.minutes(3)))
 struct PartsTests {
     private static let work =

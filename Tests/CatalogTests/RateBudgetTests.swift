@@ -11,7 +11,7 @@ struct RateBudgetTests {
         RateBudget(tokens: tokens, longestWait: longestWait, backoff: .seconds(30), longestBackoff: .seconds(300))
     }
 
-    /// When somebody comes, and when their turn is; in seconds, nil for a refusal, with when to come back.
+    /// The arrival and the grant of each request, in seconds; nil for a refusal, with the time to return.
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
         let arrivals: [(at: Double, turn: Double?, retryAfter: Double?)]
@@ -75,7 +75,7 @@ struct RateBudgetTests {
                 if case .at = budgets[index].take(at: Self.start + .seconds(second), of: shares) { turns.append(second) }
             }
         }
-        // A whole number of tokens each; at most one request of each replica comes early, at the beginning.
+        // A whole number of tokens each; at most one request of each replica is early, at the beginning.
         let later = turns.filter { $0 >= 60 * Double(shares) }
         for turn in later { #expect(later.count { $0 > turn - 60 && $0 <= turn } <= max(3, shares)) }
         #expect(Double(later.count) <= 3 * 15)
@@ -115,7 +115,7 @@ struct RateBudgetTests {
     }
 }
 
-/// The budget at work.
+/// The budget with real requests.
 @Suite(.timeLimit(.minutes(3)))
 struct TurnTests {
     private static let song = FakeClient.Outcome.success(.with(Fixture.song()))
@@ -128,7 +128,7 @@ struct TurnTests {
         let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
         #expect(error == .upstreamRateLimited(retryAfter: .seconds(60)))
         #expect(bench.client.count == 20)
-        // What is in memory needs no turn, and neither does the other source.
+        // A cached response needs no token, nor does the other source.
         _ = try await bench.catalog.search(try query("term=3"))
         bench.clock.advance(by: .seconds(60))
         _ = try await bench.catalog.search(search)
@@ -170,7 +170,7 @@ struct TurnTests {
         try await bench.clock.sleepers.wait { $0 == 0 }
         bench.clock.advance(by: .seconds(1))
         #expect(bench.client.count == 1)
-        // Whoever leaves is told so at once, and what was kept for them is free a moment later.
+        // A cancelled waiter learns this at once, and its token is free a moment later.
         let next = try query("term=c")
         var answer: SearchResponse?
         while answer == nil {
@@ -202,7 +202,7 @@ struct TurnTests {
     }
 }
 
-/// The same numbers in every run (SplitMix64).
+/// The same numbers in each run (SplitMix64).
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3)))
 struct AnswerTests {
-    /// The answer to a search whose upstream says this.
+    /// The response to a search with this upstream response.
     private func answer(_ body: String, _ text: String = "term=a") async throws -> SearchResponse {
         let bench = Bench { _ in .success(.with(body)) }
         return try await bench.catalog.search(try query(text))
@@ -185,7 +185,7 @@ struct AnswerTests {
 }
 
 extension SearchItem {
-    /// An item that says nothing.
+    /// An item without any member.
     static func none(raw: String) -> SearchItem {
         SearchItem(raw: Array(raw.utf8))
     }

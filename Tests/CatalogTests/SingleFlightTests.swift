@@ -5,14 +5,14 @@ import Testing
 
 @testable import Catalog
 
-/// Who waits for which request, and what ends it.
+/// The sharing and cancellation of requests.
 @Suite(.timeLimit(.minutes(3)))
 struct FlightTests {
     private typealias Searching = Task<Result<SearchResponse, CatalogError>, Never>
 
     private static let song = FakeClient.Outcome.success(.with(Fixture.song()))
 
-    /// Begins a search, and goes on when the source has been asked `requests` times.
+    /// Starts a search, and continues when the source has received `requests` requests.
     private func begin(_ text: String, on bench: Bench, requests: Int) async throws -> Searching {
         let task = try start(text, on: bench)
         try await bench.client.requests.wait { $0.count >= requests }
@@ -38,7 +38,7 @@ struct FlightTests {
     func equalSearchesInFlightShareOneRequest() async throws {
         let bench = Bench()
         let first = try await begin("term=a", on: bench, requests: 1)
-        // They differ only in what the source isn't told.
+        // They differ only in a parameter that is not sent to the source.
         var others: [Searching] = []
         for number in 0..<50 { others.append(try start("term=a&limit=50&session=\(number)&include=raw", on: bench)) }
         try await bench.waitForWaiters(51, "term=a")
@@ -95,7 +95,7 @@ struct FlightTests {
         #expect(await error(of: first) == .cancelled)
         #expect(await error(of: second) == .cancelled)
 
-        // Nobody boards a request that is being cancelled.
+        // No search joins a request that is being cancelled.
         let third = try await begin("term=a", on: bench, requests: 2)
         bench.client.respond(1, Self.song)
         #expect(try await third.value.get().items.count == 1)
@@ -121,7 +121,7 @@ struct FlightTests {
         let bench = Bench()
         let older = try await begin("term=a&session=s", on: bench, requests: 1)
         let newer = try await begin("term=ab&session=s", on: bench, requests: 2)
-        // At once: the newer one has no answer yet.
+        // At once: the newer search has no response yet.
         #expect(await error(of: older) == .superseded)
         try await bench.client.cancelled.wait { $0 == [0] }
         bench.client.respond(1, Self.song)

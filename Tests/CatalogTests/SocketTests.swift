@@ -5,7 +5,7 @@ import Testing
 
 @testable import Catalog
 
-/// The same over the real client and a real connection.
+/// The same with the real client and a real connection.
 @Suite(.timeLimit(.minutes(3)))
 struct SocketTests {
     private func catalog(_ origin: ScriptedOrigin) throws -> Catalog {

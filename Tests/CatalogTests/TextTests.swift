@@ -9,7 +9,7 @@ struct TextTests {
             ("a &amp; b", "a & b"), ("&lt;&gt;&quot;&apos;", "<>\"'"), ("&#39;&#x27;&#X27;&#00039;", "''''"),
             ("&eacute;&Ouml;&yuml;", "éÖÿ"),
             ("&ndash;&hellip;", "–…"), ("&nbsp;", " "), ("&amp;lt;", "&lt;"), ("&#8217;&#x1F600;", "’😀"),
-            // What is none stays.
+            // Text without references is unchanged.
             ("R&B; x", "R&B; x"), ("&", "&"), ("&;", "&;"), ("&amp", "&amp"), ("&unknown;", "&unknown;"), ("&#;", "&#;"),
             ("&#x;", "&#x;"),
             ("&#xD800;", "&#xD800;"), ("&#x110000;", "&#x110000;"), ("&#0;&#10;", "&#0;&#10;"), ("&#x202E;", "&#x202E;"),

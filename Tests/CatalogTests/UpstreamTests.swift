@@ -4,7 +4,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-/// What a source is asked, and what becomes of its answers.
+/// Requests to sources, and the handling of their responses.
 @Suite(.timeLimit(.minutes(3)))
 struct UpstreamTests {
     @Test(
@@ -172,7 +172,7 @@ struct UpstreamTests {
         let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(first) }
         #expect(error == .upstreamRateLimited(retryAfter: .seconds(seconds)))
 
-        // No search goes out before the time is over, and each learns what is left of it.
+        // No search is sent before the time is over, and each gets the remaining time.
         bench.clock.advance(by: .seconds(1))
         let later = await failure { () async throws(CatalogError) in try await bench.catalog.search(second) }
         #expect(later == .upstreamRateLimited(retryAfter: .seconds(seconds - 1)))
@@ -197,7 +197,7 @@ struct UpstreamTests {
 }
 
 extension CatalogError {
-    /// The case without what it carries.
+    /// The case without its associated value.
     var kind: String {
         switch self {
         case .invalidRequest: "invalidRequest"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DemoUpstream
 
-/// What stands in the Internet Archive's place.
+/// The demo's replacement of the Internet Archive.
 @Suite("Archive", .timeLimit(.minutes(3))) @OffPool struct ArchiveTests {
     private let archive = Archive.shared
 
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    /// Where a target leads, as a target.
+    /// The target of a redirect.
     private func location(_ base: String, _ target: String) throws -> String {
         let answer = try get(base, target)
         #expect(answer.status == 302, "\(target)")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DemoUpstream
 
-/// What a body that is to break off waits for.
+/// The wait of a body before its break.
 @Suite("Delivery before a break", .timeLimit(.minutes(3))) @OffPool struct DeliveryTests {
     @Test("The kernel reports the unsent bytes of exactly one socket")
     func queues() async throws {

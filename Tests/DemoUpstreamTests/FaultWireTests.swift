@@ -3,7 +3,7 @@ import Testing
 
 @testable import DemoUpstream
 
-/// How each fault looks to a client.
+/// The effect of each fault at a client.
 @Suite("Faults on the wire", .timeLimit(.minutes(3))) @OffPool struct FaultWireTests {
     @Test("Serves a preview whole and in ranges on one connection")
     func preview() async throws {
@@ -155,7 +155,7 @@ import Testing
             #expect(try client?.readHead().status == 200)
             #expect(try get(base, target, "Range: bytes=0-9").status == 503)
             client = nil
-            // The server learns of the closed connection when it next sends; until then it keeps refusing.
+            // The server notices the closed connection when it sends next, and refuses until then.
             var status = 503
             for _ in 0..<10_000 where status == 503 {
                 status = try get(base, target, "Range: bytes=0-9").status

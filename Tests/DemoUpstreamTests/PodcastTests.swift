@@ -5,7 +5,7 @@ import Testing
 
 @testable import DemoUpstream
 
-/// Albums with their songs, and the podcast with its episodes, as the real service answers `entity=…`.
+/// Albums with their songs and the podcast with its episodes, as in the real service's response to `entity=…`.
 @Suite("Works of the catalogue", .timeLimit(.minutes(3))) @OffPool struct PodcastTests {
     private func results(_ base: String, _ target: String) throws -> [JSONValue] {
         try #require(try JSONValue(parsing: try get(base, target).body)["results"]?.array)

@@ -62,7 +62,7 @@ import Testing
         let samples = preview.samples(in: 0..<(Preview.rate * 4))
         let loudest = samples.map { abs(Int($0)) }.max() ?? 0
         #expect((4_000...32_000).contains(loudest))
-        // The beginning and the end are silent: no click.
+        // The beginning and the end are silent, without a click.
         #expect(abs(Int(samples[0])) < 50)
         #expect(preview.samples(in: (Preview.sampleCount - 10)..<Preview.sampleCount).allSatisfy { abs(Int($0)) < 50 })
     }

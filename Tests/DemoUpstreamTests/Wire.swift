@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import DemoUpstream
 
-/// An upstream without a pace, for one test.
+/// An upstream without a pace for one test.
 func withUpstream<Value>(
     pace: Int64 = 0, log: (@Sendable (String) -> Void)? = nil, _ body: (DemoUpstream, String) async throws -> Value
 ) async throws -> Value {
@@ -19,7 +19,7 @@ func withUpstream<Value>(
     }
 }
 
-/// Sends a request on a connection of its own and reads the whole response. Fields are whole lines.
+/// Sends a request on its own connection and reads the whole response. Fields are whole lines.
 func get(_ base: String, _ target: String, _ fields: String..., method: String = "GET") throws -> TestResponse {
     let connection = try connect(base)
     try connection.send("\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(fields.map { $0 + "\r\n" }.joined())\r\n")
@@ -31,11 +31,11 @@ func connect(_ base: String, patience: Duration = .seconds(60)) throws -> TestCo
     try TestConnection(base.split(separator: ":").last.flatMap { Int($0) } ?? 0, patience: patience)
 }
 
-/// How a response ended.
+/// The end of a response.
 enum Ending {
     case complete, closed, reset, silence
 
-    /// Reads what comes of a body, and returns how it ended.
+    /// Reads a body, and returns its end.
     init(of connection: TestConnection, _ response: inout TestResponse) throws {
         do {
             try connection.readBody(of: &response)
@@ -50,7 +50,7 @@ enum Ending {
     }
 }
 
-/// The same as `get` for a body that may break off.
+/// The same as `get`, for a body that may break off.
 func getBroken(_ base: String, _ target: String, patience: Duration = .seconds(60)) throws -> (TestResponse, Ending) {
     let connection = try connect(base, patience: patience)
     try connection.send("GET", target)
@@ -59,12 +59,12 @@ func getBroken(_ base: String, _ target: String, patience: Duration = .seconds(6
     return (response, ending)
 }
 
-/// An entity's bytes; none if there is no such entity.
+/// The bytes of an entity; empty if there is no such entity.
 func content(_ target: String, version: Int = 1) -> [UInt8] {
     DemoUpstream.content(of: target, version: version)?.bytes ?? []
 }
 
-/// Lines that threads add.
+/// Lines from several threads.
 final class Lines: Sendable {
     private let lines = Mutex<[String]>([])
     var all: [String] { lines.withLock { $0 } }

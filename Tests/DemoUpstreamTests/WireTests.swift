@@ -4,7 +4,7 @@ import Testing
 
 @testable import DemoUpstream
 
-/// What stands on the wire, as a client sees it.
+/// Bytes of responses as clients receive them.
 @Suite("On the wire", .timeLimit(.minutes(3))) @OffPool struct WireTests {
     @Test("Responds to a search as the real service does")
     func search() async throws {
@@ -19,7 +19,7 @@ import Testing
             #expect(song["trackName"]?.string == "Für Elise, WoO 59")
             #expect(song["previewUrl"]?.string?.hasPrefix(base + "/media/") == true)
 
-            // Everything that the result points to is there.
+            // All URLs of the result have a response.
             for (name, type) in [("previewUrl", "audio/wav"), ("artworkUrl100", "image/png"), ("trackViewUrl", "text/html")] {
                 let url = try #require(song[name]?.string)
                 let linked = try get(base, String(url.dropFirst(base.count)))
@@ -65,7 +65,7 @@ import Testing
             let target = "/entity?size=60000&pace=200000"
             let answer = try get(base, target)
             #expect(Bytes(answer.body) == Bytes(content(target)))
-            // 60,000 bytes at 200,000 a second, of which a portion of 4,000 goes at once.
+            // 60,000 bytes at 200,000 bytes per second, of which 4,000 bytes are sent at once.
             #expect(ContinuousClock.now - start >= .milliseconds(280))
         }
     }

@@ -3,7 +3,7 @@ import FuzzProperties
 import TestSupport
 import Testing
 
-/// The seeds of the fuzzing, and what it has found: each input holds what must hold of every input.
+/// The seeds of the fuzzing and the inputs that it found: each satisfies its properties.
 @Suite @OffPool struct CorpusTests {
     /// A file of the corpus.
     nonisolated struct Input: CustomTestStringConvertible {

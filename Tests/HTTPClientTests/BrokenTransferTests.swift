@@ -3,7 +3,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-/// Origins that break off, contradict themselves or fall silent.
+/// Origins that break off, contradict themselves or stop sending.
 @Suite(.timeLimit(.minutes(3)))
 struct BrokenTransferTests {
     let client: HTTPClient
@@ -15,12 +15,12 @@ struct BrokenTransferTests {
     @Test(
         "A response that ends before its framing's end is an error",
         arguments: [
-            // Fewer bytes than announced, with any end of the connection.
+            // Fewer bytes than announced, with each end of the connection.
             ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", "transferBroken"),
             ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", "transferBroken"),
             ("HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\nhello", "transferBroken"),
             ("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-9/20\r\nContent-Length: 10\r\n\r\nhello", "transferBroken"),
-            // Chunked without its last chunk.
+            // A chunked body without its last chunk.
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", "transferBroken"),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel", "transferBroken"),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "transferBroken"),
@@ -28,7 +28,7 @@ struct BrokenTransferTests {
             // No response at all, or half a head.
             ("", "transferBroken"),
             ("HTTP/1.1 200 OK\r\nContent-Le", "transferBroken"),
-            // Not HTTP, or not what was asked for.
+            // Not HTTP, or an unrequested protocol.
             ("hello, this is some other protocol\r\n", "invalidResponse"),
             ("SSH-2.0-OpenSSH_9.2\r\n", "invalidResponse"),
             ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", "invalidResponse"),
@@ -174,7 +174,7 @@ struct BrokenTransferTests {
         let byBytes = RecordingSink(bytes: { $0 >= 100_000 ? .stop : .proceed })
         client.start(try ClientRequest(endless), sink: byBytes)
         #expect(try await byBytes.outcome().error == .stopped)
-        // What one reading brings comes as a whole.
+        // The bytes of one read arrive together.
         #expect(byBytes.record.value.bytes.count < 100_000 + ClientConfiguration().receiveBufferBytes)
         try await endless.openConnections(exactly: 0)
         #expect(byBytes.record.value.outcomes.count == 1)

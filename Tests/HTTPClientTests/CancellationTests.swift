@@ -81,7 +81,7 @@ struct CancellationTests {
         for sink in sinks {
             #expect(sink.record.value.outcomes.count == 1)
             let error = sink.record.value.outcomes.first?.error
-            // A machine that is busy with other things may also be slow to connect, or let one transfer meet all the redirects.
+            // A busy machine may be slow to connect, or let one transfer receive all redirects.
             let ends = ["cancelled", "transferBroken", "connectionFailed", "timedOut", "tooManyRedirects"]
             #expect(error.map { ends.contains($0.kind) } ?? true, "\(String(describing: error))")
         }

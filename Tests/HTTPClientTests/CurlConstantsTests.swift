@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// CCurl declares libcurl by itself. Where libcurl's own headers are installed, a C compiler compares the two.
+/// CCurl has its own declarations of libcurl. If libcurl's headers are installed, a C compiler compares the two.
 @Suite(.timeLimit(.minutes(3)))
 struct CurlConstantsTests {
     static let includeDirectory: String? = {

@@ -45,7 +45,7 @@ struct DestinationGuardTests {
     @Test(
         "A name that a proxy resolves is checked by itself",
         arguments: [
-            // host, whether it is refused
+            // host, refused
             ("metadata.example.com", true), ("METADATA.packet.net.", true), ("instance-data.example", true),
             ("vault.internal", true), ("printer.local", true), ("nas.home.arpa", true), ("db.localdomain", true),
             ("metadata-store.example", false), ("internal.example", false), ("local.example", false), ("example.org", false),
@@ -107,7 +107,7 @@ struct DestinationGuardTests {
     @Test(
         "Rules allow matching destinations only",
         arguments: [
-            // rule, host, port, address, whether it is allowed
+            // rule, host, port, address, allowed
             ("127.0.0.1", "127.0.0.1", 80, "127.0.0.1", true),
             ("127.0.0.1", "127.0.0.2", 80, "127.0.0.2", false),
             ("127.0.0.1:8080", "127.0.0.1", 8080, "127.0.0.1", true),
@@ -182,7 +182,7 @@ struct DestinationGuardTests {
             Issue.record("\(address) is not refused")
             return
         }
-        // Who allows it gets it.
+        // Allowed explicitly.
         #expect(DestinationGuard(allowsPrivate: true) { Self.publicNetwork }.evaluate(host: host, port: 80) == .allowed)
         let rules = ["93.184.215.0/24", "::/0", "a.example"]
         let allowing = DestinationGuard(allowed: try rules.map { try DestinationRule(parsing: $0) }) { Self.publicNetwork }
@@ -248,7 +248,7 @@ struct DestinationGuardTests {
                 Issue.record("\(address) for \(host) is not refused")
                 return
             }
-            // A name whose address only its resolution tells is not refused before.
+            // A name that only resolution maps to such an address is not refused before it.
             let isNamed = host != "nas.example" || rule.contains("example")
             if isNamed, host != "dns.example", case .allowed = guarding.evaluate(host: host, port: port) {
                 Issue.record("\(host) is not refused")

@@ -70,7 +70,7 @@ struct FetchTests {
         let origin = try ScriptedOrigin { _ in [.response(200)] }
         var request = try ClientRequest(origin)
         request.method = method
-        // Beyond the megabyte at which libcurl by itself waits for 100 (Continue).
+        // Beyond the megabyte at which libcurl waits for 100 (Continue).
         let content = (0..<1_500_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         request.body = .bytes(content)
         request.fields = [("Content-Type", "application/json")]

@@ -15,7 +15,7 @@ struct FileBodyTests {
     init() throws {
         client = try HTTPClient()
         directory = try TemporaryDirectory()
-        // Several times what is read at once.
+        // Several times the amount of one read.
         content = (0..<1_500_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) }
         try Data(content).write(to: URL(filePath: directory.path + "/file"))
         file = try FileDescriptor(opening: directory.path + "/file")
@@ -36,7 +36,7 @@ struct FileBodyTests {
         #expect(sent["Expect"] == nil)
         #expect(sent["Transfer-Encoding"] == nil)
         #expect(sent["Content-Type"] == nil)
-        // The connection is used again, and its next request has no content.
+        // The connection is reused, and its next request has no content.
         let next = try await client.fetch(ClientRequest(origin), bodyLimit: 10)
         #expect(next.body == [1])
         #expect(origin.requests.last?.method == "GET")
@@ -76,7 +76,7 @@ struct FileBodyTests {
 
     @Test("A response before the end of a file ends the request")
     func earlyAnswerCounts() async throws {
-        // Answered at once, whatever else comes.
+        // Responds at once, despite further bytes.
         let origin = try ScriptedOrigin(greeting: { _ in [.response(403, body: [7]), .stall] }) { _ in [] }
         let large = try sparseFile(64 << 20)
         var request = try ClientRequest(origin)
@@ -109,7 +109,7 @@ struct FileBodyTests {
         request.method = "PUT"
         request.body = .file(large, 0..<1 << 30)
         request.lowSpeedLimit = (1, .milliseconds(400))
-        // Nothing of the rest may end it before.
+        // The remaining bytes must not end the transfer first.
         request.headTimeout = .seconds(3600)
         #expect(await client.failure(of: request) == .stalled)
     }
@@ -133,7 +133,7 @@ struct FileBodyTests {
     }
 }
 
-/// Takes connections, and reads nothing from them.
+/// Accepts connections, and reads nothing from them.
 private final class DeafListener {
     let port: Int
     private let descriptor: Int32

@@ -3,8 +3,8 @@ import HTTPCore
 import TestSupport
 import Testing
 
-/// Heads whose first field line is folded, after other responses: before 8.1.0, libcurl corrupts its memory where a handle is used again
-/// (curl issue 11101).
+/// Heads with a folded first field line after other responses. Before 8.1.0, libcurl corrupts its memory if a handle is
+/// reused (curl issue 11101).
 @Suite(.timeLimit(.minutes(3)))
 struct FoldedHeadTests {
     static let folded = "HTTP/1.1 200 OK\r\n X: y\r\n\tZ: w\r\nContent-Length: 2\r\n\r\nok"
@@ -32,7 +32,7 @@ struct FoldedHeadTests {
             _ = try await client.fetch(ClientRequest(other), bodyLimit: 10)
             var request = try ClientRequest(origin)
             request.totalTimeout = .seconds(20)
-            // libcurl may refuse such a head, as it may read it.
+            // libcurl may refuse or read such a head.
             _ = await client.failure(of: request)
         }
     }

@@ -19,7 +19,7 @@ struct FramingMonitorTests {
         func look(_ received: Int64, _ body: Int64, after seconds: Double) -> Bool {
             monitor.isExceeded(received: received, body: body, now: start + .seconds(seconds))
         }
-        // Whatever came before the first look does not count.
+        // Bytes before the first check do not count.
         let first = look(1 << 50, 7, after: 1)
         let early = look(.max, 7, after: 1.5)
         #expect(!first && !early)

@@ -4,7 +4,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-/// The destination guard at work on connections. Loopback stands for the private network.
+/// The destination guard on connections. Loopback represents the private network.
 @Suite(.timeLimit(.minutes(3)))
 struct GuardedTransferTests {
     let client: HTTPClient
@@ -35,7 +35,7 @@ struct GuardedTransferTests {
     @Test("Checks a name by its current address", .enabled(if: localName != nil, "no such name in /etc/hosts"))
     func currentAddressCounts() async throws {
         let origin = try ScriptedOrigin { _ in [.response()] }
-        // Allowed by its name on another port only: the address decides here, when the connection is made.
+        // A rule allows the name on another port only, so the address decides when the connection is made.
         let destinationGuard = DestinationGuard(allowsPrivate: false, allowed: [try DestinationRule(parsing: "10.0.0.0/8")])
         let name = try #require(Self.localName)
         let error = try await error("http://\(name):\(origin.port)/", destinationGuard)
@@ -92,7 +92,7 @@ struct GuardedTransferTests {
         configuration.threads = 1
         let client = try HTTPClient(configuration: configuration)
         let base = "http://\(name):\(origin.port)/"
-        // The name may lead to ::1 first, where nobody listens; then it leads to 127.0.0.1.
+        // The name may resolve to ::1 first, where no server listens, and then to 127.0.0.1.
         _ = try await client.fetch(ClientRequest(url: try url(base)), bodyLimit: 10)
         var request = ClientRequest(url: try url(base + "guarded"))
         request.guarding = DestinationGuard()

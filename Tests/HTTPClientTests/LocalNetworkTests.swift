@@ -7,7 +7,7 @@ import Testing
 
 @Suite
 struct LocalNetworkTests {
-    /// Where a machine stands, in words: addresses without a prefix, then its own blocks, then neighbourhoods.
+    /// A machine's networks in words: addresses without a prefix, then its own blocks, then neighbouring networks.
     static func describe(_ network: LocalNetwork) -> [String] {
         let own = network.ownBlocks.map { "own \($0.base)/\($0.length)" }.sorted()
         let near = network.neighbourhoods.map { "\($0.base)/\($0.length)" }.sorted()
@@ -26,9 +26,9 @@ struct LocalNetworkTests {
     func interfacesAreNear() throws {
         let network = LocalNetwork([
             try Self.interface("eth0", "93.184.215.7", 24), try Self.interface("eth0", "2606:2800:21f::7", 64),
-            // As DHCP gives them in clouds: the prefix is not on the interface.
+            // As from DHCP in clouds: the interface lacks the prefix.
             try Self.interface("eth1", "45.55.1.9", 32), try Self.interface("eth1", "2a01:4f8::1", 128),
-            // No prefix is all of the Internet.
+            // A zero prefix is the whole Internet.
             try Self.interface("odd", "9.9.9.9", 0),
         ])
         #expect(
@@ -75,7 +75,7 @@ struct LocalNetworkTests {
             ])
     }
 
-    /// What `ip route add local 48.0.0.0/24 dev lo` and a few others make of a trie.
+    /// A trie after `ip route add local 48.0.0.0/24 dev lo` and a few others.
     static let trieV4 = """
         Main:
           +-- 0.0.0.0/0 3 0 5
@@ -116,13 +116,13 @@ struct LocalNetworkTests {
         arguments: [
             (trieV4, ["48.0.0.0/24", "127.0.0.0/8", "127.0.0.1/32", "93.184.215.2/32", "0.0.0.0/0"]),
             ("", []), ("\n\n", []), ("Main:\nLocal:\n", []),
-            // More than one route from one address on, of other scopes, and with a type of service.
+            // Several routes from one address, with other scopes and a type of service.
             (
                 "     |-- 45.55.1.0\n        /32 link UNICAST\n        /28 universe LOCAL\n        /24 link LOCAL tos=0x10\n",
                 ["45.55.1.0/28", "45.55.1.0/24"]
             ),
             ("|-- 45.55.1.0\n/24 scope=77 LOCAL\n/25 scope=77 type 77\n", ["45.55.1.0/24"]),
-            // Cut off, and what a kernel would not write.
+            // Truncated texts, and texts that no kernel writes.
             ("|-- 45.55.1.0\n/24 host LOC", []), ("|-- 45.55.1.0\n/24 host", []), ("|-- 45.55", []),
             ("|-- 45.55\n/24 host LOCAL\n", []), ("/24 host LOCAL\n", []),
             ("|-- 45.55.1.0\n+-- 45.55.2.0/24 2 0 2\n/24 host LOCAL\n", []),
@@ -167,7 +167,7 @@ struct LocalNetworkTests {
         #expect(Self.describe(LocalNetwork([], routesV6: routesV6)) == ["45.55.1.0/24"])
     }
 
-    /// A system whose answers a test decides, at a time that it decides.
+    /// A system whose responses a test decides at chosen times.
     final class FakeSystem: Sendable {
         private let state: Locked<(now: ContinuousClock.Instant, network: LocalNetwork?, readings: Int)> = Locked((.now, nil, 0))
 
@@ -202,7 +202,7 @@ struct LocalNetworkTests {
         #expect(reader.network == nil)
         system.set(old, after: .seconds(1))
         #expect(reader.network == old)
-        // Not asked at each connection.
+        // The system is not asked for each connection.
         #expect(reader.network == old)
         #expect(system.readings == 2)
         system.set(nil, after: .seconds(6))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPClient
 
-/// Requests through a proxy. Names that end in `.test` lead somewhere at the proxy only.
+/// Requests through a proxy. Only the proxy resolves names that end in `.test`.
 @Suite(.timeLimit(.minutes(3)))
 struct ProxyTests {
     @Test(
@@ -81,7 +81,7 @@ struct ProxyTests {
         }
         let client = try client(scheme, proxy)
         var request = ClientRequest(url: try url("http://origin.test:\(origin.port)/file"))
-        // The proxy itself is on loopback, which no guard lets through.
+        // The proxy itself is on loopback, which every guard refuses.
         request.guarding = DestinationGuard()
         request.fields = [("X-Mine", "1")]
         for _ in 0..<2 {
@@ -160,7 +160,7 @@ struct ProxyTests {
         request.fields = [("Authorization", "Bearer origins")]
         let response = try await client.fetch(request, bodyLimit: 100_000)
         #expect(response.head.status == .ok)
-        // The head of the tunnel's response is nobody's.
+        // The head of the tunnel's response is not passed on.
         #expect(FieldName("x-from-proxy").map { response.head.fields[$0] == nil } == true)
         let asked = try #require(proxy.requests.last)
         #expect(asked.method == (scheme == "http" ? "CONNECT" : "SOCKS"))
@@ -174,7 +174,7 @@ struct ProxyTests {
         ?? (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map { "\($0)/python3" }
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// Takes TLS off and relays to a port: certificate, key, port. Says where it listens, and ends with its input.
+    /// Terminates TLS and relays to a port: certificate, key, port. Prints its own port, and ends with its input.
     private static let unwrap = """
         import socket, ssl, sys, threading
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

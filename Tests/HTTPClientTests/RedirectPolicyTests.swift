@@ -5,7 +5,7 @@ import Testing
 
 @Suite
 struct RedirectPolicyTests {
-    /// What a decision comes to, as text: "GET https://… fields body", "deliver", or the error's kind.
+    /// A decision as text: "GET https://… fields body", "deliver", or the error's kind.
     static func summary(_ decision: RedirectPolicy.Decision) -> String {
         switch decision {
         case .deliver: "deliver"
@@ -62,7 +62,7 @@ struct RedirectPolicyTests {
             ("/é", "http://a.example/%C3%A9"), ("http://b.example/#f", "http://b.example/"),
             ("http://u:p@b.example/", "http://b.example/"),
             ("http://[::1]:8080/", "http://[::1]:8080/"),
-            // An escape that is none is the origin's to make sense of.
+            // The origin interprets an invalid escape.
             ("/a%zz%", "http://a.example/a%zz%"),
         ])
     func referencesAreResolvedWhereFound(location: String, expected: String) throws {

@@ -3,7 +3,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-/// Redirects on real connections; the decisions themselves are in ``RedirectPolicyTests``.
+/// Redirects on real connections; ``RedirectPolicyTests`` tests the decisions.
 @Suite(.timeLimit(.minutes(3)))
 struct RedirectTests {
     let client: HTTPClient
@@ -56,7 +56,7 @@ struct RedirectTests {
     @Test(
         "A cookie of a redirect is sent to its host only, as in RFC 6265",
         arguments: [
-            // The Cookie that the target of the redirect gets.
+            // The Cookie field at the target of the redirect.
             ("a=1", "a=1"), ("a=1; Path=/", "a=1"), ("a=1; Path=/dir", "a=1"), ("a=1; Path=/other", nil), ("a=1; Path=/di", nil),
             ("a=1; Secure", nil), ("a=1; Max-Age=0", nil), ("a=1; Max-Age=60; HttpOnly; SameSite=Strict", "a=1"),
             ("a=1; Expires=Thu, 01 Jan 1970 00:00:01 GMT", nil), ("a=1; Domain=example.org", nil), ("__Host-a=1; Path=/", nil),
@@ -155,7 +155,7 @@ struct RedirectTests {
                 : [.text("HTTP/1.1 302 Found\r\nLocation: /end\r\nContent-Length: 100\r\n\r\nshort"), .close]
         }
         #expect(try await client.fetch(ClientRequest(broken), bodyLimit: 10).body == [2])
-        // Without any limit that would end the wait.
+        // Without a limit that would end the wait.
         for rest in [
             "Content-Length: 100\r\n\r\n", "Content-Length: 100\r\n\r\nshort", "\r\n",
             "Transfer-Encoding: chunked\r\n\r\n5\r\nsh",

@@ -5,7 +5,7 @@ import Testing
 
 @Suite
 struct ResponseHeadReaderTests {
-    /// Feeds lines, each with CRLF, and returns the last answer.
+    /// Adds lines, each with CRLF, and returns the last result.
     static func read(_ lines: [String], into reader: inout ResponseHeadReader) -> ResponseHeadReader.Progress {
         var progress = ResponseHeadReader.Progress.incomplete
         for line in lines {

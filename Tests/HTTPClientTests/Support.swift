@@ -3,7 +3,7 @@ import HTTPCore
 import Synchronization
 import TestSupport
 
-/// Records what a transfer brings, and lets tests wait for it.
+/// Records a transfer, and lets tests wait for its parts.
 final class RecordingSink: TransferSink {
     struct Record: Sendable {
         var heads: [ClientResponseHead] = []
@@ -80,7 +80,7 @@ extension ClientError {
     }
 }
 
-/// A URL that is known to be one.
+/// A URL that is valid.
 func url(_ string: String) throws -> HTTPURL {
     guard let url = HTTPURL(string) else { throw NotAURL(string: string) }
     return url
@@ -98,7 +98,7 @@ extension ClientRequest {
 }
 
 extension HTTPClient {
-    /// The error with which a fetch ends; nil if it succeeds.
+    /// The error of a fetch; nil if it succeeds.
     func failure(of request: ClientRequest, bodyLimit: Int = 1000) async -> ClientError? {
         do {
             _ = try await fetch(request, bodyLimit: bodyLimit)

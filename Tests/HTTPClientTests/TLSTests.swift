@@ -4,7 +4,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-/// TLS against a server with a certificate of a CA of its own, both made by the openssl command.
+/// TLS against a server with a certificate of its own CA, both made by the openssl command.
 @Suite(.timeLimit(.minutes(3)), .serialized, .enabled(if: TLSServer.openssl != nil, "there is no openssl command"))
 struct TLSTests {
     @Test("Trusts a certificate only with its CA")
@@ -96,7 +96,7 @@ final class TLSServer: Sendable {
         server.standardInput = FileHandle.nullDevice
         try server.run()
         process = server
-        // It says where it listens: "ACCEPT 127.0.0.1:40123".
+        // The server prints its port: "ACCEPT 127.0.0.1:40123".
         let said = Waiter("")
         output.fileHandleForReading.readabilityHandler = { handle in
             let text = String(decoding: handle.availableData, as: UTF8.self)
@@ -108,7 +108,7 @@ final class TLSServer: Sendable {
         port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
     }
 
-    /// By SIGKILL: the process inherits the signal mask of the thread it was started from, which may hold SIGTERM back.
+    /// SIGKILL, since the process inherits the signal mask of its starting thread, which may block SIGTERM.
     func stop() {
         kill(process.processIdentifier, SIGKILL)
     }

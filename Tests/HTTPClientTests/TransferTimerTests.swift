@@ -56,7 +56,7 @@ struct TransferTimerTests {
         #expect(timer.exceeded(bytes: 0, now: start + .seconds(1_000_000)) == nil)
     }
 
-    /// Calls `exceeded` whenever it is due, with the bytes that the closure says there are after so many seconds.
+    /// Calls `exceeded` whenever it is due, with the closure's number of bytes after that many seconds.
     func secondsUntilStalled(_ timer: inout TransferTimer, upTo end: Int, bytes: (Double) -> Int64) -> Double? {
         while let due = timer.due, due < start + .seconds(end) {
             let seconds = (due - start) / .seconds(1)

@@ -3,7 +3,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-/// RFC 9112 §9.2: what comes on a connection before a request is no response to it.
+/// RFC 9112 §9.2: bytes on a connection before a request are no response to it.
 @Suite(.timeLimit(.minutes(3)))
 struct UnaskedResponseTests {
     let client: HTTPClient
@@ -12,14 +12,14 @@ struct UnaskedResponseTests {
         client = try HTTPClient()
     }
 
-    /// First responses, after each of which the connection is kept.
+    /// First responses, each of which keeps the connection.
     static let firsts = [
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nright", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nright\r\n0\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n",
         "HTTP/1.1 404 Not Found\r\nContent-Length: 1\r\n\r\n-",
     ]
 
-    /// What comes after them.
+    /// The following bytes.
     static let extras = [
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong", "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 302 Found\r\nLocation: /wrong\r\nContent-Length: 0\r\n\r\n", "H", "\r\n",
@@ -59,7 +59,7 @@ struct UnaskedResponseTests {
             client.start(try ClientRequest(origin, "/1"), sink: sink)
             gate.open()
             _ = try await sink.outcome().get()
-            // On a busy machine the origin was silent for long enough.
+            // On a busy machine, the origin was silent for long enough.
             if begun.duration(to: .now) > .milliseconds(200) { continue }
             #expect(String(decoding: sink.record.value.bytes, as: UTF8.self) == "own /1")
         }
@@ -147,7 +147,7 @@ struct UnaskedResponseTests {
         configuration.threads = 1
         let client = try HTTPClient(configuration: configuration)
         let requests = try (0..<5).map { try ClientRequest(origin, "/\($0)") }
-        // Each holds its connection until all have begun.
+        // Each transfer holds its connection until all have begun.
         let sinks = requests.map { request in
             let sink = RecordingSink()
             client.start(request, sink: sink)

@@ -3,11 +3,11 @@ import HTTPCore
 import TestSupport
 import Testing
 
-/// Many transfers, and many bytes.
+/// Many transfers and many bytes.
 @Suite(.timeLimit(.minutes(3)))
 @OffPool
 struct VolumeTests {
-    /// Bytes that repeat with a prime period only, so that a lost or repeated piece shows; twice, so that any piece is a slice.
+    /// Bytes with a prime period, so that a lost or repeated piece is found; twice, so that any piece is a slice.
     nonisolated static let pattern: [UInt8] = {
         var state: UInt32 = 1
         let period = (0..<1_000_003).map { _ in
@@ -17,13 +17,13 @@ struct VolumeTests {
         return period + period
     }()
 
-    /// At most 1,000,003 bytes from a position.
+    /// At most 1,000,003 bytes from an offset.
     nonisolated static func bytes(_ offset: Int, _ count: Int) -> [UInt8] {
         let start = offset % 1_000_003
         return Array(pattern[start..<start + count])
     }
 
-    /// Compares what comes with what should, and counts.
+    /// Compares and counts received bytes.
     final class ComparingSink: TransferSink {
         let count = Waiter(0)
         let differences = Waiter(0)
@@ -65,8 +65,8 @@ struct VolumeTests {
         #expect(sink.differences.value == 0)
     }
 
-    /// The transfers of a loop share the memory in which pieces are gathered: none must get what another one brought, and one that
-    /// is ended by its sink must not take others with it.
+    /// The transfers of a loop share the memory for pieces: no transfer may get another's bytes, and a transfer ended
+    /// by its sink must not end others.
     @Test("Keeps concurrent transfers of one thread apart")
     func simultaneousTransfersAreKeptApart() async throws {
         let size = 8 << 20
@@ -112,7 +112,7 @@ struct VolumeTests {
         let sinks = (0..<300).map { _ in RecordingSink() }
         for (index, sink) in sinks.enumerated() {
             var request = try ClientRequest(origin, "/\(index)")
-            // How long the gate stays closed is the test's affair: it is no stall.
+            // The test decides when the gate opens, so the wait is no stall.
             request.lowSpeedLimit = nil
             client.start(request, sink: sink)
         }
@@ -128,6 +128,6 @@ struct VolumeTests {
 }
 
 extension Result {
-    /// True: for conditions on an optional of a result, which is not comparable with nil.
+    /// True, for conditions on an optional result that cannot be compared with nil.
     fileprivate var isEnd: Bool { true }
 }

@@ -10,7 +10,7 @@ struct AddressBlockTests {
             ("127.0.0.1", "127.0.0.1", "127.0.0.2"),
             ("192.0.2.1/32", "192.0.2.1", "192.0.2.0"), ("fd00::/8", "fdff::1", "fe00::1"), ("::1", "::1", "::2"),
             ("::/0", "2001:db8::1", "10.0.0.1"), ("2001:db8::/127", "2001:db8::1", "2001:db8::2"),
-            // Mapped addresses stand for those of IPv4.
+            // Mapped addresses mean IPv4 addresses.
             ("::ffff:127.0.0.1", "127.0.0.1", "127.0.0.2"), ("::ffff:127.0.0.0/104", "127.9.9.9", "128.0.0.1"),
             ("::ffff:7f00:0/104", "127.9.9.9", "126.255.255.255"), ("::ffff:0:0/96", "203.0.113.9", "::1"),
             ("::ffff:128.0.0.0/97", "203.0.113.9", "127.0.0.1"), ("::fffe:0:0/95", "::ffff:127.0.0.1", "127.0.0.1"),
@@ -36,7 +36,7 @@ struct AddressBlockTests {
             return
         }
         #expect(AddressBlock(base: .v6(0xffff << 32 | UInt128(bits)), length: block.length + 96) == block)
-        // A peer's address, as a socket of both families has it.
+        // A peer's address from a socket of both families.
         #expect(block.contains(IPAddress.v6(0xffff << 32 | UInt128(bits)).unmapped))
     }
 

@@ -18,7 +18,7 @@ import Testing
         ("foobar", "foobar", nil), ("attachment;filename", "attachment", nil), ("filename=foo.html", "attachment", "foo.html"),
         ("; filename=foo.html", "attachment", "foo.html"), ("filename=\"a; b\"", "attachment", "a; b"),
         ("\"attachment\"", "", nil),
-        // Quoted strings and what stands for them
+        // Quoted strings and their contents
         ("attachment; filename=\"foo.html\"", "attachment", "foo.html"),
         ("attachment; filename=\"f\\oo.html\"", "attachment", "foo.html"),
         ("attachment; filename=\"\\\"quoting\\\" tested.html\"", "attachment", "\"quoting\" tested.html"),
@@ -43,7 +43,7 @@ import Testing
         ("attachment; filename=\"%E4.html\"", "attachment", "%E4.html"),
         ("attachment; filename=\"%c3%a4-ä\"", "attachment", "%c3%a4-ä"),
         ("attachment; filename=\"=?ISO-8859-1?Q?foo-=E4?=\"", "attachment", "=?ISO-8859-1?Q?foo-=E4?="),
-        // Extended values that can't be read give way
+        // Invalid extended values are ignored
         ("attachment; filename*=UTF-8''%E4; filename=a", "attachment", "a"),
         ("attachment; filename*=UTF-8''%zz; filename=a", "attachment", "a"),
         ("attachment; filename*=UTF-8''; filename=a", "attachment", "a"),
@@ -55,7 +55,7 @@ import Testing
         ("attachment; filename*=UTF-8'en'foo'bar", "attachment", "foo'bar"),
         ("attachment; filename *=UTF-8''a", "attachment", nil),
         ("attachment; filename*=iso-8859-1''%00%80", "attachment", "\u{0}\u{80}"),
-        // What nobody should take for a path
+        // Names that must not be taken for paths
         ("attachment; filename=\"../../etc/passwd\"", "attachment", "../../etc/passwd"),
         ("attachment; filename=\"..%2Fa\"", "attachment", "../a"),
     ]
@@ -107,7 +107,7 @@ import Testing
                     name.unicodeScalars.append(scalar)
                 }
             }
-            // A plain name is trimmed by nobody, for it is quoted; one of CR LF is one character and two bytes.
+            // A plain name is not trimmed, since it is quoted; CR LF is one Character and two bytes.
             let back = ContentDisposition(parsing: ContentDisposition.attachment(filename: name))?.filename
             #expect(back.map { Array($0.utf8) } == (name.isEmpty ? nil : Array(name.utf8)))
         }

@@ -13,7 +13,7 @@ struct FieldValueTests {
         let all = FieldValue(bytes: Array(UInt8(0x20)...0xff))
         #expect(FieldValue(latin1: all.latin1) == all)
         #expect(FieldValue(latin1: "\u{e9}").bytes == [0xe9] && FieldValue("\u{e9}").bytes == [0xc3, 0xa9])
-        // What is no text of ISO-8859-1 is taken as it is.
+        // Text outside ISO-8859-1 is kept unchanged.
         #expect(FieldValue(latin1: "日本").bytes == Array("日本".utf8))
     }
 

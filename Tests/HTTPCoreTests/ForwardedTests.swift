@@ -4,7 +4,7 @@ import Testing
 /// RFC 7239.
 @Suite("The Forwarded field")
 struct ForwardedTests {
-    /// An element in short: node, host, scheme.
+    /// An element in short form: node, host, scheme.
     private func short(_ element: ForwardedElement) -> String {
         let node =
             switch element.node {

@@ -1,7 +1,7 @@
 import HTTPCore
 import Testing
 
-/// Messages about texts that are no URL.
+/// Messages about invalid URLs.
 struct HTTPURLFaultTests {
     @Test(
         "Names the fault of a text",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPCore
 
-/// The head those bytes are, all of them.
+/// The head in these bytes, which must be complete.
 func head(bytes: [UInt8]) throws -> RequestHead {
     var parser = RequestParser()
     let progress = parser.parse(bytes.span)
@@ -10,19 +10,19 @@ func head(bytes: [UInt8]) throws -> RequestHead {
     return parser.head
 }
 
-/// The head that text is, all of it.
+/// The head in this text, which must be complete.
 func head(_ text: String) throws -> RequestHead {
     try head(bytes: Array(text.utf8))
 }
 
-/// Why those bytes are refused; nil if they aren't.
+/// The refusal of these bytes; nil if they are accepted.
 func failure(_ bytes: [UInt8]) -> RequestError? {
     var parser = RequestParser()
     guard case .failed(let error) = parser.parse(bytes.span) else { return nil }
     return error
 }
 
-/// Why that text is refused; nil if it isn't.
+/// The refusal of this text; nil if it is accepted.
 func failure(_ text: String) -> RequestError? {
     failure(Array(text.utf8))
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCore
 
-/// Every type that reads text must answer for any text, and never trap.
+/// Every type that reads text must return for any text without a trap.
 @Suite @OffPool struct HostileInputTests {
     nonisolated static let seeds = [
         "bytes=0-499,-5,9-", "bytes 0-9/100", "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// Reads the text as everything, and checks what must hold of whatever is read.
+    /// Reads the text as every type, and checks the properties of each result.
     func read(_ text: String, as name: FieldName) {
         let length = Int64(text.utf8.count) * 7
         if case .satisfiable(let ranges) = RangeSet.resolve(text, length: length) {

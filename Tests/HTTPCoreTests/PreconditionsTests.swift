@@ -19,7 +19,7 @@ import Testing
 
     static let firstTen = Preconditions.Outcome.partial([ByteRange(start: 0, length: 10)])
 
-    /// Of a representation of 100 bytes, tagged "a", that was modified at `same`. Fields are separated by bars.
+    /// Conditions on a representation of 100 bytes with tag "a", modified at `same`. Fields are separated by bars.
     static let cases: [(HTTPMethod, String, Preconditions.Outcome)] = [
         (.get, "", .proceed), (.post, "", .proceed),
         // If-Match, strong comparison
@@ -130,8 +130,10 @@ import Testing
         #expect(Preconditions.areAsked(by: Self.fields(text)) == areThere)
     }
 
-    /// RFC 9110 §5.6.7: two digits of year mean the past if they would be more than 50 years ahead.
-    @Test("The clock decides the century of a two-digit year", arguments: [("76", Preconditions.Outcome.notModified), ("77", .proceed)])
+    /// RFC 9110 §5.6.7: a two-digit year is in the past if it would be more than 50 years ahead.
+    @Test(
+        "The clock decides the century of a two-digit year",
+        arguments: [("76", Preconditions.Outcome.notModified), ("77", .proceed)])
     func aYearOfTwoDigitsIsReadByTheClock(year: String, outcome: Preconditions.Outcome) {
         // 2026-11-18
         let now = HTTPDate(secondsSinceEpoch: 1_795_000_000)

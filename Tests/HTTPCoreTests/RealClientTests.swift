@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPCore
 
-/// Strictness must not shut out the clients there are: heads as they really are sent.
+/// Strictness must not exclude real clients: heads as they are sent.
 @Suite struct RealClientTests {
     static let heads: [(String, [String], fields: Int)] = [
         ("curl", ["GET /search?term=jack+johnson HTTP/1.1", "Host: 127.0.0.1:8080", "User-Agent: curl/8.5.0", "Accept: */*"], 3),
@@ -78,7 +78,7 @@ import Testing
         #expect(try head(text).fields.count == fields, "\(client)")
     }
 
-    /// What comes when somebody speaks another protocol to the port is refused with its first bytes, not after a timeout.
+    /// The first bytes of another protocol are refused, without a timeout.
     @Test(
         "Refuses other protocols at once",
         arguments: [

@@ -75,7 +75,7 @@ import Testing
 
     @Test("Refuses a bad request line", arguments: refusals)
     func aBadRequestLineIsRefused(line: String, status: Int) {
-        // With a good rest behind it, so that nothing but the line is at fault, where the line is whole.
+        // With valid bytes behind it, so that only the line can be wrong if it is complete.
         let rest = line.hasSuffix("\r\n") ? "Host: a\r\n\r\n" : ""
         #expect(failure(Array((line + rest).utf8))?.status.code == status)
     }
@@ -94,7 +94,7 @@ import Testing
     func aBadFieldLineIsRefused(line: String, status: Int) {
         let bytes = Array("GET / HTTP/1.1\r\nHost: a\r\n\(line)".utf8)
         #expect(failure(bytes)?.status.code == (status == 0 ? nil : status))
-        // As the first line of the section, too.
+        // Also as the first line of the section.
         let first = Array("GET / HTTP/1.1\r\n\(line)".utf8)
         #expect(failure(first)?.status.code == (status == 0 ? nil : status))
     }

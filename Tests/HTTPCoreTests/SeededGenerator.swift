@@ -1,4 +1,4 @@
-/// Numbers that are the same on every run: SplitMix64.
+/// The same numbers in each run: SplitMix64.
 struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCore
 
-/// What is read must depend on the bytes alone, not on how the network cut them.
+/// The result must depend on the bytes only, not on their division by the network.
 @Suite @OffPool struct SplitInvarianceTests {
     nonisolated static let streams: [String] = [
         "GET /a?b=c HTTP/1.1\r\nHost: example.org\r\nAccept: text/html, */*;q=0.1\r\nX-Long: \(String(repeating: "v", count: 80))\r\n\r\n",
@@ -21,7 +21,7 @@ import Testing
         "GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "y", count: 600))\r\n\r\n",
     ]
 
-    /// Small enough that the streams above meet each of them.
+    /// Limits that the streams above reach.
     static var limits: ParserLimits {
         var limits = ParserLimits()
         limits.head = 512

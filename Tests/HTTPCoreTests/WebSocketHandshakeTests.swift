@@ -19,7 +19,7 @@ import Testing
         return head
     }
 
-    /// The right fields, with one of another value, without it, or with it twice.
+    /// The right fields, with one of another value, missing or repeated.
     private func fields(_ name: String, _ values: String...) -> [(String, String)] {
         Self.right.filter { $0.0 != name } + values.map { (name, $0) }
     }

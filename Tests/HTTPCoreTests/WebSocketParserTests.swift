@@ -2,14 +2,14 @@ import HTTPCore
 import TestSupport
 import Testing
 
-/// The frames of a client, and what they are read as. The groups are those of Autobahn's test-suite, by whose numbers cases are named.
+/// The frames of a client, and their reading. Groups and numbers of cases are those of Autobahn's test suite.
 @Suite struct WebSocketParserTests {
-    /// Frames, and what is read of them.
+    /// Frames, and the result of reading them.
     nonisolated struct Case: CustomTestStringConvertible, Sendable {
         let name: String
         let frames: [ClientFrame]
         let events: [WebSocketParser.Event]
-        /// With what code reading ends; nil: all is read.
+        /// The close code at the end of the reading; nil if all bytes are read.
         let code: WebSocketCloseCode?
 
         init(_ name: String, _ frames: [ClientFrame], _ events: [WebSocketParser.Event] = [], _ code: WebSocketCloseCode? = nil) {
@@ -22,7 +22,7 @@ import Testing
         var testDescription: String { name }
     }
 
-    /// What is read of bytes that come in pieces of that length.
+    /// The result of bytes that arrive in pieces of this length.
     private func read(_ bytes: [UInt8], pieces: Int, limit: Int) -> (events: [WebSocketParser.Event], error: WebSocketError?) {
         var parser = WebSocketParser(messageLimit: limit)
         var events: [WebSocketParser.Event] = []
@@ -46,7 +46,7 @@ import Testing
         let bytes = item.frames.flatMap(\.bytes)
         for length in pieces {
             let (events, error) = read(bytes, pieces: min(length, bytes.count), limit: limit)
-            // Not in the expectation, which would look for where long ones differ, and print them.
+            // Not in the expectation, which would compute and print the differences of long values.
             let isAsExpected = events == item.events
             #expect(isAsExpected, "in pieces of \(length)")
             #expect(error?.code == item.code, "in pieces of \(length): \(String(describing: error))")
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    /// Bytes that are not UTF-8, and how many of them it takes to know.
+    /// Bytes that are not UTF-8, and the number of bytes until this is certain.
     private nonisolated static let invalidTexts: [(bytes: [UInt8], known: Int)] = [
         ([0x80], 1), ([0xBF], 1), ([0xC0, 0x80], 1), ([0xC1, 0xBF], 1), ([0xC3, 0x28], 2), ([0xE0, 0x9F, 0xBF], 2),
         ([0xE2, 0x28, 0xA1], 2), ([0xED, 0xA0, 0x80], 2), ([0xED, 0xBF, 0xBF], 2), ([0xF0, 0x8F, 0xBF, 0xBF], 2),
@@ -279,7 +279,7 @@ import Testing
         }
     }
 
-    // MARK: - What the server writes
+    // MARK: - Written frames
 
     @Test(
         "Writes a length in the minimum number of bytes",

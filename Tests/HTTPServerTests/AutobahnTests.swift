@@ -3,7 +3,7 @@ import HTTPServer
 import TestSupport
 import Testing
 
-/// The echo server for `Tests/WebSocket/run`, which says where Autobahn's cases are.
+/// The echo server for `Tests/WebSocket/run`, which has the location of Autobahn's cases.
 @Suite(.timeLimit(.minutes(30))) struct AutobahnTests {
     private nonisolated static let environment = ProcessInfo.processInfo.environment
 

@@ -15,13 +15,13 @@ import Testing
     func aClientThatTakesLess() throws {
         let pair = try ConnectionPair(limits: { $0.writeTimeout = .seconds(60) }, Self.large)
         pair.receive("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        // A socket pair counts what is left in pieces of up to 32 KiB.
+        // A socket pair counts unread bytes in pieces of up to 32 KiB.
         for _ in 0..<4 {
             #expect(pair.read(36_000).count == 36_000)
             pair.wait(.seconds(60))
             #expect(!pair.isClosed)
         }
-        // And one that takes nothing is.
+        // A client that reads nothing counts as stopped.
         pair.wait(.seconds(60))
         #expect(pair.isClosed)
     }
@@ -31,7 +31,7 @@ import Testing
         return .ready
     }
 
-    /// The client of 16 MiB takes them as fast as they come, or waits so many seconds at 128 KiB and at 8 MiB.
+    /// The client of 16 MiB reads at once, or waits this number of seconds at 128 KiB and at 8 MiB.
     @Test(
         "The kernel may buffer more for a few fast readers while they read fast",
         arguments: [(32, 0, 0, 8 << 20), (32, 2, 0, 0), (32, 0, 2, 4 << 20), (0, 0, 0, 0)]
@@ -51,7 +51,7 @@ import Testing
             #expect(pair.unlimitedSockets == (pair.unsentLimit == 0 ? 1 : 0))
             if pair.unlimitedSockets == 1 { unlimited += count - before }
         }
-        // Between the first 4 MiB, which show it, and the last ones. What is on its way blurs both.
+        // Between the first 4 MiB, which show the speed, and the last ones. Bytes in transit blur both.
         #expect(abs(unlimited - variant.unlimited) <= (variant.unlimited > 0 ? 3 << 20 : 0))
         #expect(pair.unlimitedSockets == 0)
         #expect(pair.unsentLimit == 256 << 10)
@@ -172,7 +172,9 @@ import Testing
         #expect(pair.bodyStorage == 0)
     }
 
-    @Test("A shutdown closes connections without a pending response at once", arguments: ["", "GET / HT", "GET / HTTP/1.1\r\nHost: x\r\n"])
+    @Test(
+        "A shutdown closes connections without a pending response at once",
+        arguments: ["", "GET / HT", "GET / HTTP/1.1\r\nHost: x\r\n"])
     func aShutdownClosesAtOnce(request: String) throws {
         let pair = try ConnectionPair(echo)
         if !request.isEmpty { pair.receive(request) }

@@ -16,7 +16,7 @@ import Testing
         return limits
     }
 
-    /// Two loops and what they know of each other; connections are numbered as they come.
+    /// Two loops and their knowledge of each other; connections have numbers in order.
     private final class Crowd {
         let registry: ConnectionRegistry
         private let members: [LoopGroup.Member]
@@ -27,7 +27,8 @@ import Testing
             members = [try LoopGroup.Member(), try LoopGroup.Member()]
         }
 
-        /// Adds one, on the loops by turns. Returns what becomes of it: nothing, or "regular" or "surplus" with the numbers that give way.
+        /// Adds a connection, alternating between the loops. Returns nothing, or "regular" or "surplus" with the
+        /// numbers of the connections that close for it.
         func add(_ host: String = "192.0.2.1", idleSince: Moment? = nil, now: Moment) -> String? {
             let id = ConnectionID(slot: UInt32(entries.count), generation: 0)
             let peer = SocketAddress(host: host, port: 1)
@@ -44,7 +45,7 @@ import Testing
         for idle in [3, 1, nil, 2] { #expect(crowd.add(idleSince: idle.map(at), now: at(4)) == "regular") }
         #expect(crowd.add(idleSince: at(5), now: at(5)) == "regular 1")
         #expect(crowd.add(idleSince: at(6), now: at(6)) == "regular 3")
-        // One that has been used in the meantime isn't the longest any more.
+        // A connection that was used meanwhile is no longer the longest idle one.
         crowd.entries[0].idleSince = at(7)
         #expect(crowd.add(idleSince: at(7), now: at(8)) == "regular 4")
     }
@@ -59,7 +60,7 @@ import Testing
         #expect(crowd.add(now: at(4)) == nil)
         crowd.registry.remove(crowd.entries[0])
         #expect(crowd.add(now: at(5)) == "regular")
-        // Those that give way hold their descriptors until they are gone.
+        // Closing connections hold their descriptors until they have ended.
         crowd.entries[3].idleSince = at(5)
         #expect(crowd.add(now: at(6)) == "surplus 3")
         crowd.entries[4].idleSince = at(6)

@@ -19,7 +19,7 @@ import Testing
         RequestHead(method: .post, version: version, framing: framing, keepsAlive: keepsAlive, expectsContinue: expects)
     }
 
-    /// A connection in each phase, reached the way it is in life.
+    /// A connection in each phase, reached as in operation.
     private func state(in phase: ConnectionState.Phase, at now: Moment? = nil) -> ConnectionState {
         let now = now ?? start
         var state = fresh()
@@ -50,7 +50,7 @@ import Testing
         return state
     }
 
-    /// Serves one request, so that the connection is a kept one, idle since `now`.
+    /// Serves one request, so that the connection is kept and idle since `now`.
     private func kept(at now: Moment) -> ConnectionState {
         var state = fresh()
         _ = state.headCompleted(head(), bodyHasBegun: false, now: now, limits: limits)
@@ -80,7 +80,7 @@ import Testing
             _ = state.responseBegan(isSending: false, isOpenEnded: false)
         }
         #expect(idle(hasPermit: false, &state, 1) == (isIdle ? at(1) : nil))
-        // However much it takes meanwhile.
+        // Despite its progress meanwhile.
         #expect(idle(hasPermit: false, &state, 2) == (isIdle ? at(1) : nil))
         #expect(idle(hasPermit: true, &state, 3) == nil)
     }
@@ -89,14 +89,14 @@ import Testing
     func idleTime() {
         var state = fresh()
         #expect(state.idleSince == start)
-        // A first head that is slow has had its time since the connection began.
+        // The time of a slow first head began with the connection.
         state.headBegan(at(1), limits: limits)
         #expect(state.idleSince == start)
         _ = state.headCompleted(head(), bodyHasBegun: false, now: at(2), limits: limits)
         #expect(state.idleSince == nil)
         _ = state.responseBegan(isSending: false, isOpenEnded: false)
         #expect(state.idleSince == nil)
-        // The client hasn't taken all of the response.
+        // The client has not received the whole response.
         _ = state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: at(3), limits: limits)
         #expect(state.idleSince == nil)
         for time in [4.0, 5.0] {
@@ -128,7 +128,9 @@ import Testing
         #expect(state.headCompleted(head(framing, expects: expects), bodyHasBegun: false, now: start, limits: limits) == step)
     }
 
-    @Test("Sends no 100 Continue after the body has begun, nor to HTTP/1.0", arguments: [(HTTPVersion.http11, true), (.http10, false)])
+    @Test(
+        "Sends no 100 Continue after the body has begun, nor to HTTP/1.0",
+        arguments: [(HTTPVersion.http11, true), (.http10, false)])
     func no100ContinueOnceThe(version: HTTPVersion, hasBegun: Bool) {
         var state = fresh()
         let step = state.headCompleted(
@@ -209,7 +211,7 @@ import Testing
     func whatTheKernelStillGets() {
         var state = state(in: .sending)
         _ = state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: start, limits: limits)
-        // Each look: when it is due, and whether the client has taken any.
+        // Each check: its time, and whether the client has received bytes.
         let looks: [(at: Double, taken: Bool)] = [
             (1, true), (11, false), (21, true), (31, false), (41, false), (51, false), (61, false), (71, false), (81, false),
         ]
@@ -279,7 +281,7 @@ import Testing
         #expect(state.idleSince == (isStranger ? at(2) : nil))
         _ = state.responseBegan(isSending: true, isOpenEnded: false)
         state.responseEnded()
-        // The next request is another one's business.
+        // The next request has its own id.
         _ = state.headCompleted(head(), bodyHasBegun: false, now: at(2), limits: limits)
         state.handlingBegan(at(2), limits: limits)
         pause()

@@ -3,7 +3,7 @@ import HTTPServer
 import TestSupport
 import Testing
 
-/// More connections than there may be.
+/// More connections than the limit.
 @Suite(.timeLimit(.minutes(3))) struct CrowdingTests {
     @Test("At the limit, the longest idle connection is closed for a new one")
     func theLongestIdleGivesWay() async throws {
@@ -30,7 +30,7 @@ import Testing
                 if number % 2 == 0 { try squatter.send("GET / HTTP/1.1\r\nHo") }
                 squatters.append(squatter)
             }
-            // The loops may not have seen all of them yet.
+            // The loops may not have accepted all of them yet.
             var isServed = false
             for _ in 0..<1000 where !isServed { isServed = try TestConnection(port).get("/").status == 200 }
             for _ in 0..<20 { #expect(try TestConnection(port).get("/").status == 200) }
@@ -41,7 +41,7 @@ import Testing
 
     @Test("If all are active, a new connection gets 503 and a probe its response; an end makes room")
     func nobodyIsIdle() async throws {
-        // On one loop, which has noted that a connection is being answered before it takes the next.
+        // On one loop, which has registered the active connection before it accepts the next.
         try await withServer(loops: 1, limits: { $0.connections = 3 }, echoOrWait) { port in
             var busy = try (0..<3).map { _ in try busyConnection(port) }
             for (path, status) in [("/", 503), ("/probe", 200), ("/busy", 503), ("/probe", 200)] {
@@ -56,7 +56,7 @@ import Testing
             #expect(try body.readResponse().status == 503)
             for client in busy { #expect(client.isQuiet(milliseconds: 0)) }
             busy.removeLast()
-            // The server notices the closing in its own time.
+            // The server notices the close later.
             var isServed = false
             for _ in 0..<1000 where !isServed { isServed = try TestConnection(port).get("/").status == 200 }
             #expect(isServed)
@@ -94,7 +94,7 @@ import Testing
             },
             { request, response in
                 response.permit = permit
-                // More than the kernel takes.
+                // More than the kernel buffers.
                 if request.head.target.rawPath.elementsEqual("/large".utf8) {
                     response.body = [UInt8](repeating: 0, count: 32 << 20)
                 }
@@ -112,10 +112,10 @@ import Testing
             }
             for _ in 0..<4 {
                 let client = try TestConnection(port)
-                // Its loop has seen the bytes that were sent before.
+                // Its loop has read the earlier bytes.
                 #expect(try client.get("/").status == (hasPermit ? 503 : 200))
             }
-            // Those with unread output are reset: the kernel keeps none of it.
+            // Connections with unread output are reset: the kernel keeps none of it.
             if !hasPermit {
                 for reader in squatters[2...] {
                     #expect(throws: (any Error).self) { while try !reader.take(1 << 16).isEmpty {} }

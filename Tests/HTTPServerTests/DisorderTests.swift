@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Counts streams that are open.
+/// Counts open streams.
 final class CountedStream: BodyStream {
     static let opened = Atomic<Int>(0)
     static let closed = Atomic<Int>(0)
@@ -28,7 +28,7 @@ final class CountedStream: BodyStream {
 }
 
 @Suite(.timeLimit(.minutes(3))) struct DisorderTests {
-    /// What clients do that don't behave; each leaves in its own way.
+    /// Misbehaving clients; each leaves in another way.
     private enum Conduct: CaseIterable {
         case connectAndReset, connectAndClose, halfHead, halfHeadAndReset, halfBody, leaveBeforeAnswer, leaveBeforeAnswerByReset
         case leaveStream, resetStream, pipelineAndLeave, halfCloseAndRead, garbage, leaveTask, readSomeOfMany
@@ -74,7 +74,7 @@ final class CountedStream: BodyStream {
     func clientsThatLeaveAtAny() async throws {
         var configuration = ServerConfiguration()
         configuration.eventLoops = 2
-        // On a machine that is busy elsewhere, a round takes long: the steady client's patience must not be what ends it.
+        // On a busy machine a round takes long; the steady client's timeout must not end it.
         configuration.limits.headTimeout = .seconds(150)
         configuration.limits.idleTimeout = .seconds(150)
         configuration.limits.halfCloseGrace = .milliseconds(50)
@@ -101,15 +101,15 @@ final class CountedStream: BodyStream {
                 #expect(try steady.get("/\(round)").text == "GET /\(round) 0 ")
             }
         }
-        // The steady one has gone too by now.
+        // The steady client has left too by now.
         while server.connectionCount > 0 { await Task.yield() }
         #expect(CountedStream.opened.load(ordering: .relaxed) >= 40)
         #expect(CountedStream.opened.load(ordering: .relaxed) == CountedStream.closed.load(ordering: .relaxed))
         await server.shutdown(within: .seconds(5))
     }
 
-    /// A client that has had an answer. The time for a first head runs from accepting, and may be over before a thread of a busy
-    /// machine gets to sending one: then another connection.
+    /// A client that has received a response. The time for a first head begins at accept, and may be over before a
+    /// thread of a busy machine sends it: then another connection is used.
     private static func greeted(_ port: Int) throws -> TestConnection {
         while true {
             let client = try TestConnection(port)

@@ -8,7 +8,7 @@ import Testing
     private nonisolated static let content = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     private nonisolated static let etag = EntityTag(opaque: "v1")
 
-    /// How the same representation is kept.
+    /// The storage of the same representation.
     enum Kind: CaseIterable { case file, memory }
 
     /// Serves the content of each kind under `/file` and `/memory`, with one modification date.
@@ -65,7 +65,7 @@ import Testing
             #expect(response["Content-Range"] == "bytes \(range.1.lowerBound)-\(range.1.upperBound - 1)/1000")
             #expect(response["Content-Length"] == "\(range.1.count)")
             #expect(response.body == Array(Self.content[range.1]))
-            // The connection is where it should be.
+            // The connection is at the expected offset.
             #expect(try client.get("/\(kind)", method: "HEAD").status == 200)
         }
     }
@@ -122,7 +122,7 @@ import Testing
                 #expect(response["Content-Type"] == nil)
             }
             if response.status == 416 { #expect(response["Content-Range"] == "bytes */1000") }
-            // HEAD alike; but ranges are defined for GET only (RFC 9110 §14.2).
+            // HEAD has the same result, except that ranges are defined for GET only (RFC 9110 §14.2).
             let isRange = condition.1 == 206 || condition.1 == 416
             try client.send("HEAD /\(kind) HTTP/1.1\r\nHost: x\r\n\(fields)\r\n")
             let head = try client.readResponse(isHead: true)
@@ -158,7 +158,7 @@ import Testing
             #expect(response.text == text)
             #expect(response["ETag"] == "\"t\"")
             #expect(response.count("Content-Type") == (status < 300 ? 1 : 0))
-            // RFC 9110 §13.2.1: what would fail without conditions fails with them.
+            // RFC 9110 §13.2.1: a request that would fail without conditions fails with them.
             try client.send("GET /none HTTP/1.1\r\nHost: x\r\n\(lines)\r\n")
             let missing = try client.readResponse()
             #expect(missing.status == 404)
@@ -188,7 +188,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = directory.path + "/large"
         let size = 64 * 1024 * 1024
-        // Blocks of an odd length, each with its number: a piece out of place doesn't go unnoticed.
+        // Blocks of an odd length, each with its number, so that a misplaced piece is found.
         let block = (0..<65_521).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) }
         var bytes: [UInt8] = []
         while bytes.count < size { bytes += Array("\(bytes.count)".utf8) + block }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Statements of proxies about clients")
 struct IngressTests {
-    /// What came of a request: `address[|port] Host scheme prefix`.
+    /// The result of a request: `address[|port] Host scheme prefix`.
     private func admit(
         _ sent: [(FieldName, String)], from peer: SocketAddress, trusted: [String] = ["10.0.0.0/8", "::1", "fd00::/8"]
     ) throws -> String {
@@ -57,12 +57,12 @@ struct IngressTests {
             ("2001:db8::1", "2001:db8::1"), ("[2001:db8::1]:80", "2001:db8::1|80"), ("[2001:db8::1]", "2001:db8::1"),
             ("::ffff:203.0.113.9", "203.0.113.9"), ("203.0.113.9, ::1", "203.0.113.9"),
             ("203.0.113.9, ::ffff:10.0.0.2", "203.0.113.9"),
-            // What is no address is not believed, nor is what stands before it.
+            // An invalid address is not trusted, nor are the elements before it.
             ("garbage", "10.0.0.1|7"), ("", "10.0.0.1|7"), (",", "10.0.0.1|7"), ("203.0.113.9, unknown", "10.0.0.1|7"),
             ("203.0.113.9, _hidden, 10.0.0.2", "10.0.0.2"), ("203.0.113.9, 010.0.0.2", "10.0.0.1|7"),
             ("\"203.0.113.9\"", "10.0.0.1|7"),
             ("203.0.113.9:99999", "10.0.0.1|7"), ("203.0.113.9 10.0.0.2", "10.0.0.1|7"),
-            // Nothing that a client sends hides what the proxy appends.
+            // A client cannot hide the proxy's own element.
             ("garbage\", 203.0.113.9", "203.0.113.9"), ("\", 203.0.113.9", "203.0.113.9"),
         ])
     func forwardedFor(value: String, client: String) throws {

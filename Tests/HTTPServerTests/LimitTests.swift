@@ -2,8 +2,8 @@ import HTTPCore
 import HTTPServer
 import Testing
 
-/// The numbers that users of the service are promised. That each is kept is the matter of `RefusalTests`, `StreamTests` and
-/// `ConnectionStateTests`, which make them smaller or pass the time in.
+/// The limits in the documentation. `RefusalTests`, `StreamTests` and `ConnectionStateTests` test each of them with
+/// smaller values or simulated time.
 @Suite struct LimitTests {
     @Test("The limits are those of the documentation")
     func theNumbersAreThoseThat() {

@@ -24,7 +24,7 @@ import Testing
 
     @Test("A server that could not start starts once its port is free")
     func aServerThatCouldNot() async throws {
-        // Of the common address, another test might be given the port in between.
+        // With the common address, another test might get the port in between.
         let host = "127.94.61.7"
         let first = server { $0.host = host }
         let address = try first.start()

@@ -24,7 +24,7 @@ import Testing
     func aRefusedRequestIsAnswered(request: String, status: Int) async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
-            // One that is fine goes before.
+            // A valid request precedes it.
             try client.send("GET /fine HTTP/1.1\r\nHost: x\r\n\r\n" + request)
             #expect(try client.readResponse().text == "GET /fine 0 ")
             let response = try client.readResponse()
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// Takes bodies at `/read`, ignores them at `/ignore`, and refuses them elsewhere.
+    /// Reads bodies at `/read`, ignores them at `/ignore`, and refuses them elsewhere.
     private static func decide(_ request: borrowing Request, _ response: inout Response) -> BodyDecision {
         switch String(decoding: request.head.target.rawPath, as: UTF8.self) {
         case "/read": return .read
@@ -61,7 +61,7 @@ import Testing
         try await withServer(decision: Self.decide, echo) { port in
             for (path, status, text) in [("/no", 401, "refused 127.0.0.1 0"), ("/ignore", 200, "POST /ignore 0 ")] {
                 let client = try TestConnection(port)
-                // One whose body is wanted goes before, and one without a body is not asked about.
+                // A request with a wanted body precedes it; one without a body is not checked.
                 try client.send(
                     "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabcGET /no HTTP/1.1\r\nHost: x\r\n\r\n")
                 #expect(try client.readResponse().text == "POST /read 3 abc")

@@ -29,7 +29,7 @@ import Testing
             for split in 1..<request.count {
                 let client = try TestConnection(port)
                 try client.send(Array(request[..<split]))
-                // Two requests on the connection: the second comes a byte at a time.
+                // Two requests on the connection: the second arrives byte by byte.
                 try client.send(Array(request[split...]))
                 #expect(try client.readResponse().text == "POST /a 5 hello")
             }
@@ -43,7 +43,7 @@ import Testing
     @Test("Responds to a hundred pipelined requests in order")
     func aHundredPipelinedRequestsAre() async throws {
         try await withServer { request, response in
-            // Every third answer takes its time.
+            // Every third response is delayed.
             let target = String(decoding: request.head.target.rawPath, as: UTF8.self)
             guard target.count % 3 == 0 else {
                 response.body = Array(target.utf8)
@@ -102,7 +102,7 @@ import Testing
             #expect(interim.fields.isEmpty)
             try client.send("ok")
             #expect(try client.readResponse().text == "POST /c 2 ok")
-            // The body is there already.
+            // The body has arrived already.
             try client.send("POST /d HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\nok")
             #expect(try client.readResponse().text == "POST /d 2 ok")
         }

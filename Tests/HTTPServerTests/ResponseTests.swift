@@ -170,7 +170,7 @@ import Testing
                 #expect(started.wait { $0 })
                 client.resetOnClose()
             }
-            // The connection's place may be taken by another client before the answer comes.
+            // Another client may use the connection's slot before the response arrives.
             let other = try TestConnection(port)
             try other.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(other.isQuiet(milliseconds: 20))

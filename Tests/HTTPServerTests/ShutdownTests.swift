@@ -22,7 +22,7 @@ import Testing
         #expect(try await onThread { try client.isClosed() })
         #expect(server.connectionCount == 0)
         #expect(throws: TestConnection.Failure.self) { try TestConnection(port) }
-        // A second one has nothing to do.
+        // A second shutdown has no effect.
         await server.shutdown(within: .seconds(60))
     }
 
@@ -43,7 +43,7 @@ import Testing
         try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(await isStarted.reaches { $0 })
         async let stopped: Void = server.shutdown(within: .seconds(60))
-        // Stopping has begun when nobody can connect.
+        // The stop has begun when connections are refused.
         while (try? TestConnection(port)) != nil { await Task.yield() }
         goesOn.update { $0 = true }
         let response = try await onThread { try client.readResponse() }

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A stream that a test feeds and watches.
+/// A stream that a test feeds and observes.
 final class TestStream: BodyStream {
     struct State {
         var steps: [(bytes: [UInt8], step: StreamStep)] = []
@@ -19,7 +19,7 @@ final class TestStream: BodyStream {
     }
 
     let state: Box<State>
-    /// What `next` does when no step is left; counts from 0.
+    /// The result of `next` without further steps; counts from 0.
     let otherwise: @Sendable (inout [UInt8], Int, Int) -> StreamStep
 
     init(
@@ -179,7 +179,7 @@ final class TestStream: BodyStream {
             #expect(try client.readChunk() == Array("bye".utf8))
             #expect(try client.readChunk() == nil)
             #expect(try client.get("/after").text == "after")
-            // Nothing listens any more.
+            // No server listens any more.
             stream.push("lost")
         }
         #expect(stream.state.current.closed == 1)
@@ -214,12 +214,12 @@ final class TestStream: BodyStream {
             let client = try TestConnection(port)
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(stream.state.wait { $0.closed == 1 })
-            // Another client is served as ever.
+            // Another client is served as usual.
             #expect(try TestConnection(port).get("/after").text == "after")
         }
         let state = stream.state.current
         #expect(state.largestLimit <= 64 * 1024)
-        // What the kernel's buffers hold, and ours: far from what an unbounded one would take.
+        // The kernel's buffers and the server's: far below an unbounded buffer.
         #expect(state.produced < 16 * 1024 * 1024)
         #expect(state.closed == 1)
     }

@@ -14,7 +14,7 @@ import Testing
 
     private var path: String { directory.path + "/pawl.sock" }
 
-    /// A server whose responses say where a request comes from.
+    /// A server whose responses name the request's sender.
     private func server(_ path: String) -> HTTPServer {
         var configuration = ServerConfiguration()
         configuration.unixSocket = path
@@ -27,7 +27,7 @@ import Testing
             })
     }
 
-    /// The status of a response that comes over the socket.
+    /// The status of a response over the socket.
     private func status(_ path: String) async throws -> Int {
         try await onThread { try TestConnection(unixSocket: path).get("/").status }
     }
@@ -41,7 +41,7 @@ import Testing
             #expect(unsafe lstat(path, &status) == 0)
             #expect(status.st_mode == S_IFSOCK | 0o660)
             #expect(try TestConnection(port).get("/").text == "127.0.0.1 ")
-            // As many as come: they are not one client's.
+            // Any number: they do not count as one client's.
             let clients = try (0..<20).map { _ in try TestConnection(unixSocket: path) }
             for client in clients { #expect(try client.get("/").text == "unix ") }
             let said = try clients[0].get("/", "X-Forwarded-For: 203.0.113.9", "X-Forwarded-Prefix: /pawl")
@@ -68,7 +68,7 @@ import Testing
     @Test("Replaces the file of an ended process; keeps a file that appears later")
     func stale() async throws {
         let (server, path) = (server(path), path)
-        // Bound and closed, as a process leaves it that is killed.
+        // Bound and closed, as after a kill.
         let earlier = self.server(path)
         _ = try earlier.start()
         try FileManager.default.moveItem(atPath: path, toPath: path + "2")

@@ -3,13 +3,13 @@ import HTTPCore
 import TestSupport
 import Testing
 
-/// WebSockets over a socket pair: what is on the wire is real, and the time is the test's.
+/// WebSockets over a socket pair: the bytes are real, and the time is simulated.
 @Suite(.timeLimit(.minutes(2))) struct WebSocketOverPairTests {
     private static let request =
         "GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 
-    /// A socket that is open, whose head has been read.
+    /// An open socket whose head has been read.
     private func open(
         _ handler: TestWebSocket = TestWebSocket(), permit: Permit? = nil, limits: (inout ServerLimits) -> Void = { _ in }
     ) throws -> ConnectionPair {
@@ -267,7 +267,7 @@ import Testing
 
     @Test("A response that waits to be read shares the limit of all bodies")
     func answersShareTheBound() throws {
-        // What the kernel takes is not counted, so the answer is larger.
+        // Bytes in the kernel do not count, so the response is larger.
         let size = 8 << 20
         let handler = TestWebSocket { _, _ in .ready(OutgoingMessage(binary: [UInt8](repeating: 1, count: size))) }
         let pair = try open(handler, limits: { $0.bodyStorage = 2 * size })

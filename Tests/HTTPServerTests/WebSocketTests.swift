@@ -18,7 +18,7 @@ import Testing
             let client = try TestConnection(port)
             try client.send("GET", "/", fields: TestConnection.handshakeFields + [("Sec-WebSocket-Protocol", "chat")])
             let response = try client.readHead()
-            // Nothing follows the head.
+            // No bytes follow the head.
             try client.send(.text("x"))
             #expect(try client.takeFrame() == .text("x"))
             return response
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// What is sent, what comes before the end, and the close code.
+    /// Sent bytes, the messages before the end, and the close code.
     private nonisolated static let broken: [(frames: [ClientFrame], answers: [ServerFrame], code: Int)] = [
         ([ClientFrame(1, [0xFF])], [], 1007),
         (
@@ -144,7 +144,7 @@ import Testing
         try await withSocket(handler, limits: { $0.webSocket.pendingMessages = 4 }) { client in
             for number in 0..<20 { try client.send(.text("\(number)")) }
             #expect(handler.state.wait { $0.messages.count == 4 })
-            // Nothing is read, pings neither.
+            // No input is read, not even pings.
             try client.send(ClientFrame(9))
             #expect(client.isQuiet(milliseconds: 100))
             #expect(handler.state.current.messages.count == 4)
@@ -194,7 +194,7 @@ import Testing
         }
         try await withServer(limits: { $0.webSocket.unreadEvents = 50_000 }, opening(make)) { port in
             let listeners = try (0..<30).map { _ in try TestConnection.webSocket(port) }
-            // The last three read nothing.
+            // The last three clients read nothing.
             let deaf = try (0..<3).map { _ in try TestConnection.webSocket(port) }
             #expect(handlers.wait { $0.count == 33 })
             for handler in handlers.current {
@@ -259,7 +259,7 @@ import Testing
     func aSocketCountsAsAConnection() async throws {
         try await withServer(limits: { $0.connections = 1 }, opening(permit: Permit())) { port in
             let client = try TestConnection.webSocket(port)
-            // Its loop has gone round since the handshake, and has told the others that it is not idle.
+            // Its loop has run since the handshake, and has reported to the others that it is not idle.
             try client.send(.text("x"))
             #expect(try client.takeFrame() == .text("x"))
             #expect(try TestConnection(port).get("/").status == 503)
@@ -268,7 +268,7 @@ import Testing
         }
         try await withServer(limits: { $0.connectionsPerAddress = 1 }, opening()) { port in
             let client = try TestConnection.webSocket(port)
-            // Its loop has gone round since the handshake, and has told the others that it is not idle.
+            // Its loop has run since the handshake, and has reported to the others that it is not idle.
             try client.send(.text("x"))
             #expect(try client.takeFrame() == .text("x"))
             #expect(try TestConnection(port).get("/").status == 503)

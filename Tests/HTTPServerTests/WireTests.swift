@@ -3,14 +3,14 @@ import HTTPServer
 import TestSupport
 import Testing
 
-/// Requests byte by byte as they come over the network, and what they are answered with: RFC 9112, RFC 9110.
+/// Requests byte by byte as they arrive over the network, and the responses: RFC 9112, RFC 9110.
 @Suite(.timeLimit(.minutes(3))) @OffPool struct WireTests {
-    /// What happens to the connection behind the answers.
+    /// The connection after the responses.
     enum End { case kept, closed }
 
     private nonisolated static let host = "\r\nHost: x\r\n"
 
-    /// Requests, the statuses of their answers in order, and whether the connection can be used any further.
+    /// Requests, the statuses of the responses in order, and whether the connection is still usable.
     nonisolated static let exchanges: [(String, [Int], End)] = [
         // §3.2 targets
         ("GET /a?b HTTP/1.1\(host)\r\n", [200], .kept), ("GET http://y/a HTTP/1.1\(host)\r\n", [200], .kept),
@@ -37,7 +37,7 @@ import Testing
         ("GET / HTTP/1.1\r\n\r\n", [400], .closed), ("GET / HTTP/1.1\(host)Host: x\r\n\r\n", [400], .closed),
         ("GET / HTTP/1.1\r\nHost:\r\n\r\n", [400], .closed), ("GET / HTTP/1.1\r\nHost: x, y\r\n\r\n", [400], .closed),
         ("GET / HTTP/1.1\r\nHost: x/y\r\n\r\n", [400], .closed), ("GET http://y/ HTTP/1.1\r\n\r\n", [400], .closed),
-        // §6 framing: nothing behind a refusal is ever read as a request
+        // §6 framing: bytes behind a refusal are never read as a request
         ("POST / HTTP/1.1\(host)Content-Length: 3\r\n\r\nabc", [200], .kept),
         ("POST / HTTP/1.1\(host)Content-Length: 3\r\n\r\nabc\r\n", [200], .kept),
         ("GET / HTTP/1.1\(host)Content-Length: 3\r\n\r\nabc", [200], .kept),

@@ -2,8 +2,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// Texts that were valid until something happened to them: whatever it was, the parser answers, and what it takes survives
-/// a round trip.
+/// Mutations of valid texts: the parser returns for each, and accepted values survive a round trip.
 @Suite(.timeLimit(.minutes(3))) @OffPool struct JSONMutationTests {
     nonisolated static let seeds = [
         #"{"url":"https://example.org/a.m4a","headers":{"X-A":"b"},"labels":["x","y"],"priority":-3,"speedLimit":0.5e3,"paused":false}"#,

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// What is taken, what is refused, and where (RFC 8259).
+/// Accepted texts, refused texts and the offset of the error (RFC 8259).
 @Suite struct JSONParsingTests {
     @Test("Reads values", arguments: accepted)
     func accepts(text: String, expected: JSONValue) throws {
@@ -107,7 +107,7 @@ import Testing
         #expect(throws: JSONError.self) { try JSONValue(parsing: String(repeating: opening, count: 100_000).utf8) }
         #expect(throws: JSONError.self) { try JSONValue(parsing: nested(2), maximumDepth: 1) }
         #expect(throws: Never.self) { try JSONValue(parsing: nested(1), maximumDepth: 1) }
-        // No caller can ask for more than the stack has room for.
+        // No caller can request more than the stack allows.
         #expect(throws: Never.self) { try JSONValue(parsing: nested(JSONLimits.depth), maximumDepth: .max) }
         #expect(throws: JSONError.self) { try JSONValue(parsing: nested(JSONLimits.depth + 1), maximumDepth: .max) }
         #expect(throws: JSONError.self) { try JSONValue(parsing: nested(1), maximumDepth: -1) }
@@ -124,7 +124,7 @@ import Testing
 
     @Test("Compares names byte by byte, in small and large objects")
     func comparesNames() throws {
-        // “é” in one scalar value and in two: equal to Swift, two names to JSON.
+        // “é” in one scalar and in two: equal in Swift, two names in JSON.
         let both = try JSONValue(parsing: "{\"\u{E9}\":1,\"e\u{301}\":2}".utf8)
         #expect(both["\u{E9}"] == .integer(1))
         #expect(both["e\u{301}"] == .integer(2))
@@ -165,7 +165,7 @@ import Testing
     }
 }
 
-/// An object of these members.
+/// An object with these members.
 func object(_ members: (String, JSONValue)...) -> JSONValue {
     .object(members.map { JSONMember(name: $0.0, value: $0.1) })
 }

@@ -60,13 +60,13 @@ struct DecisionTests {
             }
         #expect(told == kind)
         #expect(fault.isTransient == (kind == "unavailable"))
-        // Ceph gives no messages.
+        // Ceph sends no messages.
         #expect(!fault.error.message.hasSuffix(": "))
     }
 
     @Test("The tag of parts is the digest of their digests, if they have any")
     func tagIsDigestOfDigests() {
-        // As `printf … | xxd -r -p | md5sum` says of the two digests.
+        // The output of `printf … | xxd -r -p | md5sum` for the two digests.
         let digests = ["5d41402abc4b2a76b9719d911017c592", "7d793037a0760186574b0282f2f435e7"]
         let parts = digests.enumerated().map { UploadedPart(number: $0.offset + 1, tag: $0.element) }
         #expect(UploadedPart.tag(of: parts) == "065947336a2f2a95ba8899f3675c3be6-2")

@@ -6,7 +6,7 @@ import System
 import TestSupport
 import Testing
 
-/// What services get wrong, and networks lose. The origin answers as each test says.
+/// Faults of services and networks. Each test decides the origin's responses.
 @Suite(.timeLimit(.minutes(3)))
 struct FaultTests {
     typealias Step = ScriptedOrigin.Step
@@ -193,7 +193,7 @@ struct FaultTests {
                 == "/bucket?encoding-type=url&list-type=2&max-keys=1000&prefix=p%2Fa&start-after=p%2Fa%26b")
     }
 
-    /// As radosgw of Ceph 16.2 answers: with escapes where they are asked for, and never with EncodingType.
+    /// Responses of radosgw of Ceph 16.2: with escapes on request, and always without EncodingType.
     @Test("Reads a list of uploads without a declared encoding")
     func uploadsAreRead() async throws {
         let origin = try ScriptedOrigin { request in
@@ -232,10 +232,10 @@ struct FaultTests {
 
     // MARK: - Uploads in parts
 
-    /// A file of 10 parts of 1,000 bytes, but for the last, which has 1.
+    /// A file of 10 parts of 1,000 bytes, except the last one of 1 byte.
     static let content = (0..<9001).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
 
-    /// Answers as a service does, unless `special` has something else.
+    /// Responds as a service does, unless `special` has another response.
     static func service(special: @escaping @Sendable (ScriptedOrigin.Request) -> [Step]?) throws -> ScriptedOrigin {
         try ScriptedOrigin { request in
             if let steps = special(request) { return steps }
@@ -294,14 +294,16 @@ struct FaultTests {
         #expect(!origin.requests.contains { $0.method == "DELETE" })
     }
 
-    @Test("A response with status 200 and an error is an error", arguments: [("InternalError", true), ("AccessDenied", false), ("", true)])
+    @Test(
+        "A response with status 200 and an error is an error",
+        arguments: [("InternalError", true), ("AccessDenied", false), ("", true)])
     func lateErrorIsNoticed(code: String, passes: Bool) async throws {
         let completions = Atomic(0)
         let origin = try Self.service { request in
             guard request.method == "POST", request.target.hasSuffix("?uploadId=u%2F1"),
                 completions.add(1, ordering: .relaxed).newValue == 1
             else { return nil }
-            // A service that gives up, or one that breaks off.
+            // A service that fails, or one that breaks off.
             return [code.isEmpty ? Self.document("   <?xml version=\"1.0\"?><Compl") : Self.fault(200, code)]
         }
         let storage = try storage(origin)

@@ -5,7 +5,7 @@ import System
 import TestSupport
 import Testing
 
-/// The same against MinIO's code, which checks every signature and digest by itself.
+/// The same against MinIO's code, which verifies every signature and digest.
 @Suite(
     .enabled(if: PrivateStorage.isWanted, "PAWL_FLEET_TESTS is not set: Tests/Fleet/run runs them"),
     .timeLimit(.minutes(5)))
@@ -71,7 +71,7 @@ struct RealStorageTests {
         #expect(part.body == Array(content[1000..<2000]))
         let plain = try await get(storage.signedURL(key, disposition: nil, mediaType: nil, validFor: 60, now: now))
         #expect(plain.head.fields[.contentType] == "audio/ogg")
-        // The URL is for this key and this time.
+        // The URL is valid for this key and this time.
         let old = Timestamp(millisecondsSinceEpoch: now.millisecondsSinceEpoch - 120_000)
         for bad in [storage.signedURL(key, disposition: nil, mediaType: nil, validFor: 60, now: old), "\(url)0"] {
             #expect(try await get(bad).head.status.code == 403)
@@ -99,7 +99,7 @@ struct RealStorageTests {
     @Test("Stores files of any length around the limits of parts", arguments: [64 << 20, 64 << 20 + 1, 200 << 20])
     func largeFileArrives(length: Int64) async throws {
         let storage = try await bucket()
-        // Around the ends of parts.
+        // Around the boundaries of parts.
         let marks = [0, 16 << 20 - 3, 48 << 20 - 1, length - 20] as [Int64]
         let upload = try Upload(sparse: length, marks: marks)
         let object = try await storage.upload(upload, to: "large")
@@ -155,7 +155,7 @@ struct RealStorageTests {
             hasEnded.update { $0 = true }
             return error
         }
-        // It has begun when the service knows it.
+        // The upload has begun when the service lists it.
         var begun = 0
         while begun == 0, !hasEnded.value {
             begun = try await storage.unfinishedUploads().items.count
@@ -207,7 +207,7 @@ struct RealStorageTests {
         try await storage.createBucket()
         let page = try await storage.list()
         #expect(page.items.map(\.key) == [".pawl/us"])
-        // Left by hand.
+        // Left over on purpose.
         try await storage.mark(for: "us", noting: "")
         #expect(try await storage.ownership(for: "us", noting: "2") == .own)
         try await storage.remove(".pawl/us")

@@ -76,7 +76,7 @@ struct RequestSignerTests {
         let later = try #require(Timestamp(parsing: "2013-05-25T00:00:00Z"))
         let queries = [now, later, now].map { signer.signedQuery(host: host, path: "/test.txt", validFor: 86_400, now: $0) }
         #expect(queries[0] == queries[2])
-        // What a signer that has seen no other day says.
+        // The result of a new signer.
         let fresh = RequestSigner(credentials: try #require(Self.credentials), region: "us-east-1")
         #expect(fresh.signedQuery(host: host, path: "/test.txt", validFor: 86_400, now: later) == queries[1])
     }

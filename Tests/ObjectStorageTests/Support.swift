@@ -22,7 +22,7 @@ struct Upload {
         sha256 = SHA256.digest(of: bytes)
     }
 
-    /// A file of holes, with some bytes at each of these offsets.
+    /// A sparse file with some bytes at each of these offsets.
     init(sparse length: Int64, marks: [Int64]) throws {
         directory = try TemporaryDirectory()
         file = try FileDescriptor(opening: directory.path + "/file", .creating)
@@ -42,7 +42,7 @@ struct Upload {
 }
 
 extension ObjectStorage {
-    /// Objects at an origin of the test, which tries again at once.
+    /// Objects at an origin of the test, without pauses between attempts.
     convenience init(
         _ origin: ScriptedOrigin, prefix: String = "p", client: HTTPClient, change: (inout ObjectStorageLimits) -> Void = { _ in }
     ) throws {
@@ -61,7 +61,7 @@ extension ObjectStorage {
     }
 }
 
-/// The error that something ends with; nil: it succeeds.
+/// The error of a call; nil if it succeeds.
 func failure(of body: () async throws(ObjectStorageError) -> Void) async -> ObjectStorageError? {
     do throws(ObjectStorageError) {
         try await body()

@@ -27,7 +27,7 @@ struct AddRequestTests {
             ("2-3", false, [named(.work("a:album"), "a:album"), named(.item("a:both"), "a:both")]),
             ("2-3", true, [named(.work("a:album"), "a:album"), named(.work("a:both"), "a:both")]),
             ("a:album", false, [named(.work("a:album"), "a:album")]), ("a:song", false, [named(.item("a:song"), "a:song")]),
-            // What was not listed is the service's to know.
+            // The service decides about unlisted ids.
             ("b:1", false, [AddRequest(.item("b:1"), name: "b:1")]), ("b:1", true, [AddRequest(.work("b:1"), name: "b:1")]),
             (
                 "http://me:secret@a.example/x?y", false,

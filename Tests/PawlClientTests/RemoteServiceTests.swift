@@ -15,7 +15,7 @@ import Testing
 
 @Suite("A client of a running service", .timeLimit(.minutes(3)))
 struct RemoteServiceTests {
-    /// Starts a service that may download from a demo upstream, and hands both to `body`.
+    /// Starts a service that may download from a demo upstream, and passes both to `body`.
     private func withService(
         token: String? = nil, _ body: (_ server: String, _ upstream: String) async throws -> Void
     ) async throws {
@@ -111,7 +111,7 @@ struct RemoteServiceTests {
             let service = try client(server, ["--token", "right"])
             defer { service.close() }
             #expect(try await service.list(limit: 1).items.isEmpty)
-            // An answer that is none of ours.
+            // A response of another service.
             let stranger = try client(server + "/nothing", ["--token", "right"])
             defer { stranger.close() }
             #expect(await failure { () throws(RemoteError) in _ = try await stranger.list(limit: 1) }?.status == .failed)

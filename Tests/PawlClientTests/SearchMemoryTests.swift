@@ -61,7 +61,7 @@ struct SearchMemoryTests {
         var memory = SearchMemory.read(path)
         let found = try #require(memory.search)
         #expect(found.term == "t" && found.work == nil)
-        // One that cannot be added has its number, too.
+        // A result that cannot be added has its number, too.
         #expect(found.results.map(\.isDownloadable) == [true, false, false])
         #expect(found.results.map(\.hasParts) == [false, false, true])
         #expect(memory.latest == found)

@@ -38,7 +38,7 @@ struct WatchModelTests {
         model.take(.download(download("1", "completed")))
         model.take(.download(download("3", "queued")))
         model.take(.removed("4"))
-        // Of the second nothing was said: it went while nobody listened.
+        // The second one was removed while no client was connected, so there was no event.
         model.take(list: [download("1", "downloading"), download("4", "downloading")])
         #expect(model.downloads.mapValues(\.status.state) == ["1": .completed, "3": .queued])
     }

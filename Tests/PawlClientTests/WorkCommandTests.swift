@@ -11,8 +11,8 @@ import Testing
 
 @Suite("Commands on works", .timeLimit(.minutes(3)))
 struct WorkCommandTests {
-    /// What archive and iTunes have here: the item `x` with two files in one format and one in another; the album 7 with two songs, of
-    /// which the second has no link. Everything else is a file.
+    /// The contents of archive and iTunes here: the item `x` with two files in one format and one in another; the album
+    /// 7 with two songs, of which the second has no URL. All other paths are files.
     private static func upstream() throws -> ScriptedOrigin {
         func file(_ name: String, _ format: String) -> String {
             #"{"name":"\#(name)","title":"\#(name)","source":"original","format":"\#(format)","size":"5"}"#
@@ -38,7 +38,7 @@ struct WorkCommandTests {
         }
     }
 
-    /// A service that has this upstream, and command lines for it.
+    /// A service with this upstream, and command lines for it.
     private struct Bench {
         let server: String
         let upstream: ScriptedOrigin
@@ -48,7 +48,7 @@ struct WorkCommandTests {
             await ClientCommand.run(try CommandLineParser.parse(line + ["--server", server], environment: [:]))
         }
 
-        /// The names of the downloads with a label, or all, sorted.
+        /// The names of the downloads with a label, or of all, sorted.
         func names(_ label: String? = nil) async throws -> [String] {
             let filters = label.map { [QueryItem(name: "label", value: $0)] } ?? []
             return try await service.list(filters, limit: 1000).items.map { item in

@@ -53,7 +53,7 @@ import Testing
                 #expect(row.text(7) == "[1, 2]")
                 #expect(row.text(8) == "{\"a\": null}")
                 #expect(row.text(9) == "nine")
-                // Cells of other types, and those that are not there.
+                // Values of other types, and missing ones.
                 #expect(row.integer(3) == nil && !row.isNull(3))
                 #expect(row.integer(4) == nil && row.text(2) == nil && row.bytes(4) == nil && row.boolean(0) == nil)
                 for column in [-1, 10, Int.max, Int.min] { #expect(row.isNull(column) && row.integer(column) == nil) }
@@ -90,7 +90,7 @@ import Testing
         func stored() throws -> Int64? { try connection.run([count], within: patience).first?.rows.first?.integer(0) }
 
         for _ in 1...2 {
-            // The statement is prepared in the first pipeline that fails, and used in the second.
+            // The statement is prepared in the first pipeline, which fails, and used in the second.
             let error = #expect(throws: PostgresError.self) {
                 try connection.run([1, 2, 1, 3, 3].map { PostgresCommand(insert, [.integer($0), nil]) }, within: patience)
             }
@@ -98,13 +98,13 @@ import Testing
                 error == .server(sqlState: "23505", message: "duplicate key value violates unique constraint \"keys_pkey\""))
             #expect(try stored() == 0)
         }
-        // Found at the commit only.
+        // Found only at the commit.
         let late = #expect(throws: PostgresError.self) {
             try connection.run([PostgresCommand(insert, [1, 99])], within: patience)
         }
         #expect(late?.sqlState == "23503")
         #expect(try stored() == 0)
-        // A statement that cannot be prepared, beside one that can.
+        // A statement that cannot be prepared, beside a valid one.
         let wrong = PostgresStatement("wrong", "SELECT nothing FROM nowhere")
         for _ in 1...2 {
             let error = #expect(throws: PostgresError.self) {
@@ -118,7 +118,7 @@ import Testing
             try connection.run([PostgresCommand(insert, [1, nil]), PostgresCommand(wrong)], within: patience).map(\.affectedRows)
                 == [1, 0])
         #expect(try stored() == 1)
-        // Another statement under a name that is taken.
+        // Another statement under a used name.
         let twin = #expect(throws: PostgresError.self) {
             try connection.run([PostgresCommand(PostgresStatement("insert", "SELECT 2"))], within: patience)
         }
@@ -143,7 +143,7 @@ import Testing
         guard tls == "disable" || database.server.hasTLS else { return }
         let connection = try database.connect(database.conninfo("sslmode=\(tls)"))
         try connection.execute("CREATE TABLE lines (n bigint, line text)", within: patience)
-        // Answers as large as the commands: if nobody read them meanwhile, both sides would wait for the other for ever.
+        // Results as large as the commands: without concurrent reading, both sides would wait for each other forever.
         let insert = PostgresStatement("insert", "INSERT INTO lines VALUES ($1, $2) RETURNING n, line")
         let line = String(repeating: "0123456789abcdef", count: 64)
         let results = try connection.run(
@@ -201,7 +201,7 @@ import Testing
         }
         #expect(error == .server(sqlState: "42P07", message: "relation \"a\" already exists"))
         #expect(try Self.rows(connection, "SELECT to_regclass('a') IS NULL").first?.boolean(0) == true)
-        // Notices go nowhere.
+        // Notices are discarded.
         try connection.execute("DROP TABLE IF EXISTS a; CREATE TABLE a (n int); SELECT 1; ;", within: patience)
         try connection.execute("", within: patience)
         #expect(try Self.rows(connection, "SELECT to_regclass('a') IS NULL").first?.boolean(0) == false)

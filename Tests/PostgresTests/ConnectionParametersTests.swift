@@ -51,7 +51,7 @@ struct ConnectionParametersTests {
     @Test(
         "Requires a certificate of a remote server, unless string or environment disable it",
         arguments: [
-            // what is given, the environment, the mode, whether it is exposed
+            // given parameters, the environment, the mode, whether it is exposed
             (["host": "db"], [:], "verify-full", false), (["hostaddr": "10.0.0.1"], [:], "verify-full", false),
             (["host": "localhost", "hostaddr": "10.0.0.1"], [:], "verify-full", false),
             (["host": "localhost.example"], [:], "verify-full", false), (["host": "127.example"], [:], "verify-full", false),

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Postgres
 
-/// Long enough for whatever is not to fail.
+/// Long enough for every call that succeeds.
 let patience = Duration.seconds(60)
 
 extension TestDatabase {
-    /// A connection to it.
+    /// A connection to the server.
     func connect(_ conninfo: String? = nil) throws -> PostgresConnection {
         try withExtendedLifetime(self) {
             try PostgresConnection(conninfo ?? self.conninfo, application: "pawl tests", within: patience)
@@ -110,7 +110,7 @@ extension TestDatabase {
         let relay = try FaultyRelay(to: database.server.port)
         let limit = Duration.milliseconds(200)
         let one = PostgresCommand(PostgresStatement("one", "SELECT 1"))
-        // More of them than sockets take.
+        // More than the sockets buffer.
         let large = PostgresCommand(
             PostgresStatement("large", "SELECT length($1::bytea)"), [.bytes([UInt8](repeating: 1, count: 1 << 20))])
         let calls: [(PostgresConnection) throws -> Void] = [
@@ -157,13 +157,13 @@ extension TestDatabase {
         let end = PostgresStatement("end", "SELECT pg_terminate_backend($1::int)")
         let wait = PostgresStatement("wait", "SELECT 1")
         try victim.run([PostgresCommand(wait)], within: patience)
-        // By itself, in mid-pipeline: the error comes as an answer.
+        // By the server itself during a pipeline: the error arrives as a result.
         let own = #expect(throws: PostgresError.self) {
             try victim.run([PostgresCommand(end, [.integer(Int64(victim.processID))]), PostgresCommand(wait)], within: patience)
         }
         #expect(own == .unavailable("terminating connection due to administrator command"))
         #expect(victim.isBroken)
-        // By another, between two calls.
+        // By another session between two calls.
         let second = try database.connect()
         try other.run([PostgresCommand(end, [.integer(Int64(second.processID))])], within: patience)
         let error = #expect(throws: PostgresError.self) {

@@ -34,7 +34,7 @@ struct LibraryTests {
     }
 }
 
-/// CPostgres declares libpq by itself. Where libpq's own header is installed, a C compiler compares the two.
+/// CPostgres has its own declarations of libpq. If libpq's header is installed, a C compiler compares the two.
 @Suite(.timeLimit(.minutes(3)))
 struct LibpqHeaderTests {
     private static let include: String? = [
@@ -57,7 +57,7 @@ struct LibpqHeaderTests {
         for constant in constants {
             program += "_Static_assert((int)\(constant.1) == \(constant.2), \"\(constant.1)\");\n"
         }
-        // The structures as ours, under names of their own.
+        // CPostgres' structures under other names.
         for name in ["PQconninfoOption", "PGnotify"] {
             let body = try #require(
                 header.firstMatch(

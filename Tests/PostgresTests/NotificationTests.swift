@@ -19,7 +19,7 @@ import Testing
         while arrived.count < 3 { arrived += try listener.notifications(within: patience) }
         #expect(
             arrived == ["1", "2 ü", ""].map { PostgresNotification(channel: "news", payload: $0, processID: sender.processID) })
-        // Its own comes with the answer.
+        // The connection's own notification arrives with the result.
         try listener.run([PostgresCommand(notify, ["own"])], within: patience)
         #expect(
             try listener.notifications(within: patience)
@@ -39,7 +39,7 @@ import Testing
         try System.Thread.start(name: "wake") { try? pipe.fileHandleForWriting.write(contentsOf: Data([1])) }
         let wake = pipe.fileHandleForReading.fileDescriptor
         #expect(try listener.notifications(within: .seconds(3600), interruptedBy: wake).isEmpty)
-        // What has come is not lost to the waking.
+        // The wake-up loses no received notification.
         try sender.execute("NOTIFY news, 'late'", within: patience)
         var arrived: [PostgresNotification] = []
         while arrived.isEmpty { arrived = try listener.notifications(within: .seconds(3600), interruptedBy: wake) }

@@ -1,6 +1,6 @@
 import Postgres
 
-/// What an error says, if it is the one of that name.
+/// The message of an error with this name.
 extension PostgresError {
     var library: String? { if case .library(let message) = self { message } else { nil } }
     var invalid: String? { if case .invalid(let message) = self { message } else { nil } }

@@ -11,7 +11,7 @@ struct DocumentationTests {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// Files below a folder whose names end so, as paths from the root.
+    /// Files below a folder with a suffix, as paths from the root.
     private static func files(in folder: String, _ suffix: String) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
             .filter { $0.hasSuffix(suffix) }.map { "\(folder)/\($0)" }
@@ -28,7 +28,7 @@ struct DocumentationTests {
 
     // MARK: - Links
 
-    /// What a heading is linked to by.
+    /// The anchors of headings.
     private static func anchors(of page: String) throws -> Set<String> {
         let headings = try text(page).split(separator: "\n").filter { $0.hasPrefix("#") }
         return Set(
@@ -65,9 +65,9 @@ struct DocumentationTests {
         }
     }
 
-    // MARK: - Names of the code
+    // MARK: - Names in the code
 
-    /// All names that the sources declare, those of files and modules, too.
+    /// All names in the sources, including those of files and modules.
     private static func declaredNames() throws -> Set<String> {
         let keywords: Set<Substring> = ["class", "struct", "enum", "actor", "protocol", "typealias", "func", "let", "var"]
         var names = Set(try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "Sources").path))
@@ -91,12 +91,12 @@ struct DocumentationTests {
             {
                 return
             }
-            // A member, or a call: each part by itself.
+            // A member, or a call: each component separately.
             let parts = name.prefix { $0 != "(" }.split(separator: ".")
             #expect(!parts.isEmpty && parts.allSatisfy { names.contains(String($0)) }, "\(page): \(name)")
         }
         for name in try Self.text("docs/architecture.md").matches(of: /`([^`]+)`/) { check(name.1, "docs/architecture.md") }
-        // In diagrams, words that are written like types.
+        // In diagrams, words written like types.
         for page in ["README.md", "docs/architecture.md"] {
             for line in try Self.text(page).split(separator: "\n") where line.hasPrefix("    ") {
                 for word in line.split(whereSeparator: { !$0.isLetter }) where word.contains(where: \.isLowercase) {

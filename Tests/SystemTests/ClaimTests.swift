@@ -44,7 +44,7 @@ struct ClaimTests {
         #expect(try self.mode(path("work")) == 0o700)
         try #require(unsafe chmod(path("work"), mode) == 0)
         #expect((objection("work") == nil) == isOwn)
-        // By a link of this user's, too.
+        // Also through a link of this user.
         try #require(unsafe symlink("work", path("link")) == 0)
         #expect((objection("link") == nil) == isOwn)
     }
@@ -69,7 +69,7 @@ struct ClaimTests {
             try #require(unsafe lchown(path(name), 1234, 1234) == 0)
             #expect(objection(name)?.contains("another user (1234)") == true)
         }
-        // A link of this user's that leads to a directory of another.
+        // A link of this user to another user's directory.
         try #require(unsafe symlink("theirs", path("own")) == 0)
         #expect(objection("own")?.contains("another user (1234)") == true)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A lane", .timeLimit(.minutes(1)))
 struct LaneTests {
-    /// Counts the work that is under way.
+    /// Counts running work.
     private actor Work {
         private(set) var running = 0
         private(set) var most = 0
@@ -27,7 +27,7 @@ struct LaneTests {
         }
     }
 
-    /// Waits until so many wait for the lane.
+    /// Waits until this number of tasks wait for the lane.
     private func wait(for count: Int, in lane: Lane) async {
         while lane.waitingCount != count { await Task.yield() }
     }

@@ -2,10 +2,10 @@ import CSystem
 import System
 import Testing
 
-/// Serialized, since one test switches the implementation for the whole process.
+/// Serialized, since one test switches the implementation of the whole process.
 @Suite("SHA-256", .serialized)
 struct SHA256Tests {
-    /// FIPS 180-4's examples, and the empty message.
+    /// The examples of FIPS 180-4, and the empty message.
     static let known: [(String, String)] = [
         ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),

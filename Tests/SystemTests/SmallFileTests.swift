@@ -68,7 +68,7 @@ struct SmallFileTests {
     func latePipe() throws {
         let path = try makePipe()
         let thread = try Thread.startJoinable(name: "writer") {
-            // Whoever opens it and writes nothing does not count.
+            // A writer that opens the pipe and writes nothing does not count.
             close(unsafe open(path, O_WRONLY | O_CLOEXEC))
             let writer = unsafe open(path, O_WRONLY | O_CLOEXEC)
             _ = poll(nil, 0, 100)
@@ -93,7 +93,7 @@ struct SmallFileTests {
         close(writer)
         try #require(written == 4)
         #expect(try SmallFile.read("/dev/fd/\(reader)", within: .seconds(30)) == Array("text".utf8))
-        // Read again, it has nothing any more: that is not an empty file.
+        // On a second read the pipe is drained, which is different from an empty file.
         expectFailure("/dev/fd/\(reader)", "nothing came within 1 s")
     }
 }

@@ -2,10 +2,10 @@ import Testing
 
 @testable import Terminal
 
-/// Any bytes at all: the same ones in each run.
+/// Random bytes, equal in each run.
 @Suite("Untrusted bytes on a terminal")
 struct AnyBytesTests {
-    /// Xorshift: a sequence that depends on its seed alone.
+    /// Xorshift: a sequence that depends on its seed only.
     struct Sequence {
         var state: UInt64
 
@@ -17,7 +17,7 @@ struct AnyBytesTests {
         }
     }
 
-    /// Scalars that have made trouble somewhere, among all others.
+    /// Scalars with known problems, among all others.
     private static let trouble: [UInt32] = [
         0x1B, 0x9B, 0x07, 0x0D, 0x0A, 0x7F, 0x200D, 0x202E, 0x2066, 0xFE0F, 0x301, 0x1F469, 0x1F1E9, 0x65E5, 0xAC00, 0x1160,
         0xE0041, 0x61,
@@ -52,7 +52,7 @@ struct AnyBytesTests {
                 #expect(form.width == DisplayWidth.of(form.string))
             }
             #expect(forms[1].width <= columns && forms[2].width <= columns && forms[3].width >= columns)
-            // What is harmless stays as it is.
+            // Harmless text is unchanged.
             #expect(TerminalText(text.string) == text)
         }
     }

@@ -12,7 +12,7 @@ struct DisplayWidthTests {
             ("…", 1), ("━", 1), ("עברית", 5), ("हिन्दी", 4), ("a\u{200D}b", 2), ("\u{AD}", 0), ("𠀀", 2), ("ก็", 1),
         ])
     func widths(text: String, columns: Int) {
-        // Of combined scripts terminals differ: what counts is that no more is drawn than is counted.
+        // Terminals differ for combined scripts: the drawn width must not exceed the counted width.
         #expect(text == "हिन्दी" ? DisplayWidth.of(text) >= 2 : DisplayWidth.of(text) == columns, "\(text.unicodeScalars)")
     }
 

@@ -109,7 +109,7 @@ struct KeyTests {
     func keys(text: String, expected: [Key]) {
         var decoder = KeyDecoder()
         #expect(decoder.decode(Array(text.utf8)).suffix(expected.count) == expected[...])
-        // Byte by byte it is the same.
+        // The result is the same byte by byte.
         var slow = KeyDecoder()
         #expect(text.utf8.flatMap { slow.decode([$0]) }.suffix(expected.count) == expected[...])
     }

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Many bytes, to be compared in an expectation.
+/// Many bytes for comparison in an expectation.
 ///
-/// Where two arrays differ, `#expect` looks for the shortest way from one to the other, which takes hours if they are long and have
-/// little in common, and prints both.
+/// If two arrays differ, `#expect` computes and prints the shortest edit, which takes hours for long arrays with little
+/// in common.
 public struct Bytes: Equatable, Sendable, CustomStringConvertible {
     private let data: Data
 
@@ -12,7 +12,7 @@ public struct Bytes: Equatable, Sendable, CustomStringConvertible {
         data = Data(bytes)
     }
 
-    /// How many there are, and the first sixteen in hexadecimal.
+    /// The number of bytes, and the first sixteen in hexadecimal.
     public var description: String {
         let beginning = data.prefix(16).map { String($0, radix: 16) }.joined(separator: " ")
         return "\(data.count) bytes: \(beginning)\(data.count > 16 ? " …" : "")"

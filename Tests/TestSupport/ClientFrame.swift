@@ -1,16 +1,16 @@
-/// A client's frame of a WebSocket (RFC 6455 §5.2), right or wrong, as bytes.
+/// A client's WebSocket frame (RFC 6455 §5.2), valid or invalid, as bytes.
 public struct ClientFrame: Sendable {
     /// 0–15.
     public var opcode: UInt8
-    /// Without its mask.
+    /// The payload before masking.
     public var payload: [UInt8]
-    /// Whether it is the last of its message.
+    /// Whether it is the last frame of its message.
     public var isFinal: Bool
     /// The three reserved bits, 0–7.
     public var reserved: UInt8 = 0
-    /// Nil: it isn't masked.
+    /// The mask; nil for an unmasked frame.
     public var mask: [UInt8]? = [0x37, 0xFA, 0x21, 0x3D]
-    /// How many bytes say the length besides the first; nil: as few as it takes.
+    /// The number of bytes of the length besides the first; nil for the minimum.
     public var lengthSize: Int?
 
     /// A frame of any opcode.
@@ -25,12 +25,12 @@ public struct ClientFrame: Sendable {
         ClientFrame(1, Array(text.utf8), isFinal: isFinal)
     }
 
-    /// A close frame with that code and reason.
+    /// A close frame with this code and reason.
     public static func close(_ code: UInt16, _ reason: String = "") -> ClientFrame {
         ClientFrame(8, [UInt8(code >> 8), UInt8(code & 0xFF)] + Array(reason.utf8))
     }
 
-    /// As it is sent.
+    /// The bytes to send.
     public var bytes: [UInt8] {
         let size = lengthSize ?? (payload.count < 126 ? 0 : payload.count < 65536 ? 2 : 8)
         let short = size == 0 ? UInt8(payload.count) : size == 2 ? 126 : 127

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A port of 127.0.0.1 where nobody listens, and nobody else will as long as this value lives: its socket is bound, and no more.
+/// A port of 127.0.0.1 without a listener for the lifetime of this value: its socket is bound only.
 public final class ClosedPort: Sendable {
     /// 1...65535.
     public let number: Int
     private let descriptor: Int32
 
-    /// Takes a free one.
+    /// Reserves a free port.
     /// - Throws: `POSIXError` if there is none.
     public init() throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -1,22 +1,22 @@
 import Foundation
 
-/// A relay on loopback between clients and a port, which can be told to swallow what comes, or to cut connections.
+/// A relay on loopback between clients and a port, which can discard bytes or cut connections.
 ///
-/// Each direction of a connection has a thread that may block. Everything ends when the value goes away.
+/// Each direction of a connection has its own blocking thread. Everything ends when the value is freed.
 public final class FaultyRelay: Sendable {
-    /// What happens to bytes.
+    /// The treatment of bytes.
     public enum Mode: Sendable {
-        /// They are passed on.
+        /// Passes the bytes on.
         case relay
-        /// They are read, and go nowhere; connections stay open, and new ones are accepted.
+        /// Reads and discards the bytes; connections stay open, and new ones are accepted.
         case swallow
-        /// With the first bytes that a client sends, the connection is cut instead.
+        /// Cuts the connection at the first bytes of a client.
         case refuse
-        /// What clients send is passed on; with the first bytes of an answer, the connection is cut instead.
+        /// Passes the client's bytes on, and cuts the connection at the first bytes of the response.
         case cutAnswers
-        /// They are not even read, so that whoever sends has to wait at some time.
+        /// Does not read the bytes, so that the sender has to wait at some time.
         case stall
-        /// So many bytes of the answers to each connection are passed on; the rest is swallowed.
+        /// Passes this number of bytes of each connection's responses on, and discards the others.
         case answers(Int)
     }
 
@@ -40,7 +40,7 @@ public final class FaultyRelay: Sendable {
             condition.unlock()
         }
 
-        /// What happens to bytes that have come; waits as long as they should not be read.
+        /// The treatment of received bytes; waits while they must not be read.
         func next() -> Mode {
             condition.lock()
             defer { condition.unlock() }
@@ -48,7 +48,7 @@ public final class FaultyRelay: Sendable {
             return mode
         }
 
-        /// Notes sockets that are to be shut down with the rest; false if that has happened.
+        /// Registers sockets for the shutdown; false if it has happened.
         func add(_ sockets: [Int32]) -> Bool {
             condition.lock()
             defer { condition.unlock() }
@@ -58,7 +58,7 @@ public final class FaultyRelay: Sendable {
     }
 
     /// Listens, and relays to a port of 127.0.0.1.
-    /// - Throws: `POSIXError` if it cannot.
+    /// - Throws: `POSIXError` if the socket fails.
     public init(to target: Int, mode: Mode = .relay) throws {
         state = State(mode)
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -84,17 +84,17 @@ public final class FaultyRelay: Sendable {
     }
 
     deinit {
-        // Ends the waits; the threads that wait close their descriptors.
+        // Ends the waits; the waiting threads close their descriptors.
         _ = shutdown(listener, Int32(SHUT_RDWR))
         cut(forEver: true)
     }
 
-    /// Changes what happens to the bytes that come from now on.
+    /// Changes the treatment of bytes that arrive from now on.
     public func set(_ mode: Mode) {
         state.change { current, _, _ in current = mode }
     }
 
-    /// Ends all connections that there are.
+    /// Ends all open connections.
     public func cut() {
         cut(forEver: false)
     }
@@ -124,7 +124,7 @@ public final class FaultyRelay: Sendable {
             copy(from: client, to: server, isAnswer: false, state)
             answers.wait()
         }
-        // Their numbers may be those of others from here on.
+        // From here on, other sockets may have these descriptors.
         state.change { _, open, _ in
             open.subtract([client, server])
             close(client)
@@ -140,7 +140,7 @@ public final class FaultyRelay: Sendable {
             let count = unsafe recv(source, &buffer, buffer.count, 0)
             guard count > 0 else { break }
             var allowed = count
-            // It may have changed during the wait for bytes.
+            // The treatment may have changed during the wait for bytes.
             switch state.next() {
             case .swallow: continue
             case .cutAnswers where isAnswer: break copying

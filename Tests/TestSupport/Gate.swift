@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Something that happens once: closed at first, then open for good. Any thread may open it.
+/// An event that happens once: closed at first, then open for good. Any thread may open the gate.
 ///
-/// Tests use gates in both directions: to hold a ``ScriptedOrigin`` back until the test says so, and to learn that it got somewhere.
+/// Tests use gates in both directions: to hold a ``ScriptedOrigin`` back, and to learn of its progress.
 public final class Gate: Sendable {
     private let opened = Waiter(false)
     private let followers = Mutex<[@Sendable () -> Void]>([])
@@ -10,10 +10,10 @@ public final class Gate: Sendable {
     /// A closed gate.
     public init() {}
 
-    /// Whether it has been opened.
+    /// Whether the gate is open.
     public var isOpen: Bool { opened.value }
 
-    /// Opens it. Opening it again does nothing.
+    /// Opens the gate. Opening it again has no effect.
     public func open() {
         opened.update { $0 = true }
         let bodies = followers.withLock { followers in
@@ -23,7 +23,7 @@ public final class Gate: Sendable {
         for body in bodies { body() }
     }
 
-    /// Waits until it is open. Throws ``WaitTimedOut`` after `limit`.
+    /// Waits until the gate is open. Throws ``WaitTimedOut`` after `limit`.
     public func wait(within limit: Duration = .seconds(90)) async throws {
         try await opened.wait(within: limit) { $0 }
     }

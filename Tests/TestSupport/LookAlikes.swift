@@ -1,6 +1,6 @@
-/// Pairs of different bytes that Swift's comparison of text takes for the same, or that decode to the same text.
+/// Pairs of different bytes that Swift's comparison of strings treats as equal, or that decode to the same text.
 public enum LookAlikes {
-    /// What they are, and their bytes.
+    /// A description of each pair, and its bytes.
     public static let pairs: [(name: String, first: [UInt8], second: [UInt8])] = [
         ("é composed and decomposed", Array("caf\u{e9}".utf8), Array("cafe\u{301}".utf8)),
         ("é of ISO-8859-1 and of UTF-8", [0x63, 0x61, 0x66, 0xe9], Array("caf\u{e9}".utf8)),
@@ -11,7 +11,7 @@ public enum LookAlikes {
         ("Ω and the sign for ohm", Array("\u{3a9}".utf8), Array("\u{2126}".utf8)),
     ]
 
-    /// Those of them that are text.
+    /// The pairs that are text.
     public static let texts: [(first: String, second: String)] = pairs.compactMap { pair in
         guard let first = String(validating: pair.first, as: UTF8.self),
             let second = String(validating: pair.second, as: UTF8.self)

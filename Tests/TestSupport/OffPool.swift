@@ -1,21 +1,22 @@
 internal import Foundation
 
-/// Runs tests that block or compute for long, one after another, on a thread of their own.
+/// Runs tests that block or compute for long, one after another, on their own thread.
 ///
-/// Swift's task pool has as many threads as the machine has processors. A test that waits in a system call there, or computes for
-/// seconds, starves the services of all other tests, which answer from tasks. Such suites are isolated to this actor instead.
+/// Swift's task pool has as many threads as the machine has processors. A test that blocks a thread or computes for
+/// seconds delays the services of all other tests, which respond from tasks. Such suites are isolated to this actor
+/// instead.
 @globalActor
 public actor OffPool {
-    /// The one there is.
+    /// The shared instance.
     public static let shared = OffPool()
 
     private static let executor = ThreadExecutor()
 
-    /// The thread's.
+    /// The executor of the thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe Self.executor.asUnownedSerialExecutor() }
 }
 
-/// One thread that takes jobs in order.
+/// A thread that runs jobs in order.
 @safe
 private final class ThreadExecutor: SerialExecutor {
     private let jobs = Jobs()

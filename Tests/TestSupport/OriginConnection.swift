@@ -1,6 +1,6 @@
 import Foundation
 
-/// One connection of a ``ScriptedOrigin``; belongs to its thread.
+/// A connection of a ``ScriptedOrigin``, used by its thread only.
 final class OriginConnection {
     let descriptor: Int32
     private(set) var isClosed = false
@@ -12,11 +12,11 @@ final class OriginConnection {
     private var steps: [ScriptedOrigin.Step]
     private var output: [UInt8] = []
     private var outputOffset = 0
-    /// What is left of a `.generate`.
+    /// The remaining bytes of a `.generate`.
     private var generation: (offset: Int, count: Int, make: @Sendable (Int, Int) -> [UInt8])?
-    /// The gate that was waited for last: it is asked once to wake the thread.
+    /// The last awaited gate, which wakes the thread once.
     private var awaited: Gate?
-    /// The answer has ended with FIN, or stalls: only the client's end matters.
+    /// The response has ended with FIN, or stalls: only the client's end is awaited.
     private var isLingering = false
 
     init(
@@ -35,7 +35,7 @@ final class OriginConnection {
         outputOffset < output.count || generation != nil ? Int16(POLLIN | POLLOUT) : Int16(POLLIN)
     }
 
-    /// Does all that can be done without waiting.
+    /// Does everything that needs no wait.
     func advance() {
         receive()
         while !isClosed, send(), nextStep() {}
@@ -62,7 +62,7 @@ final class OriginConnection {
         }
     }
 
-    /// Sends what is there; returns whether all of it went out.
+    /// Sends buffered bytes; returns whether all were sent.
     private func send() -> Bool {
         while true {
             if outputOffset == output.count {
@@ -120,7 +120,7 @@ final class OriginConnection {
         return true
     }
 
-    /// Reads a request from what has come and asks for its answer; returns whether there was one.
+    /// Reads a request from the received bytes and gets its response; returns whether there was one.
     private func nextRequest() -> Bool {
         guard let end = input.firstRange(of: Array("\r\n\r\n".utf8)) else { return false }
         let head = String(decoding: input[..<end.lowerBound].flatMap { Array(String(Unicode.Scalar($0)).utf8) }, as: UTF8.self)

@@ -71,7 +71,7 @@ final class OriginReactor: Sendable {
         close(listener)
     }
 
-    /// Makes a descriptor return instead of wait, and keeps it out of child processes.
+    /// Makes a descriptor non-blocking, and closes it in child processes.
     private static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -95,7 +95,7 @@ final class OriginReactor: Sendable {
         let descriptor = accept(listener, nil, nil)
         guard descriptor >= 0 else { return nil }
         Self.prepare(descriptor)
-        // Small pieces are sent when the script says so, not when the kernel has collected some.
+        // The script decides when small pieces are sent, not the kernel.
         var on: Int32 = 1
         unsafe _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         let number = connectionCount.update { count in

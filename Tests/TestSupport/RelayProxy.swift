@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-/// A proxy on loopback that really relays: an HTTP one (CONNECT and the absolute form) and a SOCKS 5 one on the same port, told apart by
-/// the first byte. Every name that it is asked for leads to 127.0.0.1, so that what arrives at an origin by a name that nobody can
-/// resolve has come through here.
+/// A relaying proxy on loopback: an HTTP proxy (CONNECT and the absolute form) and a SOCKS 5 proxy on the same port,
+/// distinguished by the first byte. Every name leads to 127.0.0.1, so that a request for an unresolvable name proves
+/// that it used the proxy.
 ///
-/// Each direction of a connection has a thread that may block. Everything ends when the value goes away.
+/// Each direction of a connection has its own blocking thread. Everything ends when the value is freed.
 public final class RelayProxy: Sendable {
-    /// What it was asked for.
+    /// A request to the proxy.
     public struct Request: Sendable, Equatable {
         /// `CONNECT`, another method, or `SOCKS`.
         public let method: String
-        /// The host and port, as they were sent.
+        /// The host and port as they were sent.
         public let target: String
         /// The fields of the head, by lower-case names; `user` and `password` of SOCKS.
         public let fields: [String: String]
@@ -23,7 +23,7 @@ public final class RelayProxy: Sendable {
     private let listener: Int32
     private let seen = Waiter<[Request]>([])
 
-    /// Listens. With credentials, nothing is relayed without them.
+    /// Listens. With credentials, it relays only requests that have them.
     public init(credentials: (user: String, password: String)? = nil) throws {
         self.credentials = credentials
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -52,11 +52,11 @@ public final class RelayProxy: Sendable {
     }
 
     deinit {
-        // Ends the wait of `accept`; the thread that waits closes it.
+        // Ends the wait of `accept`; the waiting thread closes the socket.
         _ = shutdown(listener, Int32(SHUT_RDWR))
     }
 
-    /// All that it was asked for so far.
+    /// All requests to the proxy.
     public var requests: [Request] { seen.value }
 
     static func loopback(port: Int) -> sockaddr_in {
@@ -68,13 +68,13 @@ public final class RelayProxy: Sendable {
     }
 }
 
-/// One client of a ``RelayProxy``; belongs to its thread.
+/// A client of a ``RelayProxy``, used by its thread only.
 private final class RelayedConnection {
     private let client: Int32
     private let credentials: (user: String, password: String)?
     private let note: (RelayProxy.Request) -> Void
     private var input: [UInt8] = []
-    /// What is relayed to the client by threads of their own.
+    /// Data that other threads relay to the client.
     private let relaying = DispatchGroup()
     private var origins: [Int32] = []
 
@@ -88,7 +88,7 @@ private final class RelayedConnection {
 
     func serve() {
         defer {
-            // A descriptor may be closed once no thread uses it any more: its number would mean somebody else's connection to them.
+            // A descriptor may be closed only when no thread uses it, since its number would mean another connection.
             for origin in origins { _ = shutdown(origin, Int32(SHUT_RDWR)) }
             relaying.wait()
             for descriptor in origins + [client] { close(descriptor) }
@@ -136,7 +136,7 @@ private final class RelayedConnection {
         let kept = lines.dropFirst().filter { !$0.lowercased().hasPrefix("proxy-") }
         send(origin, Array((["\(words[0]) \(path) HTTP/1.1"] + kept).joined(separator: "\r\n").utf8) + Array("\r\n\r\n".utf8))
         if let count = fields["content-length"].flatMap({ Int($0) }), count > 0, let body = read(count) { send(origin, body) }
-        // The client may well send its next request on this connection, for another origin.
+        // The client may send its next request for another origin on this connection.
         origins.append(origin)
         relaying.enter()
         Thread.detachNewThread { [client, relaying] in
@@ -210,7 +210,7 @@ private final class RelayedConnection {
         return nil
     }
 
-    /// Copies both ways until both ends are done.
+    /// Copies in both directions until both ends are done.
     private func relay(_ origin: Int32) {
         send(origin, input)
         input = []

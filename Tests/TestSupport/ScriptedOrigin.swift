@@ -1,53 +1,55 @@
 import Foundation
 import Synchronization
 
-/// An origin server on loopback that answers byte by byte as a test says, right or wrong.
+/// An origin server on loopback that sends exactly the bytes of a test, valid or invalid.
 ///
 ///     let origin = try ScriptedOrigin { request in
 ///         [.text("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"), .close]     // six bytes short
 ///     }
 ///     … origin.url("/file") … origin.requests.first?["Range"] …
 ///
-/// The closure is asked for each request, on the origin's own thread, and returns the steps of the answer. When they are done,
-/// the connection waits for the next request; `.close` and `.reset` end it. One background thread serves all connections, so a
-/// stalled one disturbs nobody. The port is free and chosen by the system. Everything ends with ``stop()`` or when the value goes away.
+/// The origin calls the closure for each request on its own thread, and gets the steps of the response. After them, the
+/// connection waits for the next request; `.close` and `.reset` end it. One background thread serves all connections,
+/// so a stalled one affects no other. The system chooses the port. Everything ends with ``stop()`` or when the value is
+/// freed.
 public final class ScriptedOrigin: Sendable {
-    /// One step of an answer.
+    /// A step of a response.
     public enum Step: Sendable {
         /// Sends these bytes.
         case send([UInt8])
-        /// Sends `count` bytes made in pieces by the closure, which is given an offset and a number of bytes.
+        /// Sends `count` bytes made in pieces by the closure, which receives an offset and a number of bytes.
         case generate(count: Int, from: @Sendable (_ offset: Int, _ count: Int) -> [UInt8])
-        /// Goes on when the gate is open.
+        /// Continues when the gate is open.
         case wait(Gate)
-        /// Opens a gate: all steps before are done, their bytes given to the system.
+        /// Opens a gate: all earlier steps are done, and the system has their bytes.
         case open(Gate)
-        /// Ends the connection by FIN, after what was sent.
+        /// Ends the connection by FIN after the sent bytes.
         case close
-        /// Ends the connection by RST. What the client has not received yet is lost: wait for a gate before, if it matters.
+        /// Ends the connection by RST. Bytes that the client has not received are lost; wait for a gate first if they
+        /// matter.
         case reset
-        /// Does nothing more until the client leaves; gates that come behind it are opened then.
+        /// Waits until the client leaves; later gates are opened then.
         case stall
     }
 
-    /// A request as it came in.
+    /// A received request.
     public struct Request: Sendable {
         /// 0 for the first request to this origin.
         public let number: Int
-        /// 0 for the first connection; the same for requests that share one.
+        /// 0 for the first connection; equal for requests that share one.
         public let connection: Int
         /// Such as `GET`.
         public let method: String
         /// As sent: `/path?query`.
         public let target: String
-        /// All of the head, up to and without the empty line. Bytes beyond ASCII are shown as ISO-8859-1.
+        /// The whole head without the empty line. Bytes beyond ASCII appear as ISO-8859-1.
         public let head: String
-        /// The content, as long as Content-Length says.
+        /// The content, of the length in Content-Length.
         public let body: [UInt8]
         /// The fields in order.
         public let fields: [(name: String, value: String)]
 
-        /// The first value of a field, names compared without case.
+        /// The first value of a field, ignoring the case of its name.
         public subscript(name: String) -> String? {
             fields.first { $0.name.lowercased() == name.lowercased() }?.value
         }
@@ -57,8 +59,8 @@ public final class ScriptedOrigin: Sendable {
     public let port: Int
     private let reactor: OriginReactor
 
-    /// Listens, and answers by the closure. `greeting` gives the steps with which a connection begins, before any request: to
-    /// speak another protocol, or to reset every connection but the first.
+    /// Listens, and responds with the closure. `greeting` returns the steps at the start of a connection, before any
+    /// request: to use another protocol, or to reset every connection but the first.
     public init(
         greeting: @escaping @Sendable (_ connection: Int) -> [Step] = { _ in [] },
         _ answer: @escaping @Sendable (Request) -> [Step]
@@ -78,19 +80,19 @@ public final class ScriptedOrigin: Sendable {
     /// All requests so far.
     public var requests: [Request] { reactor.requests.value }
 
-    /// How many connections have been accepted so far.
+    /// The number of accepted connections.
     public var connectionCount: Int { reactor.connectionCount.value }
 
-    /// How many connections are open now.
+    /// The number of open connections.
     public var openConnectionCount: Int { reactor.openConnections.value }
 
-    /// Waits until so many requests have come, and returns all.
+    /// Waits until this number of requests have arrived, and returns all.
     @discardableResult
     public func requests(atLeast count: Int, within limit: Duration = .seconds(90)) async throws -> [Request] {
         try await reactor.requests.wait(within: limit) { $0.count >= count }
     }
 
-    /// Waits until so many connections are open.
+    /// Waits until this number of connections are open.
     public func openConnections(exactly count: Int, within limit: Duration = .seconds(90)) async throws {
         try await reactor.openConnections.wait(within: limit) { $0 == count }
     }

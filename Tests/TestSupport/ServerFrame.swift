@@ -2,7 +2,7 @@
 public struct ServerFrame: Sendable, Equatable, CustomStringConvertible {
     /// 0–15.
     public var opcode: UInt8
-    /// It has no mask.
+    /// The unmasked payload.
     public var payload: [UInt8]
 
     /// A frame of any opcode.
@@ -14,7 +14,7 @@ public struct ServerFrame: Sendable, Equatable, CustomStringConvertible {
     /// A text.
     public static func text(_ text: String) -> ServerFrame { ServerFrame(1, Array(text.utf8)) }
 
-    /// The code of a close frame; nil of one without, and of other frames.
+    /// The code of a close frame; nil for a close without one, and for other frames.
     public var closeCode: Int? {
         opcode == 8 && payload.count >= 2 ? Int(payload[0]) << 8 | Int(payload[1]) : nil
     }
@@ -27,7 +27,7 @@ public struct ServerFrame: Sendable, Equatable, CustomStringConvertible {
         "opcode \(opcode), \(payload.count) bytes: \(String(decoding: payload.prefix(40), as: UTF8.self))"
     }
 
-    /// Takes all whole frames from the beginning of the bytes. Throws if one is masked, fragmented, or has reserved bits.
+    /// Takes all whole frames from the start of the bytes. Throws if one is masked, fragmented, or has reserved bits.
     public static func takeAll(from bytes: inout [UInt8]) throws -> [ServerFrame] {
         var frames: [ServerFrame] = []
         var position = 0
@@ -53,7 +53,7 @@ public struct ServerFrame: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension TestConnection {
-    /// The fields of a handshake that is as it must be: the key is that of RFC 6455 §1.3.
+    /// The fields of a valid handshake with the key of RFC 6455 §1.3.
     public static let handshakeFields = [
         ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13"),
         ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
@@ -68,7 +68,7 @@ extension TestConnection {
         return connection
     }
 
-    /// Sends frames, in one go.
+    /// Sends frames in one write.
     public func send(_ frames: ClientFrame...) throws {
         try send(frames.flatMap(\.bytes))
     }

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// A directory of its own for one test, removed with everything in it when the value goes away.
+/// A directory for one test, removed with its contents when the value is freed.
 public final class TemporaryDirectory: Sendable {
     /// Absolute path, without a trailing slash.
     public let path: String
 
-    /// Where directories are made unless told: in memory, where there is enough, for a thousand tests at once keep a disk so busy that
-    /// commands are given up; else, or if TMPDIR is set, in the system's temporary directory.
+    /// The default parent: in memory if there is enough, since a thousand concurrent tests keep a disk so busy that
+    /// commands time out; otherwise, or if TMPDIR is set, the system's temporary directory.
     private static let shelf: String = {
         let memory = "/dev/shm"
         let space = try? FileManager.default.attributesOfFileSystem(forPath: memory)[.systemFreeSize] as? Int64

@@ -1,19 +1,19 @@
 import Glibc
 
-/// The HTTP/1.1 client of the tests: blocking, over one connection to 127.0.0.1, for one thread at a time. It sends what it is told, right
-/// or wrong, and shows what was on the wire. Every wait has a limit.
+/// The tests' HTTP/1.1 client: blocking, over one connection to 127.0.0.1, for one thread at a time. It sends any
+/// bytes, valid or invalid, and shows the received ones. Every wait has a limit.
 public final class TestConnection: @unchecked Sendable {
-    /// Why there is no response, or not all of it.
+    /// The reason why a response is missing or incomplete.
     public enum Failure: Error, Equatable {
         /// The value is `errno`.
         case cannotConnect(Int32)
-        /// Nothing came for as long as the client waits.
+        /// Nothing arrived within the client's time limit.
         case timedOut(soFar: String)
         /// The server reset the connection.
         case reset
-        /// The server closed the connection in order, before what was to come.
+        /// The server closed the connection in order before the expected bytes.
         case ended(soFar: String)
-        /// What came is not what HTTP allows, or not what the test waits for.
+        /// The received bytes are not HTTP, or not the expected ones.
         case malformed(String)
     }
 
@@ -21,10 +21,10 @@ public final class TestConnection: @unchecked Sendable {
     public let descriptor: Int32
     private let port: Int
     private let patience: Duration
-    /// What has come and has not been taken.
+    /// Received bytes that were not taken yet.
     private var buffer: [UInt8] = []
 
-    /// Connects. `patience` is the longest wait for anything to arrive.
+    /// Connects. `patience` is the maximum wait for bytes.
     public init(_ port: Int, patience: Duration = .seconds(60)) throws {
         self.port = port
         self.patience = patience
@@ -130,18 +130,18 @@ public final class TestConnection: @unchecked Sendable {
         return count > 0
     }
 
-    /// Whether the server has closed, with nothing more to read. Waits.
+    /// Whether the server has closed without further bytes. Waits.
     public func isClosed() throws -> Bool {
         do { return try !fill() } catch Failure.reset { return true }
     }
 
-    /// Whether nothing comes for that long.
+    /// Whether nothing arrives for this time.
     public func isQuiet(milliseconds: Int32) -> Bool {
         var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&item, 1, milliseconds) == 0
     }
 
-    /// Takes so many bytes, and waits for them.
+    /// Takes this number of bytes, and waits for them.
     public func take(_ count: Int) throws -> [UInt8] {
         while buffer.count < count { guard try fill() else { throw Failure.ended(soFar: beginning) } }
         defer { buffer.removeFirst(count) }
@@ -192,7 +192,7 @@ public final class TestConnection: @unchecked Sendable {
         }
     }
 
-    /// Reads the body that a head announces. Where it ends early, this throws, and the response has what came.
+    /// Reads the body that a head announces. If it ends early, this throws, and the response has the received bytes.
     public func readBody(of response: inout TestResponse, isHead: Bool = false) throws {
         if isHead || response.status < 200 || response.status == 204 || response.status == 304 { return }
         if response["Transfer-Encoding"] == "chunked" {
@@ -218,13 +218,13 @@ public final class TestConnection: @unchecked Sendable {
     }
 }
 
-/// A response as it came.
+/// A received response.
 public struct TestResponse: Sendable {
     /// The status code.
     public var status: Int
-    /// In order, names as sent.
+    /// The fields in order, with names as sent.
     public var fields: [(name: String, value: String)] = []
-    /// Decoded of its chunks.
+    /// The body, decoded from its chunks.
     public var body: [UInt8] = []
 
     /// A response without fields and body.
@@ -233,18 +233,18 @@ public struct TestResponse: Sendable {
     /// The body as text.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The first field of that name, in whatever case.
+    /// The first field with this name, ignoring case.
     public subscript(name: String) -> String? { fields.first { $0.name.lowercased() == name.lowercased() }?.value }
 
-    /// How many fields have that name.
+    /// The number of fields with this name.
     public func count(_ name: String) -> Int { fields.count { $0.name.lowercased() == name.lowercased() } }
 }
 
-/// Sends each request over a ``TestConnection`` of its own.
+/// Sends each request over its own ``TestConnection``.
 public struct TestClient: Sendable {
     /// On 127.0.0.1.
     public let port: Int
-    /// Longest wait for anything to arrive.
+    /// The maximum wait for bytes.
     public let patience: Duration
 
     /// A client of one server.

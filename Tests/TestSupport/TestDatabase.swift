@@ -1,7 +1,7 @@
 import Foundation
 
-/// A database of its own for one test, in ``PrivatePostgres``. It is dropped some time after the value goes away, unless
-/// somebody is connected still.
+/// A database for one test in ``PrivatePostgres``. It is dropped some time after the value is freed, unless a client is
+/// still connected.
 public final class TestDatabase: Sendable {
     /// Its server.
     public let server: PrivatePostgres
@@ -19,15 +19,15 @@ public final class TestDatabase: Sendable {
         Thread.detachNewThread { try? server.administer("DROP DATABASE \(name)") }
     }
 
-    /// A connection string: over the Unix socket, as the user who may do everything.
+    /// A connection string: over the Unix socket, as the superuser.
     public var conninfo: String {
         "host=\(server.socketDirectory) port=\(server.port) user=\(PrivatePostgres.user) dbname=\(name)"
     }
 
-    /// One over TCP.
+    /// A connection string over TCP.
     /// - Parameters:
-    ///   - port: that of a relay to the server; the server's own unless given.
-    ///   - more: further parameters, such as `user=… password=…`; these win.
+    /// - port: the port of a relay to the server; by default the server's own.
+    /// - more: further parameters, such as `user=… password=…`, which take precedence.
     public func conninfo(port: Int? = nil, _ more: String = "") -> String {
         "host=127.0.0.1 port=\(port ?? server.port) user=\(PrivatePostgres.user) dbname=\(name) sslmode=disable \(more)"
     }

@@ -6,45 +6,46 @@ import Synchronization
 @_silgen_name("posix_spawn_file_actions_addclosefrom_np")
 private func addCloseFrom(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>, _ first: Int32) -> Int32
 
-/// A program that a test starts, used like Foundation's `Process`. That one reads beyond the end of a buffer when it looks which
-/// descriptors are open, which now and then ends the process, and all tests with it.
+/// A program that a test starts, with the interface of Foundation's `Process`. Foundation's one reads beyond the end of
+/// a buffer when it lists open descriptors, which sometimes ends the process with all tests.
 public final class TestProcess: @unchecked Sendable {
-    /// Where a program reads from or writes to.
+    /// A source or target of a program's stream.
     public protocol Stream {
-        /// The end that is the program's.
+        /// The program's end.
         func end(isInput: Bool) -> FileHandle
-        /// The end that only the program has from its start on.
+        /// The end that only the program has after its start.
         func given(isInput: Bool) -> FileHandle?
     }
 
-    /// The system did not start it.
+    /// The system did not start the program.
     public struct NotStarted: Error, CustomStringConvertible {
         /// The program, and the reason.
         public let description: String
     }
 
-    /// What to run.
+    /// The path of the program.
     public var executableURL: URL?
-    /// Without the program's name.
+    /// The arguments without the program's name.
     public var arguments: [String] = []
-    /// All its variables; the test's own if there are none.
+    /// All variables; empty for the test's own.
     public var environment = ProcessInfo.processInfo.environment
-    /// The test's own if there is none.
+    /// The source of standard input; the test's own by default.
     public var standardInput: (any Stream)?
-    /// The test's own if there is none.
+    /// The target of standard output; the test's own by default.
     public var standardOutput: (any Stream)?
-    /// The test's own if there is none.
+    /// The target of standard error; the test's own by default.
     public var standardError: (any Stream)?
 
-    /// What the system knows it by.
+    /// The process id.
     public private(set) var processIdentifier: Int32 = 0
-    /// How it ended, once that is known, as the system has it. While it is not, the number is no other process's.
+    /// The status of the ended process in the system's form; nil before the end. Until then, no other process has its
+    /// id.
     private let ending = Mutex<Int32?>(nil)
 
-    /// One that has no program yet.
+    /// Creates a process without a program.
     public init() {}
 
-    /// Starts it, with all signals as they are by default, and none of the test's descriptors but its streams.
+    /// Starts the program with default signals, and without the test's descriptors other than its streams.
     public func run() throws {
         guard let path = executableURL?.path else { throw NotStarted(description: "no program is named") }
         let streams = [standardInput, standardOutput, standardError]
@@ -55,7 +56,7 @@ public final class TestProcess: @unchecked Sendable {
             guard let end = stream?.end(isInput: number == 0) else { continue }
             unsafe posix_spawn_file_actions_adddup2(&actions, end.fileDescriptor, Int32(number))
         }
-        // In the child, so that it also closes what another thread opens meanwhile.
+        // In the child, so that descriptors that another thread opens meanwhile are closed too.
         _ = unsafe addCloseFrom(&actions, 3)
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
@@ -74,7 +75,7 @@ public final class TestProcess: @unchecked Sendable {
         guard error == 0 else { throw NotStarted(description: "\(path): \(unsafe String(cString: strerror(error)))") }
     }
 
-    /// Whether it has not ended.
+    /// Whether the process runs.
     public var isRunning: Bool {
         ending.withLock { ending in
             reap(&ending, WNOHANG)
@@ -89,13 +90,13 @@ public final class TestProcess: @unchecked Sendable {
         ending.withLock { reap(&$0, 0) }
     }
 
-    /// Its status, or the number of the signal that ended it.
+    /// Its exit status, or the number of the signal that ended it.
     public var terminationStatus: Int32 {
         let status = ending.withLock { $0 } ?? 0
         return status & 0x7F == 0 ? status >> 8 & 0xFF : status & 0x7F
     }
 
-    /// Sends it a signal, unless it has ended.
+    /// Sends a signal, unless the process has ended.
     public func signal(_ number: Int32) {
         ending.withLock { ending in
             reap(&ending, WNOHANG)
@@ -116,15 +117,15 @@ public final class TestProcess: @unchecked Sendable {
 }
 
 extension FileHandle: TestProcess.Stream {
-    /// Itself.
+    /// The descriptor itself.
     public func end(isInput: Bool) -> FileHandle { self }
-    /// It stays the test's, too.
+    /// The test keeps the descriptor, too.
     public func given(isInput: Bool) -> FileHandle? { nil }
 }
 
 extension Pipe: TestProcess.Stream {
     /// The program's side.
     public func end(isInput: Bool) -> FileHandle { isInput ? fileHandleForReading : fileHandleForWriting }
-    /// The same: when the program closes it, the other side shows that.
+    /// The same: when the program closes it, the other side notices.
     public func given(isInput: Bool) -> FileHandle? { end(isInput: isInput) }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// One of a few turns that tests with a whole service take: were all of them to begin at once, what each does would wait for what all
-/// the others do, and time limits of the service would end what works.
+/// A permit of a few for tests with a whole service: if all started at once, each would wait for all others, and time
+/// limits of the service would end healthy work.
 public final class Turn: Sendable {
     private struct State {
         var free = 24
@@ -12,7 +12,7 @@ public final class Turn: Sendable {
 
     private init() {}
 
-    /// Waits for a turn, which lasts as long as the value.
+    /// Waits for a permit, which lasts as long as the value.
     public static func take() async -> Turn {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in

@@ -1,4 +1,4 @@
-/// Asks again and again until the condition holds; the suite's time limit bounds the wait.
+/// Repeats a check until the condition holds; the suite's time limit bounds the wait.
 public func until(
     isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
 ) async throws {

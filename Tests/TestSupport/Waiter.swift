@@ -1,13 +1,13 @@
 import Dispatch
 import Synchronization
 
-/// A value that tests wait for: threads change it, and a test awaits the moment at which it fulfils a condition.
+/// A value that tests wait for: threads change it, and a test awaits a condition on it.
 ///
 ///     let bytes = Waiter(0)
 ///     // in a callback, on any thread:  bytes.update { $0 += count }
 ///     try await bytes.wait { $0 >= 1000 }
 ///
-/// Nothing polls and nothing sleeps: each change looks at the conditions that are waited for. Only the limit is a timer.
+/// Nothing polls or sleeps: each change checks the awaited conditions. Only the limit is a timer.
 public final class Waiter<Value: Sendable>: Sendable {
     private struct Wait {
         let condition: @Sendable (Value) -> Bool
@@ -22,15 +22,16 @@ public final class Waiter<Value: Sendable>: Sendable {
 
     private let state: Mutex<State>
 
-    /// A waiter that begins with this value.
+    /// Creates a waiter with this value.
     public init(_ value: Value) {
         state = Mutex(State(value: value))
     }
 
-    /// The value now.
+    /// The current value.
     public var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value and lets go on whoever waited for what it has become. The closure runs under a lock: it must not use this waiter.
+    /// Changes the value, and resumes the tests whose condition now holds. The closure runs under a lock and must not
+    /// use this waiter.
     @discardableResult
     public func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
         let (result, value, met) = state.withLock { state in
@@ -72,13 +73,13 @@ public final class Waiter<Value: Sendable>: Sendable {
     }
 }
 
-/// A condition did not come true in time.
+/// A condition did not become true in time.
 public struct WaitTimedOut: Error, CustomStringConvertible {
-    /// How long was waited.
+    /// The time waited.
     public let limit: Duration
-    /// The value as it was at the end.
+    /// The value at the end.
     public let value: String
 
-    /// Says both.
+    /// The text with both.
     public var description: String { "waited for \(limit) in vain; the value is \(value)" }
 }

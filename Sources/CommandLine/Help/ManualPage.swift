@@ -24,7 +24,8 @@ public enum ManualPage {
         lines += [".SH ENVIRONMENT", escaped(Help.aboutVariables), ".PP", escaped(Help.aboutSettings)]
         lines += [
             ".TP", ".B NO_COLOR", "If this is not empty, output has no colours.", ".TP", ".B XDG_STATE_HOME",
-            #"Directory in which pawl search and pawl parts keep their results; \(ti/.local/state by default."#, ".SH EXIT STATUS",
+            #"Directory in which pawl search and pawl parts keep their results; \(ti/.local/state by default."#,
+            ".SH EXIT STATUS",
         ]
         for status in ExitStatus.allCases { lines += [".TP", ".B \(status.rawValue)", escaped(status.meaning)] }
         lines += [".TP", ".B \(escaped(ExitStatus.signals.status))", escaped(ExitStatus.signals.meaning), ".SH FILES"]

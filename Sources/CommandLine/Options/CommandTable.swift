@@ -149,7 +149,8 @@ enum CommandTable {
         Command(.cancel, "stop downloads and delete their bytes", "ID...|--all", .downloads),
         Command(.retry, "start failed and cancelled downloads again from the first byte", "ID...", .downloads),
         Command(
-            .rm, "remove downloads; live ones are cancelled, and finished files stay unless --delete-file is given", "ID...", .downloads),
+            .rm, "remove downloads; live ones are cancelled, and finished files stay unless --delete-file is given", "ID...",
+            .downloads),
         Command(
             .check, "compare the records of a data directory or a fleet with its files; --repair repairs faults",
             description: [
@@ -166,7 +167,8 @@ enum CommandTable {
                 "The copy has the records of one moment. It replaces FILE once it is complete. To restore it, stop the service, remove"
                     + " pawl.sqlite-wal and pawl.sqlite-shm, and copy FILE to pawl.sqlite."
             ],
-            examples: [("pawl backup --data-dir /var/lib/pawl /backup/pawl.sqlite", "make a backup, such as every night by cron")]),
+            examples: [("pawl backup --data-dir /var/lib/pawl /backup/pawl.sqlite", "make a backup, such as every night by cron")]
+        ),
         Command(.health, "check that the service on this machine responds; exit with 0 if it does, with 1 otherwise"),
         Command(
             .completions, "write a completion script for a shell", shells.joined(separator: "|"), .oneOf(shells),

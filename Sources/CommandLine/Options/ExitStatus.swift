@@ -17,12 +17,14 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
     var meaning: String {
         switch self {
         case .done: "the command has succeeded"
-        case .failed: "a download failed, the service refused a request, or a check found a fault; the output names it and the reason"
+        case .failed:
+            "a download failed, the service refused a request, or a check found a fault; the output names it and the reason"
         case .usage:
             "the command line, a variable or a list of URLs is invalid, or other users could replace files in the working directory; nothing was done"
         case .unreachable: "the service at --server is unreachable or did not send a valid response"
         case .unauthorized: "the service requires a token, or refuses the given one"
-        case .unchecked: "pawl check could not check everything: a service uses the directory, or the directory is missing or cannot be read"
+        case .unchecked:
+            "pawl check could not check everything: a service uses the directory, or the directory is missing or cannot be read"
         }
     }
 
@@ -36,5 +38,7 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
     }
 
     /// The explanation of signals in the help.
-    static let signals = (status: "128 + n", meaning: "signal n ended the command (130 after Ctrl-C); interrupted downloads can be resumed")
+    static let signals = (
+        status: "128 + n", meaning: "signal n ended the command (130 after Ctrl-C); interrupted downloads can be resumed"
+    )
 }

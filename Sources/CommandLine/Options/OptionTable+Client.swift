@@ -24,7 +24,8 @@ extension OptionTable {
         )
         .short("x"),
         .rate(
-            "limit", "bytes per second for each download; 0 is unlimited", isInEnvironment: false, commands: [.add], \.client.speedLimit
+            "limit", "bytes per second for each download; 0 is unlimited", isInEnvironment: false, commands: [.add],
+            \.client.speedLimit
         )
         .alias("speed-limit"),
         integer(
@@ -88,10 +89,12 @@ extension OptionTable {
             "media", "MEDIA", accepts: "a kind of media, such as music or podcast", default: "the source's",
             "kind of media to search for", commands: [.search], isAcceptable: { !$0.isEmpty }, \.media),
         text(
-            "entity", "ENTITY", accepts: "a kind of result of the media, such as album or podcastEpisode", default: "the source's",
+            "entity", "ENTITY", accepts: "a kind of result of the media, such as album or podcastEpisode",
+            default: "the source's",
             "kind of result to search for", commands: [.search], isAcceptable: { !$0.isEmpty }, \.entity),
         text(
-            "country", "CODE", accepts: "a country code of two letters", default: "the source's", "country of the store to search",
+            "country", "CODE", accepts: "a country code of two letters", default: "the source's",
+            "country of the store to search",
             commands: [.search], isAcceptable: { $0.utf8.count == 2 }, \.country),
     ]
 

@@ -22,8 +22,10 @@ extension OptionTable {
             return true
         }
         .short("d").completed(from: .directory),
-        .rate("limit", "bytes per second for all downloads together; 0 is unlimited", commands: [.get], \.configuration.speedLimit)
-            .alias("speed-limit").variable("PAWL_SPEED_LIMIT"),
+        .rate(
+            "limit", "bytes per second for all downloads together; 0 is unlimited", commands: [.get], \.configuration.speedLimit
+        )
+        .alias("speed-limit").variable("PAWL_SPEED_LIMIT"),
         Option(
             "checksum", "ALGORITHM:HEX",
             accepts: Checksum.Algorithm.allCases.map(\.rawValue).joined(separator: ", ")

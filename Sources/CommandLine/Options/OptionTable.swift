@@ -71,7 +71,9 @@ enum OptionTable {
             invocation.configuration.storeFile = nil
             return true
         },
-        .path("store-file", "file whose first line is the URL of the database", commands: [.serve, .check], \.storeFile) { $0.store = nil },
+        .path("store-file", "file whose first line is the URL of the database", commands: [.serve, .check], \.storeFile) {
+            $0.store = nil
+        },
         Option(
             "files", "URL", accepts: ObjectLocation.form, default: "none: --downloads-dir",
             "object storage for the finished files of all replicas, with the keys in AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY"
@@ -131,12 +133,16 @@ enum OptionTable {
             invocation.configuration.webhookSecretFile = nil
             return true
         },
-        .path("webhook-secret-file", "file whose first line is the key of webhook signatures", \.webhookSecretFile) { $0.webhookSecret = nil },
+        .path("webhook-secret-file", "file whose first line is the key of webhook signatures", \.webhookSecretFile) {
+            $0.webhookSecret = nil
+        },
         .number(
-            "max-concurrent", 1...1000, default: "8", "maximum number of downloads that transfer at once", commands: [.serve, .demo, .get],
+            "max-concurrent", 1...1000, default: "8", "maximum number of downloads that transfer at once",
+            commands: [.serve, .demo, .get],
             \.maxConcurrent),
         .number(
-            "max-per-host", 1...1000, default: "4", "maximum number of downloads that transfer from one origin (host and port) at once",
+            "max-per-host", 1...1000, default: "4",
+            "maximum number of downloads that transfer from one origin (host and port) at once",
             commands: [.serve, .demo, .get], \.maxPerHost),
         .number(
             "segments", 1...16, default: "4", "maximum number of connections for one large file; files under 8 MiB use one",
@@ -147,11 +153,14 @@ enum OptionTable {
         .size(
             "min-free", "free bytes on the disk below which no download starts; 0 is no minimum",
             \.minFree),
-        .size("quota", "bytes of all files beyond which no download starts; started downloads may exceed it; 0 is unlimited", \.quota),
+        .size(
+            "quota", "bytes of all files beyond which no download starts; started downloads may exceed it; 0 is unlimited",
+            \.quota),
         .span("keep-completed", "time for which the records of completed downloads are kept", \.retention.completed),
         .span("keep-ended", "time for which the records of failed and cancelled downloads are kept", \.retention.ended),
         .toggle(
-            "delete-expired-files", "delete finished files together with the records that --keep-completed removes", \.retention.deletesFiles),
+            "delete-expired-files", "delete finished files together with the records that --keep-completed removes",
+            \.retention.deletesFiles),
         Option(
             "speed-schedule", "ENTRY", accepts: SpeedSchedule.Entry.accepted, default: "none",
             "speed limit at certain local times, in place of --speed-limit; the first matching entry applies",
@@ -235,7 +244,8 @@ enum OptionTable {
         .completed(from: .file),
         .number(
             "drain-delay", 0...60, default: "0",
-            "seconds for which requests are still accepted after the signal to end, while /readyz responds with 503", \.drainDelay),
+            "seconds for which requests are still accepted after the signal to end, while /readyz responds with 503", \.drainDelay
+        ),
         .base("itunes-url", default: "https://itunes.apple.com", "base URL of the iTunes Search API", \.itunesURL),
         .base("posts-url", default: "https://jsonplaceholder.typicode.com", "base URL of the JSONPlaceholder API", \.postsURL),
         .base("archive-url", default: "https://archive.org", "base URL of the Internet Archive", \.archiveURL),
@@ -245,7 +255,9 @@ enum OptionTable {
         .choice(
             "log-level", default: "info, or warning of pawl get", "minimum severity of the log lines on standard error",
             commands: [.serve, .demo, .get], \.logLevel),
-        .toggle("access-log", "log each request at level info, with its status, its duration and the name of its token", \.logsRequests),
+        .toggle(
+            "access-log", "log each request at level info, with its status, its duration and the name of its token",
+            \.logsRequests),
         .choice("log-format", default: "text", "format of log lines", \.logFormat),
     ]
 

@@ -14,7 +14,7 @@ struct NotificationTrackerTests {
             createdAt: Timestamp(millisecondsSinceEpoch: createdAt))
     }
 
-    /// What is told while a new download goes through these states.
+    /// The notifications for each sequence of states of a new download.
     private func told(_ states: [DownloadState]) -> String {
         var tracker = NotificationTracker([], at: Self.beginning)
         return states.flatMap { tracker.update(download($0)) }
@@ -29,15 +29,15 @@ struct NotificationTrackerTests {
             ([.queued, .downloading, .paused, .queued, .downloading, .completed], "Start Pause Start Complete"),
             ([.queued, .downloading, .cancelled], "Start Stop"),
             ([.queued, .downloading, .retrying, .downloading, .retrying, .completed], "Start Complete"),
-            // Between two tries it may wait for a slot.
+            // Between two attempts a download may wait for a slot.
             ([.queued, .downloading, .retrying, .queued, .downloading, .completed], "Start Complete"),
             ([.paused], ""), ([.paused, .queued, .downloading], "Start"), ([.queued, .paused], ""), ([.queued, .cancelled], ""),
             ([.paused, .cancelled], ""), ([.queued, .queued], ""),
-            // Changed after the end: labels, or a file that is gone.
+            // Changes after the end: labels, or a missing file.
             ([.queued, .downloading, .completed, .completed], "Start Complete"),
             ([.queued, .downloading, .failed, .failed, .queued, .downloading, .completed], "Start Error Start Complete"),
             ([.downloading, .cancelled, .queued, .downloading, .failed], "Start Stop Start Error"),
-            // Read late: what was between is not seen.
+            // Intermediate states are missed if they are read late.
             ([.completed], "Start Complete"), ([.failed], "Start Error"), ([.queued, .completed], "Start Complete"),
         ]
         for (states, expected) in cases { #expect(told(states) == expected, "\(states.map(\.rawValue))") }

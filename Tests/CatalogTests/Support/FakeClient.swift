@@ -5,14 +5,14 @@ import Synchronization
 import System
 import TestSupport
 
-/// A source whose answers the test gives: by a script, or by hand where the script has none.
+/// A source whose responses come from a script, or from the test if the script has none.
 final class FakeClient: UpstreamClient {
     typealias Outcome = Result<ClientResponse, ClientError>
     typealias Script = @Sendable (ClientRequest) -> Outcome?
 
-    /// Every request so far, in order.
+    /// All requests in order.
     let requests = Waiter<[ClientRequest]>([])
-    /// The numbers of the requests that were cancelled while they had no answer.
+    /// The numbers of the requests that were cancelled without a response.
     let cancelled = Waiter<Set<Int>>([])
     private let script: Script
     private let open = Locked<[Int: CheckedContinuation<Outcome, Never>]>([:])
@@ -47,7 +47,7 @@ final class FakeClient: UpstreamClient {
         return try outcome.get()
     }
 
-    /// Responds to a request that the script left open.
+    /// Responds to a request without a scripted response.
     func respond(_ number: Int, _ outcome: Outcome) {
         open.withLock { $0.removeValue(forKey: number) }?.resume(returning: outcome)
     }
@@ -60,7 +60,7 @@ final class FakeClient: UpstreamClient {
 }
 
 extension ClientResponse {
-    /// A response as it may come from a source.
+    /// A response of a source.
     static func with(
         status: Int = 200, type: String? = "text/javascript; charset=utf-8", fields more: [(FieldName, String)] = [],
         _ body: [UInt8]

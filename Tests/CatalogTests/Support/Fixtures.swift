@@ -6,7 +6,7 @@ import Testing
 
 @testable import Catalog
 
-/// The bases of the sources in tests: names that lead nowhere.
+/// The base URLs of the sources in tests, with unknown hosts.
 let itunesURL = url("https://itunes.test")
 let postsURL = url("https://posts.test/base")
 let archiveURL = url("https://archive.test")
@@ -17,12 +17,12 @@ func url(_ string: String) -> HTTPURL {
 }
 
 enum Fixture {
-    /// A captured answer to `term=jack+johnson&entity=song`, with the line feeds around it.
+    /// A captured response to `term=jack+johnson&entity=song`, with the surrounding line feeds.
     static func songSearch() throws -> [UInt8] {
         try captured("itunes-song-search", "txt")
     }
 
-    /// A captured answer, byte for byte. Where each was found says `Fixtures/README.md`.
+    /// A captured response, byte for byte. `Fixtures/README.md` names the origin of each.
     static func captured(_ name: String, _ type: String = "json") throws -> [UInt8] {
         let file = try #require(Bundle.module.url(forResource: name, withExtension: type, subdirectory: "Fixtures"))
         return [UInt8](try Data(contentsOf: file))
@@ -35,7 +35,7 @@ enum Fixture {
           {"userId":2,"id":3,"title":"Ea molestias","body":"et iusto sed quo iure suscipit"} ]
         """
 
-    /// An answer of one song with this id.
+    /// A response of one song with this id.
     static func song(_ id: Int64 = 1, name: String = "A") -> String {
         #"{"resultCount":1,"results":[{"wrapperType":"track","kind":"song","trackId":\#(id),"trackName":"\#(name)"}]}"#
     }
@@ -60,24 +60,24 @@ struct Bench {
 }
 
 extension Bench {
-    /// Goes on when so many wait for the answer to this search. They arrive on their own threads, and tell nobody.
+    /// Continues when this number of waiters share the search. They arrive on their own threads without a signal.
     func waitForWaiters(_ count: Int, _ text: String) async throws {
         let search = try query(text)
         while catalog.waiting(for: search) < count { await Task.yield() }
     }
 }
 
-/// A search made of `name=value` pairs.
+/// A query from `name=value` pairs.
 func query(_ text: String) throws -> SearchQuery {
     try Catalog.query(from: try QueryItem.parse(text.utf8))
 }
 
-/// A look into a work made of `name=value` pairs.
+/// A request for parts from `name=value` pairs.
 func partsQuery(_ text: String) throws -> PartsQuery {
     try Catalog.partsQuery(from: try QueryItem.parse(text.utf8))
 }
 
-/// The error that the work ends with; nil if it ends well.
+/// The error of the work; nil without one.
 func failure(_ work: () async throws(CatalogError) -> SearchResponse) async -> CatalogError? {
     do {
         _ = try await work()

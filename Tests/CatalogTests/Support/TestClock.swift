@@ -2,7 +2,7 @@ import Catalog
 import Synchronization
 import TestSupport
 
-/// A clock that stands until the test moves it.
+/// A clock that the test advances.
 final class TestClock: CatalogClock {
     private struct State {
         var now = ContinuousClock.Instant.now
@@ -11,7 +11,7 @@ final class TestClock: CatalogClock {
     }
 
     private let state = Mutex(State())
-    /// How many sleep.
+    /// The number of sleepers.
     let sleepers = Waiter(0)
 
     var now: ContinuousClock.Instant { state.withLock { $0.now } }
@@ -38,7 +38,7 @@ final class TestClock: CatalogClock {
         if !isDue { throw CancellationError() }
     }
 
-    /// Moves the time, and wakes whoever is due.
+    /// Advances the time, and wakes due sleepers.
     func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now = state.now.advanced(by: duration)

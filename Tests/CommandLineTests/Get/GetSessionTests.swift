@@ -22,7 +22,7 @@ struct GetSessionTests {
         base = try upstream.start()
     }
 
-    /// One run; `interruptWhen` is shown what is drawn. Returns whether all completed, and what was written.
+    /// One run; `interruptWhen` receives the drawn text. Returns whether all completed, and the output.
     private func get(
         _ arguments: [String], mode: ProgressDisplay.Mode = .lines,
         interruptWhen: @escaping @Sendable (String) -> Bool = { _ in false }
@@ -47,7 +47,7 @@ struct GetSessionTests {
         return (isComplete, written.withLock { $0 })
     }
 
-    /// The engine's lock goes with its last reference, which in one process may be a moment after its end.
+    /// The engine's lock is released with its last reference, which may be a moment after its end in this process.
     private func open(_ invocation: Invocation, _ urls: [HTTPURL]) async throws -> GetSession {
         for _ in 0..<10_000 {
             if let session = try? await session(invocation, urls) { return session }
@@ -83,7 +83,7 @@ struct GetSessionTests {
         let url = base + "/entity?size=1000&seed=1"
         let invocation = try CommandLineParser.parse(["get", "-d", target, url], environment: [:])
         let place = try GetSession.Place(invocation)
-        // As another user would prepare them: the directory that files go to, and the hidden one in it.
+        // The target directory and the hidden one in it, as another user would prepare them.
         let moved = directory.path + "/moved"
         try files.moveItem(atPath: target, toPath: moved)
         try files.createDirectory(atPath: target + "/.pawl-get/files", withIntermediateDirectories: true)
@@ -232,7 +232,7 @@ struct GetSessionTests {
         let first = try await get([url], mode: .terminal) { $0.contains(" 50%") }
         #expect(!first.isComplete)
         #expect(try names == [".pawl-get"])
-        // Another run for something else leaves it alone.
+        // Another run for another URL leaves it unchanged.
         #expect(try await get([base + "/entity?size=10"]).isComplete)
         #expect(try names.contains(".pawl-get"))
         #expect(try await get([url]).isComplete)
@@ -254,7 +254,7 @@ struct GetSessionTests {
         #expect(upstream.requests.count { $0.target.contains("seed=6") } == 1)
         #expect(try names.count == 2)
         #expect(try !names.contains(".pawl-get"))
-        // Nothing is left to go on with: the next run is another one.
+        // Nothing can be resumed: the next run starts anew.
         #expect(try await get([small, slow]).isComplete)
         #expect(try names.count == 4)
     }

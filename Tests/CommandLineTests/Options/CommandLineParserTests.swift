@@ -59,7 +59,7 @@ struct CommandLineParserTests {
             "keep-ended": "7d", "trusted-proxy": "10.0.0.0/8", "base-path": "/pawl", "unix-socket": "/run/pawl/pawl.sock",
             "store": "postgres://a@b/c", "store-file": "/s", "files": "s3://b/p?region=eu-west-1", "lease": "30s",
         ]
-        // None of these goes without another.
+        // Each of these requires another.
         let companions = ["store": " --files s3://b", "store-file": " --files s3://b", "files": " --store postgres://d"]
         let keys = ["AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key"]
         for option in OptionTable.options(of: .serve) {

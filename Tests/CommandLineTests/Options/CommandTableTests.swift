@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Help, manual page and completions agree with the table")
 struct CommandTableTests {
-    /// A text with roff's escapes taken back.
+    /// A text without roff's escapes.
     private static func plain(_ roff: String) -> String {
         roff.replacing(#"\-"#, with: "-").replacing(#"\fB"#, with: "").replacing(#"\fI"#, with: "").replacing(#"\fR"#, with: "")
             .replacing(#"\&"#, with: "").replacing(#"\(ti"#, with: "~").replacing(#"\(aq"#, with: "'").replacing(

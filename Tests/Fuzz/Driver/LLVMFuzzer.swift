@@ -11,8 +11,8 @@ private let property: Property = {
     return property
 }()
 
-/// What libFuzzer calls with each input (https://llvm.org/docs/LibFuzzer.html). Ends the process where something doesn't hold, which
-/// is how libFuzzer learns that the input is worth keeping.
+/// The entry point of libFuzzer for each input (https://llvm.org/docs/LibFuzzer.html). Ends the process on a violation,
+/// so that libFuzzer keeps the input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do {
@@ -20,7 +20,7 @@ public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         return 0
     } catch {
         print("VIOLATION: \(error)")
-        // What is buffered is lost otherwise.
+        // Otherwise buffered output is lost.
         fflush(nil)
         abort()
     }

@@ -1,13 +1,13 @@
 public import HTTPCore
 
-/// What a whole stream of requests is read as, so that two readings can be compared.
+/// The reading of a whole stream of requests, for comparison with another reading.
 public struct MessageReading: Equatable, Sendable {
-    /// A line for each head, and the body behind it if it is chunked. Other bodies are read as the next request.
+    /// A line for each head, with its body if it is chunked. Other bodies are read as the next request.
     public private(set) var messages: [String] = []
-    /// Why the rest is refused.
+    /// The reason why the remaining bytes are refused.
     public private(set) var error: RequestError?
 
-    /// Reads `bytes` as they come in pieces that end at `cuts`, and calls `visit` with each head and the bytes it was read from.
+    /// Reads `bytes` in pieces that end at `cuts`, and calls `visit` with each head and its bytes.
     public init(
         _ bytes: [UInt8], cuts: [Int], limits: ParserLimits = ParserLimits(), bodyLimit: Int = 1000,
         visit: (RequestHead, [UInt8]) -> Void = { _, _ in }

@@ -1,16 +1,16 @@
 import Glibc
 import System
 
-/// An origin on loopback that sends any bytes as the answers to requests, and a right response to those of `/good`.
+/// An origin on loopback that sends any bytes as responses to requests, and a correct response to `/good`.
 ///
-/// Each connection has a thread of its own, and is closed when no further request comes for some milliseconds.
+/// Each connection has its own thread, and closes after some milliseconds without a request.
 final class MutatedOrigin: Sendable {
     /// The port on 127.0.0.1.
     let port: Int
-    /// What is sent to the requests to come, one after another; then the connection is closed.
+    /// The responses to the next requests, in order; then the connection closes.
     let answers = Locked<[[UInt8]]>([])
 
-    /// The answer to `/good`.
+    /// The response to `/good`.
     static let good = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood".utf8)
 
     init?() {
@@ -43,7 +43,8 @@ final class MutatedOrigin: Sendable {
     }
 
     private static func serve(_ client: Int32, _ answers: Locked<[[UInt8]]>) {
-        // On a busy machine the first request comes some milliseconds after the connection. The client does not repeat it.
+        // On a busy machine, the first request may arrive milliseconds after the connection. The client does not repeat
+        // it.
         limitWaiting(for: client, to: timeval(tv_sec: 5, tv_usec: 0))
         var request: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -56,7 +57,7 @@ final class MutatedOrigin: Sendable {
             let answer = isGood ? good : answers.withLock { $0.isEmpty ? [] : $0.removeFirst() }
             request = []
             guard !answer.isEmpty, unsafe send(client, answer, answer.count, 0) == answer.count else { return }
-            // A client that waits for more than there is learns soon that no more comes.
+            // A client that waits for further bytes learns soon that there are none.
             limitWaiting(for: client, to: timeval(tv_sec: 0, tv_usec: 4_000))
         }
     }

@@ -1,8 +1,8 @@
 internal import HTTPCore
 
 extension Property {
-    /// Lines of `Name: value` are the conditional fields of a request. Fields that the order of RFC 9110 §13.2.2 passes over
-    /// must change nothing.
+    /// Lines of `Name: value` are the conditional fields of a request. Fields that the order of RFC 9110 §13.2.2 skips
+    /// must have no effect.
     func checkConditions(_ bytes: [UInt8]) throws(Violation) {
         var fields = Fields()
         for line in bytes.split(separator: 0x0A) {
@@ -17,7 +17,7 @@ extension Property {
                 try expect(EntityTagList(parsing: printed) == .tags(tags), "printed as \(printed)")
             }
         }
-        // One kind of representation for each input, the same for the same bytes: all six take six times as long.
+        // One kind of representation for each input, derived from its bytes: all six would take six times as long.
         let kind = Pieces.hash(bytes) % 6
         let date = kind < 3 ? HTTPDate(secondsSinceEpoch: 784_111_777) : nil
         let etag = kind % 3 == 0 ? nil : EntityTag(opaque: "a", isWeak: kind % 3 == 1)
@@ -27,7 +27,7 @@ extension Property {
     }
 }
 
-/// A representation of 100 bytes, and what asks for it.
+/// A representation of 100 bytes, and a request for it.
 private struct Conditions {
     let method: HTTPMethod
     let etag: EntityTag?

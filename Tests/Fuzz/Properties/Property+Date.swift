@@ -1,7 +1,7 @@
 internal import HTTPCore
 
 extension Property {
-    /// What is read is printed as it was written, or at least read again as the same moment.
+    /// A parsed date is written as it was, or at least parsed as the same time again.
     func checkDate(_ bytes: [UInt8]) throws(Violation) {
         let text = String(decoding: bytes, as: UTF8.self)
         let now = HTTPDate(secondsSinceEpoch: 1_795_000_000)
@@ -10,7 +10,8 @@ extension Property {
             let printed = date.description
             try expect(printed.utf8.count == 29, "printed as \(printed)")
             try expect(HTTPDate(parsing: printed) == date, "\(printed) is read as another moment")
-            // IMF-fixdate: all but the name of the day, which isn't compared, and a leap second, which is the next one.
+            // IMF-fixdate, except the name of the day, which is not compared, and a leap second, which is the next
+            // second.
             if bytes.count == 29, !text.contains(":60 ") {
                 try expectSame(String(printed.dropFirst(4)), String(text.dropFirst(4)), "printed and written")
             }

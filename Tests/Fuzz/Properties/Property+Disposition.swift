@@ -1,7 +1,7 @@
 internal import HTTPCore
 
 extension Property {
-    /// A name that was read can be written for others, in ASCII that splits no message, and comes back.
+    /// A parsed name can be written in ASCII without splitting the message, and survives a round trip.
     func checkDisposition(_ bytes: [UInt8]) throws(Violation) {
         let text = String(decoding: bytes, as: UTF8.self)
         if let disposition = ContentDisposition(parsing: text) {

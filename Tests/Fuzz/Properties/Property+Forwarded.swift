@@ -1,8 +1,8 @@
 internal import HTTPCore
 
 extension Property {
-    /// What was read can be written in one way, and comes back; what is appended to a list is read whatever stands before it, or nothing
-    /// is; a prefix keeps links where they are.
+    /// A parsed field can be written and survives a round trip; an appended element is read after any text or the text
+    /// is malformed; a prefix keeps the directory of links.
     func checkForwarded(_ bytes: [UInt8]) throws(Violation) {
         let text = String(decoding: bytes, as: UTF8.self)
         if let elements = ForwardedElement.list(parsing: text) {

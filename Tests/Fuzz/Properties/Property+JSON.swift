@@ -1,7 +1,7 @@
 internal import JSON
 
 extension Property {
-    /// What is read is the same when it is written and read again, and elements stand where it is said that they stand.
+    /// A parsed text is equal after writing and parsing again, and elements are at their reported offsets.
     func checkJSON(_ bytes: [UInt8]) throws(Violation) {
         do {
             let document = try JSONDocument(parsing: bytes)

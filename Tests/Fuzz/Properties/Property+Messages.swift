@@ -1,7 +1,7 @@
 internal import HTTPCore
 
 extension Property {
-    /// Limits so small that inputs of a few hundred bytes meet each of them.
+    /// Limits that inputs of a few hundred bytes reach.
     private static var smallLimits: ParserLimits {
         var limits = ParserLimits()
         limits.head = 256
@@ -14,7 +14,8 @@ extension Property {
         return limits
     }
 
-    /// What is read depends on the bytes, not on their pieces; a head is what its lines say, and is the same written again.
+    /// The result depends on the bytes, not on their division; a head equals its lines, and is equal when written
+    /// again.
     func checkRequests(_ bytes: [UInt8]) throws(Violation) {
         for limits in [ParserLimits(), Self.smallLimits] {
             var heads: [(head: RequestHead, bytes: [UInt8])] = []
@@ -33,12 +34,12 @@ extension Property {
         }
     }
 
-    /// How many fields a head may hold beyond those that were sent: HTTP/1.0 may leave out the Host that an absolute-form says.
+    /// The number of fields beyond the sent ones: HTTP/1.0 may omit the Host that an absolute form names.
     private func madeFields(_ head: borrowing RequestHead) -> Int {
         head.target.form == .absolute && head.version == .http10 ? 1 : 0
     }
 
-    /// A second reading of a head that was accepted: by lines, and by the first colon of each.
+    /// A second reading of an accepted head: by lines, and by the first colon of each.
     private func checkLines(_ head: borrowing RequestHead, _ bytes: [UInt8]) throws(Violation) {
         var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).map { Array($0) }
         try expect(lines.popLast()?.isEmpty == true, "the head doesn't end with a line's end")
@@ -57,7 +58,7 @@ extension Property {
             let value = String(decoding: line[colon...].dropFirst(), as: UTF8.self)
             return String(decoding: line[..<colon], as: UTF8.self) + ":" + trimmed(value)
         }
-        // Bytes that aren't UTF-8 are read in another way; what they are doesn't matter here.
+        // Bytes that are not UTF-8 are read differently; their value has no effect here.
         guard expected.allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } }) else { return }
         try expectSame(fields, expected, "fields")
     }
@@ -68,7 +69,7 @@ extension Property {
         return String(decoding: start.reversed().drop(while: isSpace).reversed(), as: UTF8.self)
     }
 
-    /// What a smuggled request would need.
+    /// The conditions of a smuggled request.
     private func checkFraming(_ head: borrowing RequestHead) throws(Violation) {
         let lengths = head.fields.values(.contentLength)
         let codings = head.fields.values(.transferEncoding)
@@ -92,7 +93,7 @@ extension Property {
         ResponseEncoder.encodeHeadEnd(into: &bytes)
         let fields = head.fields
         var again: Fields?
-        // The Host that an absolute-form replaces is of any length, and may be one more field.
+        // The Host that an absolute form replaces has any length, and may be one more field.
         var limits = ParserLimits()
         limits.head *= 2
         limits.fields += madeFields(head)
@@ -102,7 +103,7 @@ extension Property {
 }
 
 extension Property {
-    /// What a body decodes to depends on the bytes alone, stays within its limit, and is what a reading by lines finds.
+    /// The decoded body depends on the bytes only, stays within its limit, and equals a reading by lines.
     func checkChunked(_ bytes: [UInt8]) throws(Violation) {
         for (limits, maximum) in [(ParserLimits(), 1000), (Self.smallLimits, 20)] {
             let whole = BodyReading(bytes, cuts: [], limits: limits, maximum: maximum)
@@ -125,7 +126,7 @@ extension Property {
         }
     }
 
-    /// A second reading of a body that was accepted, as simple as can be.
+    /// A second, simple reading of an accepted body.
     private func byLines(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var rest = bytes
         var body: [UInt8] = []
@@ -140,7 +141,7 @@ extension Property {
     }
 }
 
-/// What a chunked body is decoded to.
+/// The decoded chunks of a body.
 private struct BodyReading: Equatable {
     var body: [UInt8] = []
     var consumed = 0
@@ -159,7 +160,7 @@ private struct BodyReading: Equatable {
                 start = cut
             } catch {
                 self.error = error
-                // How much of the last piece was good isn't told.
+                // The number of good bytes in the last piece is unknown.
                 body = []
                 consumed = 0
                 return

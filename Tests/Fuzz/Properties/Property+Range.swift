@@ -1,7 +1,7 @@
 internal import HTTPCore
 
 extension Property {
-    /// Parts are within the representation, apart from each other, and cover what a byte-by-byte reading of the field does.
+    /// Ranges are within the representation, separate, and equal to a byte-by-byte reading of the field.
     func checkRanges(_ bytes: [UInt8]) throws(Violation) {
         let text = String(decoding: bytes, as: UTF8.self)
         for length in [0, 1, 10, 300, Int64.max] {
@@ -22,7 +22,7 @@ extension Property {
     }
 }
 
-/// The bytes of a representation that a Range field asks for.
+/// The bytes of a representation that a Range field requests.
 private enum Coverage: Equatable {
     case ignored
     case bytes(Set<Int>)

@@ -4,10 +4,10 @@ internal import HTTPCore
 internal import System
 
 extension Property {
-    /// Responses of an origin, each up to a NUL, which the client of the product reads over real connections. The transfer ends, and a
-    /// request after it gets its own response, whatever the connection has brought before.
+    /// Responses of an origin, each up to a NUL, which the product's client reads over real connections. The transfer
+    /// ends, and a later request gets its own response, despite the earlier bytes of the connection.
     func checkResponses(_ bytes: [UInt8]) throws(Violation) {
-        // Without two slashes no redirect leads to another host.
+        // Without two slashes, no redirect leads to another host.
         if zip(bytes, bytes.dropFirst()).contains(where: { $0 == UInt8(ascii: "/") && $1 == $0 }) { return }
         guard let (origin, client) = Self.connection else { throw Violation("there is no socket to listen on") }
         let answers = bytes.split(separator: 0, maxSplits: 7).map(Array.init)
@@ -33,11 +33,11 @@ extension Property {
         return (origin, client)
     }()
 
-    /// The body of a response, or why there is none; `nil` if the transfer does not end within its limits.
+    /// The body of a response, or its error; `nil` if the transfer does not end within its limits.
     private func fetch(_ path: String, from origin: MutatedOrigin, by client: HTTPClient) -> Result<[UInt8], ClientError>? {
         guard let url = HTTPURL("http://127.0.0.1:\(origin.port)\(path)") else { return nil }
         var request = ClientRequest(url: url)
-        // What the origin leaves out is waited for in vain.
+        // Bytes that the origin omits never arrive.
         request.headTimeout = .milliseconds(20)
         request.totalTimeout = .milliseconds(path == "/" ? 40 : 5_000)
         if path != "/" { request.headTimeout = .seconds(5) }
@@ -47,7 +47,7 @@ extension Property {
     }
 }
 
-/// Gathers a body for a thread that waits for it.
+/// Collects a body for a waiting thread.
 private final class BodySink: TransferSink {
     private let body = Locked<[UInt8]>([])
     private let end = Locked<Result<[UInt8], ClientError>?>(nil)
@@ -66,7 +66,7 @@ private final class BodySink: TransferSink {
         end.withLock { $0 = outcome.map { _ in body } }
     }
 
-    /// Waits for ten seconds at most.
+    /// Waits for at most ten seconds.
     func wait() -> Result<[UInt8], ClientError>? {
         for _ in 0..<100_000 {
             if let end = end.withLock({ $0 }) { return end }

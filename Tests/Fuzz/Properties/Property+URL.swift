@@ -8,7 +8,7 @@ extension Property {
         if let url = HTTPURL(text) { try check(url) }
         if let base = HTTPURL("http://u:p@base.example:81/a/b;c?d"), let url = base.resolving(text) {
             try check(url)
-            // RFC 3986 §5.2.2: what has an authority of its own inherits nothing of the base's.
+            // RFC 3986 §5.2.2: a reference with its own authority inherits nothing from the base.
             try expect(
                 url.userInfo == nil || url.userInfo != base.userInfo || url.host == base.host || text.contains("u:p@"),
                 "a password given to \(url.host)")
@@ -35,7 +35,7 @@ extension Property {
         guard let items = try? target.queryItems() else { return }
         let written = PercentEncoding.encodeForm(items)
         let again = try? RequestTarget("/?" + written).queryItems()
-        // An item with neither name nor value is `=`, which comes back as one.
+        // An item with neither name nor value is written as `=`, and survives a round trip.
         try expect(again == items, "query items written as \(written) are \(String(describing: again))")
     }
 
@@ -46,7 +46,7 @@ extension Property {
         try expect(url.path.utf8.first == 0x2F, "path \(url.path)")
         try expect(!url.host.isEmpty && url.host.utf8.count <= 254, "a host of \(url.host.utf8.count) bytes")
         try expect(url.host.utf8.allSatisfy { !(0x41...0x5A).contains($0) }, "host \(url.host)")
-        // What is asked for is what the URL says, and no more: the target and host of a request for it are read as such.
+        // A request for a URL has exactly its target and host, which are read as such.
         let target = url.path + (url.query.map { "?\($0)" } ?? "")
         let request = Array("GET \(target) HTTP/1.1\r\nHost: \(url.authority)\r\n\r\n".utf8)
         var isAsked = false

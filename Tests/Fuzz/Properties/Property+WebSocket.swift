@@ -1,8 +1,8 @@
 internal import HTTPCore
 
 extension Property {
-    /// What comes over a WebSocket depends on the bytes, not on their pieces, stays within its limit, and is what a reading frame by frame
-    /// finds; what a server writes of it is read as the same.
+    /// The result of a WebSocket's bytes does not depend on their division, stays within its limit, and equals a
+    /// reading frame by frame; the frames that a server writes of it are read equally.
     func checkFrames(_ bytes: [UInt8]) throws(Violation) {
         for limit in [1 << 20, 20] {
             let whole = FrameReading(bytes, cuts: [], limit: limit)
@@ -46,7 +46,7 @@ extension Property {
     }
 }
 
-/// What is read of a client's bytes.
+/// The result of a client's bytes.
 private struct FrameReading: Equatable {
     var events: [WebSocketParser.Event] = []
     var error: WebSocketError?
@@ -69,10 +69,10 @@ private struct FrameReading: Equatable {
     }
 }
 
-/// A second reading, as simple as can be: RFC 6455 §5.2 taken literally, of bytes that are all there.
+/// A second, simple reading: RFC 6455 §5.2 taken literally, with all bytes present.
 private struct SimpleFrames {
     var events: [WebSocketParser.Event] = []
-    /// Nothing is wrong with what is there.
+    /// The present bytes are valid.
     var isSound = true
 
     init(_ bytes: [UInt8]) {
@@ -106,7 +106,7 @@ private struct SimpleFrames {
     private struct Frame {
         var opcode: UInt8
         var isFinal: Bool
-        /// Reserved bits, mask and length are as they must be.
+        /// Reserved bits, mask and length are valid.
         var isRegular: Bool
         var payload: [UInt8]
     }

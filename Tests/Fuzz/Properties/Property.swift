@@ -1,7 +1,7 @@
-/// A parser that strangers' bytes reach, with what must hold whatever those bytes are.
+/// A parser that receives untrusted bytes, and the properties that must hold for all bytes.
 ///
-/// That it answers at all, and never traps, is checked by calling it. ``check(_:)`` compares what it answers with a second,
-/// simpler reading of the same bytes, with what it says of the same bytes in other pieces, or with what it wrote itself.
+/// A call checks that the parser returns without a trap. ``check(_:)`` compares the result with a second, simpler
+/// reading of the same bytes, with the result of another division, or with text that the parser wrote itself.
 public enum Property: String, CaseIterable, Sendable {
     /// A stream of requests with chunked bodies.
     case request
@@ -21,12 +21,12 @@ public enum Property: String, CaseIterable, Sendable {
     case json
     /// Forwarded, the members of X-Forwarded-For, and prefixes of paths.
     case forwarded
-    /// What a client sends over a WebSocket.
+    /// A client's bytes on a WebSocket.
     case websocket
     /// Responses that the HTTP client reads from a connection.
     case responses
 
-    /// Throws if something doesn't hold of these bytes.
+    /// Throws if a property does not hold for these bytes.
     public func check(_ bytes: [UInt8]) throws(Violation) {
         switch self {
         case .request: try checkRequests(bytes)

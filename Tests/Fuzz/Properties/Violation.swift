@@ -1,6 +1,6 @@
-/// What must hold of every input and doesn't of one.
+/// A violation of a property by an input.
 public struct Violation: Error, Sendable, CustomStringConvertible {
-    /// What was expected, and what came instead.
+    /// The expected and the actual result.
     public let description: String
 
     init(_ description: String) {

@@ -5,17 +5,17 @@ import Testing
 /// Limits that change while transfers run, in a simulated time.
 @Suite("Changing speed limits")
 struct SpeedGateTests {
-    /// Downloads of one or several connections each under one common limit, on a link of their own.
+    /// Downloads with one or several connections each under a common limit, on their own link.
     struct Scene {
         static let tick: Duration = .milliseconds(5)
 
         let shared: SpeedLimiter
         let own: [SpeedLimiter]
         var gates: [SpeedGate]
-        /// Bytes that each connection can bring in a tick.
+        /// The maximum bytes of each connection per tick.
         let perTick: Int
         var now = ContinuousClock.now
-        /// Bytes of each tick, by connection.
+        /// The bytes of each tick by connection.
         var history: [[Int]] = []
 
         init(downloads: Int, connections: Int = 1, limit: Int64, ownLimit: Int64 = 0, linkPerConnection: Int = 2_500_000) {
@@ -32,7 +32,7 @@ struct SpeedGateTests {
                 now += Self.tick
                 var passed = Array(repeating: 0, count: gates.count)
                 for offset in gates.indices {
-                    // Another one comes first each time.
+                    // Another connection is first each time.
                     let index = (offset + step) % gates.count
                     while passed[index] < perTick {
                         let count = min(gates[index].allowance { now }, perTick - passed[index])
@@ -48,7 +48,7 @@ struct SpeedGateTests {
         mutating func set(_ limit: Int64) { shared.setLimit(bytesPerSecond: limit, now: now) }
         mutating func setOwn(_ limit: Int64) { for limiter in own { limiter.setLimit(bytesPerSecond: limit, now: now) } }
 
-        /// The most bytes of any window of that length since a tick.
+        /// The maximum bytes of any window of that length since a tick.
         func most(in window: Duration, since tick: Int) -> Int {
             let sums = history[tick...].map { $0.reduce(0, +) }
             let length = Int(window / Self.tick)
@@ -62,7 +62,7 @@ struct SpeedGateTests {
             return most
         }
 
-        /// The longest time that any connection got nothing since a tick.
+        /// The maximum time without bytes of a connection since a tick.
         func longestSilence(since tick: Int) -> Duration {
             var longest = 0
             for index in gates.indices {
@@ -118,7 +118,7 @@ struct SpeedGateTests {
     func bothLimits() {
         var scene = Scene(downloads: 8, connections: 2, limit: 20_000_000, ownLimit: 1_000_000)
         scene.run(for: .seconds(1))
-        // The common one becomes the narrower one: amounts that the own one has granted are too large for it.
+        // The common limit becomes the lower one: amounts that the own limit granted are too large for it.
         var change = scene.history.count
         scene.set(40_000)
         scene.run(for: .seconds(8))

@@ -3,12 +3,13 @@ import HTTPCore
 import TestSupport
 import Testing
 
-/// Speed limits over real connections. Bounds are on what may not have come yet, never on how fast a machine has to be.
+/// Speed limits over real connections. Bounds apply to bytes that must not have arrived yet, never to the speed of the
+/// machine.
 @Suite(.timeLimit(.minutes(3)))
 struct SpeedLimitTests {
     static let size = 16 << 20
 
-    /// Counts bytes of several transfers, and notes when there were ever more than the limit had earned by then.
+    /// Counts bytes of several transfers, and records an excess over the limit at any time.
     final class MeteringSink: TransferSink {
         struct Record {
             var bytes = 0
@@ -93,7 +94,7 @@ struct SpeedLimitTests {
         var request = try ClientRequest(origin)
         request.speedLimiters = [limiter]
         let sink = RecordingSink(bytes: { _ in
-            // One byte in a hundred seconds on: whatever has come by now is nearly all that comes.
+            // One byte in a hundred seconds from here on: the bytes so far are nearly all.
             limiter.setLimit(bytesPerSecond: 1)
             return .proceed
         })
@@ -118,7 +119,7 @@ struct SpeedLimitTests {
         }
         let client = try HTTPClient()
         var request = try ClientRequest(origin)
-        // One byte at a time, a tenth of a second apart, where ten in a tenth of a second are wanted.
+        // One byte at a time, a tenth of a second apart; the limit requires ten bytes per tenth of a second.
         request.lowSpeedLimit = (100, .milliseconds(100))
         request.speedLimiters = [SpeedLimiter(bytesPerSecond: 10), SpeedLimiter(bytesPerSecond: 150)]
         let limiter = request.speedLimiters[0]

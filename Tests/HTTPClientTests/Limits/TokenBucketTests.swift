@@ -6,7 +6,7 @@ import Testing
 struct TokenBucketTests {
     static let start = ContinuousClock.now
 
-    /// A bucket and transfers that want all they can get from it, in a simulated time.
+    /// A bucket and transfers with unlimited demand in simulated time.
     struct Simulation {
         var bucket: TokenBucket
         var now = TokenBucketTests.start
@@ -17,7 +17,7 @@ struct TokenBucketTests {
             bucket = TokenBucket(bytesPerSecond: rate, now: now)
         }
 
-        /// Lets transfers take turns; `lateness` is how late each wakes.
+        /// Lets transfers reserve in turn; `lateness` is the delay of each wake-up.
         mutating func run(_ transfers: Range<Int>, for duration: Duration, lateness: Duration = .zero) {
             let end = now + duration
             for transfer in transfers { waiting.append((transfer, bucket.reserve(bucket.turnSize, now: now))) }
@@ -28,7 +28,7 @@ struct TokenBucketTests {
                     if due < first?.due ?? end { first = (index, due) }
                 }
                 guard let first else { break }
-                // What is due already is not waited for.
+                // Due reservations do not wait.
                 if first.due > now { now = min(end, first.due + lateness) }
                 let entry = waiting.remove(at: first.index)
                 _ = bucket.take(entry.turn, now: now)
@@ -54,7 +54,8 @@ struct TokenBucketTests {
         #expect(Double(simulation.total) >= expected * 0.95)
     }
 
-    @Test("A late wake-up does not reduce the speed", arguments: [Duration.milliseconds(1), .milliseconds(20), .milliseconds(100)])
+    @Test(
+        "A late wake-up does not reduce the speed", arguments: [Duration.milliseconds(1), .milliseconds(20), .milliseconds(100)])
     func wakingLateCostsNoSpeed(lateness: Duration) {
         var simulation = Simulation(rate: 1 << 20)
         simulation.run(0..<1, for: .seconds(5), lateness: lateness)
@@ -100,7 +101,7 @@ struct TokenBucketTests {
         let change = start + .seconds(10)
         bucket.setRate(after, now: change)
         for turn in old { bucket.giveBack(turn.count, of: turn, now: change) }
-        // A fifth of a second's worth is saved at most.
+        // At most a fifth of a second is saved.
         let turn = bucket.reserve(15_000, now: change)
         let due = bucket.due(turn, now: change) ?? change
         #expect(due >= change + .milliseconds(90) && due <= change + .milliseconds(300))

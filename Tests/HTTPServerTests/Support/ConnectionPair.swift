@@ -5,7 +5,7 @@ import System
 import TestSupport
 import Testing
 
-/// A connection over a socket pair, without a loop: what it reads and writes is real, and the time is the test's.
+/// A connection over a socket pair without a loop: input and output are real, and the time is simulated.
 final class ConnectionPair {
     var connection: Connection
     var loop: LoopContext
@@ -46,7 +46,7 @@ final class ConnectionPair {
         address.sin_port = UInt16(listener.address.port).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let client = socket(AF_INET, type, 0)
-        // Small buffers that don't grow: what is on its way is little beside what is counted.
+        // Small fixed buffers: bytes in transit are few beside the counted ones.
         try limit(SO_RCVBUF, of: client)
         let connected = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -72,7 +72,7 @@ final class ConnectionPair {
 
     deinit { Glibc.close(client) }
 
-    /// How much the kernel takes for the client beyond what is on its way, in bytes; 0: as much as it sees fit.
+    /// The kernel's buffer for the client beyond bytes in transit, in bytes; 0 for its default.
     var unsentLimit: Int {
         var limit: Int32 = -1
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -80,7 +80,8 @@ final class ConnectionPair {
         return Int(limit)
     }
 
-    /// Waits until the client can read or the server can write, and lets them: returns how much the client has read.
+    /// Waits until the client can read or the server can write, lets both proceed, and returns the number of bytes that
+    /// the client has read.
     func exchange() throws -> Int {
         var waiting = [
             pollfd(fd: client, events: Int16(POLLIN), revents: 0),
@@ -100,7 +101,7 @@ final class ConnectionPair {
 
     func receive(_ text: String) { receive(Array(text.utf8)) }
 
-    /// The client sends bytes; only as many as there is room for, if that is allowed.
+    /// Sends bytes from the client; only those that fit, if that is allowed.
     func receive(_ bytes: [UInt8], allowsShort: Bool = false) {
         let count = unsafe write(client, bytes, bytes.count)
         #expect(count == bytes.count || allowsShort)
@@ -120,19 +121,19 @@ final class ConnectionPair {
         connection.turn(&loop)
     }
 
-    /// Both may be: what is is seen.
+    /// Both may be ready; the ready ones are handled.
     func becomeReady() {
         connection.isReadable = true
         becomeWritable()
     }
 
-    /// Whether there is room for what a client sends.
+    /// Whether the client's bytes have room.
     var canReceive: Bool {
         var waiting = pollfd(fd: client, events: Int16(POLLOUT), revents: 0)
         return unsafe poll(&waiting, 1, 0) == 1 && waiting.revents & Int16(POLLOUT) != 0
     }
 
-    /// What the connection holds for a client, in bytes.
+    /// The bytes that the connection holds for a client.
     var heldOutput: Int {
         guard case .webSocket(let webSocket) = connection.source else { return connection.pendingOutput }
         return connection.pendingOutput + webSocket.queuedBytes + webSocket.controls.count
@@ -143,7 +144,7 @@ final class ConnectionPair {
         connection.close(&loop)
     }
 
-    /// Something has been left for the connection to send.
+    /// Output is left for the connection to send.
     func wake() {
         connection.wake(&loop)
     }
@@ -157,7 +158,7 @@ final class ConnectionPair {
         connection.stop(&loop)
     }
 
-    /// Reads up to so many bytes of what has been sent; the rest stays with the kernel.
+    /// Reads up to this number of sent bytes; the others stay in the kernel.
     func read(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let got = unsafe recv(client, &bytes, count, 0)

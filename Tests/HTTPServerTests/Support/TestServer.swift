@@ -4,7 +4,7 @@ import HTTPServer
 import Synchronization
 import TestSupport
 
-/// An application made of a closure.
+/// An application from a closure.
 struct TestApplication: Application {
     var handler: @Sendable (borrowing Request, inout Response) -> Handling
     var decision: @Sendable (borrowing Request, inout Response) -> BodyDecision = { _, _ in .read }
@@ -27,7 +27,7 @@ struct TestApplication: Application {
     }
 }
 
-/// Runs blocking code on a thread of its own: the few threads of Swift's pool are for the server's tasks.
+/// Runs blocking code on its own thread: Swift's pool has few threads, which the server's tasks use.
 func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
         Foundation.Thread.detachNewThread {
@@ -60,7 +60,7 @@ func withServer<Value: Sendable>(
     return try result.get()
 }
 
-/// A handler that answers with method, target and body.
+/// A handler that responds with method, target and body.
 func echo(_ request: borrowing Request, _ response: inout Response) -> Handling {
     response.fields.append(.contentType, "text/plain")
     response.body.append(contentsOf: "\(request.head.method) ".utf8)
@@ -70,14 +70,14 @@ func echo(_ request: borrowing Request, _ response: inout Response) -> Handling 
     return .ready
 }
 
-/// A handler that answers as ``echo`` does, but to `/busy` with a stream that says one line and never ends.
+/// A handler that responds as ``echo``, but to `/busy` with a stream of one line without an end.
 func echoOrWait(_ request: borrowing Request, _ response: inout Response) -> Handling {
     guard request.head.target.rawPath.elementsEqual("/busy".utf8) else { return echo(request, &response) }
     response.content = .stream(OneLineStream(), length: nil)
     return .ready
 }
 
-/// Says `here` and waits for ever.
+/// Sends `here` and waits forever.
 private final class OneLineStream: BodyStream {
     private let isSaid = Atomic<Bool>(false)
 
@@ -92,7 +92,7 @@ private final class OneLineStream: BodyStream {
     func closed() {}
 }
 
-/// A connection that is being answered, and stays so: ``echoOrWait`` has begun.
+/// A connection whose response continues: ``echoOrWait`` has begun.
 func busyConnection(_ port: Int) throws -> TestConnection {
     let client = try TestConnection(port)
     try client.send("GET /busy HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -100,7 +100,7 @@ func busyConnection(_ port: Int) throws -> TestConnection {
     return client
 }
 
-/// A value that threads hand to each other, and can wait for.
+/// A value that threads share and can wait for.
 final class Box<Value: Sendable>: Sendable {
     private let condition = NSCondition()
     private let value: Mutex<Value>
@@ -118,7 +118,7 @@ final class Box<Value: Sendable>: Sendable {
         condition.unlock()
     }
 
-    /// Waits until the value is as wanted; false after ten seconds.
+    /// Waits until the value satisfies the condition; false after ten seconds.
     func wait(until isWanted: (Value) -> Bool) -> Bool {
         let limit = Date(timeIntervalSinceNow: 90)
         condition.lock()
@@ -129,7 +129,7 @@ final class Box<Value: Sendable>: Sendable {
         return true
     }
 
-    /// The same for tasks, without holding one of the pool's threads.
+    /// The same for tasks, without blocking a thread of the pool.
     func reaches(_ isWanted: @escaping @Sendable (Value) -> Bool) async -> Bool {
         (try? await onThread { self.wait(until: isWanted) }) ?? false
     }

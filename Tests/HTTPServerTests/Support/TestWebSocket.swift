@@ -3,7 +3,7 @@ import HTTPServer
 import Synchronization
 import TestSupport
 
-/// A handler that notes what happens to it, and answers as it is told.
+/// A handler that records its calls, and responds as configured.
 final class TestWebSocket: WebSocketHandler {
     struct State: Sendable {
         var opened = 0
@@ -19,7 +19,7 @@ final class TestWebSocket: WebSocketHandler {
         self.answer = answer
     }
 
-    /// Answers with the message.
+    /// Responds with the message.
     static let echo: @Sendable (WebSocketMessage, WebSocket) -> WebSocketAnswer = { message, _ in
         .ready(message.kind == .text ? OutgoingMessage(text: message.bytes) : OutgoingMessage(binary: message.bytes))
     }
@@ -41,7 +41,8 @@ final class TestWebSocket: WebSocketHandler {
     }
 }
 
-/// A handler of requests that opens WebSockets, each with the next of those; and refuses what is no handshake with the reason.
+/// A handler of requests that opens WebSockets, each with the next handler, and refuses an invalid handshake with the
+/// reason.
 func opening(
     _ make: @escaping @Sendable () -> TestWebSocket = { TestWebSocket() }, permit: Permit? = nil
 ) -> @Sendable (borrowing Request, inout Response) -> Handling {

@@ -24,7 +24,7 @@ extension RunningService {
         return try #require(response.json["result"], "\(method): \(response.text)")
     }
 
-    /// The message of the error that a call ends in.
+    /// The message of a call's error.
     func refusal(_ method: String, _ parameters: String = "", secret: String? = nil) async throws -> String {
         let response = try await rpc(method, parameters, secret: secret)
         #expect(response.status == 400)
@@ -38,7 +38,7 @@ extension RunningService {
         return try #require(gid.string)
     }
 
-    /// Asks for the status until it is this.
+    /// Requests the status until it has this value.
     func status(_ status: String, of gid: String, secret: String? = nil) async throws -> JSONValue {
         while true {
             let told = try await result("aria2.tellStatus", #""\#(gid)""#, secret: secret)
@@ -51,7 +51,7 @@ extension RunningService {
 
 @Suite("aria2's methods over HTTP", .timeLimit(.minutes(3)))
 struct Aria2RouteTests {
-    /// Slow enough that it does not end while a test looks at it.
+    /// Slow enough not to end while a test observes it.
     private static let slow = "/entity?size=50000000&pace=20000"
 
     @Test("Adds a download, reports it, and stores its file; REST returns the same one")
@@ -68,7 +68,7 @@ struct Aria2RouteTests {
             #expect(try Data(contentsOf: URL(filePath: path)).count == 3_000_000)
             let listed = try await running.send("GET", "/downloads").json["items"]?.array
             #expect(listed?.first?["filename"]?.string == "a.bin")
-            // And the other way round.
+            // And in the opposite direction.
             let id = try await running.add("/entity?size=10")
             try await running.complete(id)
             let stopped = try await running.result("aria2.tellStopped", "-1,1,[\"gid\",\"status\"]").array
@@ -106,7 +106,7 @@ struct Aria2RouteTests {
                 #expect(try await told("tellStatus", keys) == used)
             }
             #expect(try await told("getFiles") == used)
-            // Removed, it had been tried all the same.
+            // After its removal, it was tried anyway.
             let slow = try await running.addURI("/entity?size=1000000&pace=1000")
             while try await running.result("aria2.tellStatus", #""\#(slow)",["completedLength"]"#)["completedLength"]?.string
                 == "0"
@@ -151,7 +151,7 @@ struct Aria2RouteTests {
             #expect(try await list("aria2.tellWaiting", #"0,1,["gid"]"#) == [paused])
             let statistics = try await running.result("aria2.getGlobalStat")
             #expect(["numActive", "numWaiting", "numStopped"].map { statistics[$0]?.string } == ["1", "2", "0"])
-            // Any unique prefix, in any case.
+            // Any unique prefix in any case.
             #expect(try await running.result("aria2.tellStatus", #""00000000000000A",["gid"]"#)["gid"]?.string == gid)
             #expect(try await running.refusal("aria2.tellStatus", #""zz""#) == "Invalid GID zz")
             #expect(
@@ -203,7 +203,7 @@ struct Aria2RouteTests {
             #expect(told["split"]?.string == "2" && told["out"]?.string == "o.bin" && told["max-download-limit"]?.string == "0")
             #expect(told["dir"]?.string?.hasSuffix("/files") == true)
             #expect(!response.text.contains("s3cret"))
-            // A client tries again with every option that it was told.
+            // A client repeats a download with every reported option.
             let again = try await running.rpc(
                 "aria2.addUri",
                 #"["\#(running.upstreamURL)/entity?size=10"],\#(String(decoding: told.serialized(), as: UTF8.self))"#)

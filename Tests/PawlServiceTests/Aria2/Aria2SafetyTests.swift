@@ -12,7 +12,7 @@ import Testing
 struct Aria2SafetyTests {
     private static let tokens = "ops full full-s3cret\nboard read read-s3cret\nprometheus metrics metrics-s3cret\n"
 
-    /// A service with a token of each scope, and what it logged.
+    /// A service with a token of each scope, and its log.
     private func serve(
         _ configure: (inout Configuration) -> Void = { _ in }, _ body: (RunningService) async throws -> Void
     ) async throws -> [JSONValue] {
@@ -41,7 +41,7 @@ struct Aria2SafetyTests {
                 }
             }
             #expect(try await running.refusal("aria2.nope", secret: "full-s3cret") == "No such method: aria2.nope")
-            // In a multicall each call has its own.
+            // Each call of a multicall has its own secret.
             let calls = #"[{"methodName":"aria2.getVersion"},{"methodName":"aria2.getVersion","params":["token:full-s3cret"]}]"#
             let results = try await running.result("system.multicall", calls).array
             #expect(results?.first?["message"]?.string == "Unauthorized")
@@ -104,7 +104,7 @@ struct Aria2SafetyTests {
                 #expect(ContinuousClock.now - begun >= .seconds(1))
                 #expect(response.text == #"{"id":\#(id),"jsonrpc":"2.0","error":{"code":1,"message":"Unauthorized"}}"#)
             }
-            // With one right secret each call is judged by itself.
+            // With one right secret, each call is authorised separately.
             let right = #"{"id":2,"method":"aria2.getVersion","params":["token:full-s3cret"]}"#
             let mixed = try await running.send("POST", "/jsonrpc", body: Array("[\(right),\(batch("1", 100).dropFirst())".utf8))
             #expect(mixed.text.components(separatedBy: "Invalid Request").count == 101)

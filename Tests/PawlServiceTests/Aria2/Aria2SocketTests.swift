@@ -35,14 +35,14 @@ private final class RPCConnection {
 
     func isQuiet() -> Bool { connection.isQuiet(milliseconds: 200) }
 
-    /// The code of the close frame that comes next.
+    /// The code of the next close frame.
     func closeCode() throws -> Int {
         let head = try connection.take(2)
         guard head[0] == 0x88, head[1] >= 2 else { throw TestConnection.Failure.malformed("\(head)") }
         return try connection.take(Int(head[1])).prefix(2).reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// The next notification, as `Start 00000000000000ab`; messages of calls are passed over.
+    /// The next notification, as `Start 00000000000000ab`; responses to calls are skipped.
     func notification() throws -> String {
         while true {
             let message = try next()

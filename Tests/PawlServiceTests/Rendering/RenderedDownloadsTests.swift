@@ -18,7 +18,7 @@ struct RenderedDownloadsTests {
         index.publish(download, counters: counters)
     }
 
-    /// What a response shows now, and whether that was written for another one.
+    /// The current response, and whether it was rendered for an earlier one.
     private func shown(_ id: UInt128) throws -> (bytes: [UInt8], etag: EntityTag, wasKept: Bool) {
         let id = DownloadID(value: id)
         let wasKept = rendered.rendering(of: try #require(index.version(of: id))) != nil

@@ -14,7 +14,7 @@ struct DocumentTests {
             separator: "\n", omittingEmptySubsequences: false)
     }
 
-    /// The paths and their methods, by the indentation they stand at.
+    /// The paths and their methods, by their indentation.
     private func documented() -> [String: Set<String>] {
         var paths: [String: Set<String>] = [:]
         var path = ""
@@ -62,7 +62,7 @@ struct DocumentTests {
             #expect(String(code.status.code) == match.3)
         }
         #expect(codes.count > 15)
-        // A schema without an example would stand on one line.
+        // A schema without an example fits on one line.
         #expect(!text.contains("application/problem+json: { schema"))
         #expect(text.split(separator: "application/problem+json:").dropFirst().allSatisfy { $0.prefix(200).contains("example:") })
     }

@@ -232,7 +232,7 @@ struct DownloadRouteTests {
 
             let name = try #require(try await running.send("GET", "/downloads/\(id)").json["filename"]?.string)
             let place = running.directory.path + "/files/" + name
-            // What somebody writes to is another file, and so is what else gets its name: neither is what was downloaded.
+            // A written file is another file, and so is a replacement of the same name: neither is the downloaded one.
             let secret = running.directory.path + "/secret"
             try Data(content).write(to: URL(filePath: secret))
             for change in [Array("shorter".utf8), content.map { ~$0 }, nil] {
@@ -245,7 +245,7 @@ struct DownloadRouteTests {
                 #expect(try await running.send("GET", path).status == 404)
                 #expect(try await running.send("GET", "/downloads/\(id)").json["fileMissing"]?.bool == true)
             }
-            // The same bytes again are the same file, as after a backup is restored.
+            // The same bytes again are the same file, as after a restored backup.
             try FileManager.default.removeItem(atPath: place)
             try Data(content).write(to: URL(filePath: place))
             for _ in 1...2 {
@@ -256,7 +256,7 @@ struct DownloadRouteTests {
             let gone = try await running.send("GET", "/downloads/\(id)").json
             try FileManager.default.removeItem(atPath: place)
             #expect(try await running.send("GET", path).status == 404)
-            // A request for it is no longer answered with what cannot be had.
+            // Requests are no longer redirected to a missing file.
             let url = try #require(gone["url"]?.string)
             let again = try await running.send("POST", "/downloads", json: #"{"url":"\#(url)"}"#)
             #expect(again.status == 201)

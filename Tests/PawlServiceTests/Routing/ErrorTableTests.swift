@@ -7,10 +7,10 @@ import Testing
 
 @testable import PawlService
 
-/// The contract's errors, each on each route and method that it can meet.
+/// The contract's errors on each possible route and method.
 @Suite("Every route, method and error", .timeLimit(.minutes(5)))
 struct ErrorTableTests {
-    /// Something that can be asked for.
+    /// An operation that can be requested.
     struct Operation: Sendable, CustomStringConvertible {
         let endpoint: Endpoint
         let method: String
@@ -23,7 +23,7 @@ struct ErrorTableTests {
 
         var description: String { "\(method) \(endpoint.path)" }
         var changes: Bool { method != "GET" && method != "HEAD" }
-        /// Whether its body is a JSON object that says what to do.
+        /// Whether its body is a JSON object with instructions.
         var takesBody: Bool {
             switch endpoint.path {
             case "/downloads", "/downloads/batch": method == "POST"
@@ -32,14 +32,14 @@ struct ErrorTableTests {
             }
         }
 
-        /// Its path with something in it that is there.
+        /// Its path with an existing resource.
         func path(id: String) -> String {
             endpoint.path.replacing("{id}", with: id).replacing("{name}", with: "console.js")
                 .replacing("{code}", with: "not-found")
         }
     }
 
-    /// A request that is wrong in one thing.
+    /// A request with one mistake.
     struct Mistake: Sendable {
         let name: String
         let status: Int
@@ -47,12 +47,12 @@ struct ErrorTableTests {
         var query = ""
         var fields: [(String, String)] = []
         var body: String?
-        /// What the problem must name.
+        /// The part that the problem must name.
         var mention = ""
         let isPossible: @Sendable (Operation) -> Bool
 
         static let all: [Mistake] = [
-            // The start page ignores its query: links from elsewhere may carry one.
+            // The start page ignores its query, since links from other sites may have one.
             Mistake(name: "an unknown parameter", status: 400, code: "invalid-request", query: "?nonsense=1", mention: "nonsense")
             {
                 $0.endpoint.path != "/"
@@ -247,7 +247,7 @@ struct ErrorTableTests {
                 let answer = try await running.blocking { client in
                     while true {
                         while try client.send("GET", "/stats").status != 429 {}
-                        // However slow this is: at some time no second passes in between.
+                        // Even on a slow machine, some two requests are within a second.
                         let answer = try client.send(operation.method, path, fields: [("Origin", "https://a.example")])
                         if answer.status != 400 { return answer }
                     }
@@ -282,7 +282,7 @@ struct ErrorTableTests {
                 }
                 #expect(answer.status == status, "\(answer.text)")
                 #expect(answer.code == code)
-                // Of a head that cannot be read nobody knows whose page it is.
+                // The page of an unreadable head is unknown.
                 let isHeadKnown = ![414, 431, 400].contains(status)
                 #expect((answer["access-control-allow-origin"] == "https://friend.example") || !isHeadKnown, "\(status)")
             }

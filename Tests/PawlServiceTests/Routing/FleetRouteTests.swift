@@ -64,7 +64,7 @@ struct FleetRouteTests {
             }
         }
 
-        /// Lets nothing reach the database, nor come from there, until the returned function is called.
+        /// Stops all traffic to and from the database until the returned function is called.
         func freeze() async throws -> @Sendable () -> Void {
             let fleet = try #require(downloads.fleet)
             let isFrozen = Monitor(true)

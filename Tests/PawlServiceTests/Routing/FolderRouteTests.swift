@@ -19,7 +19,7 @@ struct FolderRouteTests {
             #expect(again.body == made.body)
             let other = body.replacingOccurrences(of: "live", with: "dead")
             #expect(try await running.send("POST", "/downloads", json: other, fields: [("Idempotency-Key", "one")]).status == 422)
-            // The URL decides what is a duplicate, as with a name.
+            // The URL decides about duplicates, as with a name.
             #expect(try await running.send("POST", "/downloads", json: other).json["folder"]?.string == "music/live")
 
             let id = try #require(made.json["id"]?.string)

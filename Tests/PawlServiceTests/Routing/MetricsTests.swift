@@ -56,7 +56,7 @@ struct MetricsTests {
         #expect(metrics.figures.droppedMirrors == 1)
 
         try await RunningService.with { running in
-            // The origin takes no messages there.
+            // The origin accepts no messages there.
             let id = try await running.add("/entity?size=1", #","webhook":"\#(running.upstreamURL)/nowhere""#)
             try await running.complete(id)
             var text = ""

@@ -17,7 +17,7 @@ import Testing
     .enabled(
         if: PrivatePostgres.isWanted && PrivateStorage.isWanted, "PAWL_FLEET_TESTS is not set: Tests/Fleet/run runs them"))
 struct ObjectRouteTests {
-    /// A replica with a finished file of 1,000 bytes, and what it answers requests for it with.
+    /// A replica with a finished file of 1,000 bytes, and its responses to requests for it.
     private struct Scene {
         let upstream: DemoUpstream
         let downloads: DownloadService

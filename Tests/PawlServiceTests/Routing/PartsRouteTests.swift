@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Works over HTTP", .timeLimit(.minutes(3)))
 struct PartsRouteTests {
-    /// An archive with one item: a file in a directory, one whose digest is false, and one that is private.
+    /// An archive with one item: a file in a directory, one with a false digest, and a private one.
     private static let metadata =
         #"{"metadata":{"identifier":"x","title":"T &amp; U","mediatype":"audio"},"files":["#
         + #"{"name":"disc 1/01 ä.mp3","source":"original","format":"VBR MP3","size":"5","sha1":"aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d"},"#
@@ -22,7 +22,7 @@ struct PartsRouteTests {
             switch request.target {
             case "/metadata/x": [.response(200, [("Content-Type", "application/json")], body: Array(metadata.utf8))]
             case "/metadata/none": [.response(200, [("Content-Type", "application/json")], body: Array("{}".utf8))]
-            // To a node that is another one each time.
+            // To another node each time.
             case let target where target.hasPrefix("/download/x/"):
                 [.redirect(to: "/node\(request.number)/x" + target.dropFirst(11))]
             default: [.response(200, [("Content-Type", "audio/mpeg"), ("ETag", "\"1\"")], body: Array("hello".utf8))]
@@ -114,7 +114,7 @@ struct PartsRouteTests {
             #expect(made.status == 201, "\(made.text)")
             #expect(made.json["folder"]?.string?.isEmpty == false)
             let done = try await running.complete(try #require(made.json["id"]?.string))
-            // The names have nothing that would have to be replaced but colons and the like.
+            // The names need no replacements but for colons and the like.
             #expect(done["filename"]?.string?.prefix(4) == name.prefix(4)[...])
             #expect(done["folder"]?.string?.prefix(4) == album.prefix(4)[...])
 
@@ -173,7 +173,7 @@ struct PartsRouteTests {
                 #expect(download["state"]?.string == state, "\(id)")
                 #expect(download["error"]?["code"]?.string == (state == "failed" ? "checksum-mismatch" : nil), "\(id)")
             }
-            // Each by way of a node.
+            // Each through a node.
             #expect(running.upstream.requests.count { $0.status == 302 } >= 6)
         }
     }

@@ -11,13 +11,13 @@ import Testing
 
 @Suite("Downloads of whole works", .timeLimit(.minutes(3)))
 struct WorkRouteTests {
-    /// What the archive and iTunes of a test have.
+    /// The contents of the test's archive and iTunes.
     private final class Upstream: Sendable {
         let origin: ScriptedOrigin
         /// The SHA-1 of `hello`.
         static let digest = "aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d"
 
-        /// The item `x` has two files, of which the second has that digest; the item `many` has 1,001.
+        /// The item `x` has two files, the second with this digest; the item `many` has 1,001.
         init(second digest: String = digest) throws {
             func file(_ name: String, _ digest: String = digest, format: String = "VBR MP3") -> String {
                 #"{"name":"\#(name)","source":"original","format":"\#(format)","size":"5","sha1":"\#(digest)"}"#
@@ -48,7 +48,7 @@ struct WorkRouteTests {
             }
         }
 
-        /// How often something was asked for.
+        /// The number of requests for a path.
         func count(_ path: String) -> Int { origin.requests.count { $0.target.hasPrefix(path) } }
 
         func serve(directory: TemporaryDirectory? = nil, _ body: (RunningService) async throws -> Void) async throws {
@@ -131,7 +131,7 @@ struct WorkRouteTests {
             let second = try await order(running)
             #expect(statuses(second) == [200, 200])
             #expect(ids(second) == [bad, good])
-            // It may have failed again before it is answered.
+            // It may have failed again before the response.
             try await until { upstream.count("/download/x/b.mp3") == 2 }
             _ = try await running.follow(bad) { $0["state"]?.string == "failed" }
             #expect(upstream.count("/download/x/b.mp3") == 2)
@@ -142,7 +142,8 @@ struct WorkRouteTests {
             _ = try await running.follow(bad) { $0["state"]?.string == "failed" }
             #expect(upstream.count("/download/x/disc") == 1)
 
-            // What was removed with its file begins anew; so does what somebody took away, whose record is the work's no more.
+            // A part removed with its file starts again; so does one whose file was deleted by hand, and its record
+            // loses the work's label.
             #expect(try await running.send("DELETE", "/downloads/\(good)?deleteFile=true").status == 204)
             for count in 2...3 {
                 let next = try await order(running)
@@ -221,7 +222,7 @@ struct WorkRouteTests {
             for query in ["label=archive:many", "folder=many"] {
                 #expect(try await running.send("GET", "/downloads?\(query)&limit=1").json["total"]?.integer == 1000)
             }
-            // Each is asked to, once, in pieces of bounded size.
+            // Each is requested once, in batches of limited size.
             #expect(try await running.send("POST", "/downloads/cancel?label=archive:many").json["changed"]?.integer == 1000)
             let again = try await order(running, #""partsOf":"archive:many","formats":["VBR MP3"]"#)
             #expect(statuses(again) == Array(repeating: 200, count: 1000))
@@ -229,7 +230,7 @@ struct WorkRouteTests {
         }
     }
 
-    /// An archive whose only item is told as it is at the moment.
+    /// An archive whose only item has its current metadata.
     private static func archive(_ files: Locked<String>, body: String = "hello") throws -> ScriptedOrigin {
         try ScriptedOrigin { request in
             if request.target.hasPrefix("/metadata/x") {
@@ -297,7 +298,7 @@ struct WorkRouteTests {
             id = try #require(ids(try await order(running, #""partsOf":"archive:x""#)).first)
             _ = try await running.follow(id) { $0["state"]?.string == "failed" }
         }
-        // Of `hello/download/x/a.mp3`. A new service has nothing in memory.
+        // Of `hello/download/x/a.mp3`. A new service has an empty cache.
         let digest = "1b28fd493c08dc1c5053f30a0e9000ba63da4650"
         files.withLock { $0 = file(digest) }
         try await with(archive, directory: directory) { running in
@@ -350,7 +351,7 @@ struct WorkRouteTests {
                 _ = try await running.send("POST", "/downloads/resume")
                 var names: Set<String> = []
                 for id in made { names.insert(try await running.complete(id)["filename"]?.string ?? "") }
-                // The one that is answered first gets the name.
+                // The first response gets the name.
                 let second = expected.replacing(".m", with: " (2).m").replacing(".ogg", with: " (2).ogg")
                 #expect(names == [expected, second])
             }
@@ -422,7 +423,7 @@ struct WorkRouteTests {
             (#""partsOf":null,"formats":["a"],"downloads":[]"#, 400, "unknown member 'formats'"),
             (#""partsOf":"archive:none""#, 404, "archive:none"),
             (#""partsOf":"archive:x/b.mp3""#, 404, "has no parts"),
-            // An album's number, which is taken for a podcast's.
+            // An album's number in the place of a podcast's.
             (#""partsOf":"itunes:7""#, 404, "there is nothing with the id 'itunes:7'"),
             (#""partsOf":"itunes:artist:5""#, 404, "has no parts"),
         ])

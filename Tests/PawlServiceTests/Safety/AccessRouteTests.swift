@@ -101,7 +101,7 @@ struct AccessRouteTests {
             #expect(foreign["access-control-allow-origin"] == nil)
             #expect(foreign["vary"] == "Origin")
 
-            // A problem must be readable too, and one that comes later as well.
+            // A problem must be readable too, also a delayed one.
             let problem = try await running.send("GET", "/stats", fields: [("Origin", "https://friend.example")])
             #expect(problem.status == 401)
             #expect(problem["access-control-allow-origin"] == "https://friend.example")
@@ -194,7 +194,7 @@ struct AccessRouteTests {
             $0.corsOrigins = [.any]
         } _: { running in
             func send(_ authorization: String?, _ path: String = "/stats") async throws -> TestResponse {
-                // As a page of any origin may.
+                // As a page of any origin may send it.
                 let page = ("Origin", "https://page.example")
                 let fields = authorization.map { [page, ("Authorization", $0)] } ?? [page]
                 return try await running.send("GET", path, fields: fields)
@@ -204,14 +204,14 @@ struct AccessRouteTests {
             }
             var guesses = 0
             while try await send("Bearer guess \(guesses)").status == 401 { guesses += 1 }
-            // One of the ten was the old one; some seconds may have passed, each six of which give one back.
+            // One of the ten was the former token; each six seconds meanwhile restore one attempt.
             #expect((9...20).contains(guesses))
             let answer = try await send("Bearer another guess")
             #expect(answer.status == 429)
             #expect(answer.code == "rate-limited")
             #expect(answer["retry-after"].flatMap { Int($0) }.map { $0 >= 1 } == true)
             for _ in 0..<30 { #expect(try await send("Bearer s3cret").status == 200) }
-            // As many wrong ones are remembered as may be tried at once: more have only come if time has passed.
+            // The service remembers as many wrong tokens as it allows at once: more are accepted only after some time.
             if guesses == 9 { #expect(try await send("Bearer the-old-one").status == 401) }
             #expect(try await send(nil, "/healthz").status == 200)
         }
@@ -405,7 +405,7 @@ struct AccessRouteTests {
             ] {
                 #expect(try await running.send(method, target).status == 401, "\(method) \(target)")
             }
-            // A wrong token is not made good by a right ticket.
+            // A right ticket does not replace a wrong token.
             let wrong = try await running.send(
                 "GET", "/downloads/events?ticket=\(ticket)", fields: [("Authorization", "Bearer no")])
             #expect(wrong.status == 401)

@@ -29,7 +29,7 @@ struct AccessTests {
         var configuration = Configuration()
         configuration.host = host
         configuration.token = AccessToken(text)
-        // It permits to serve without a token, not with a bad one.
+        // It permits a service without a token, not with a bad one.
         configuration.allowsAnonymous = true
         do throws(StartError) {
             try configuration.checkToken()
@@ -128,7 +128,7 @@ struct AccessTests {
             (nil, true), ("http://127.0.0.1:8080", true), ("https://127.0.0.1:8080", true), ("https://friend.example", true),
             ("https://evil.example", false), ("null", false), ("http://127.0.0.1:9090", false), ("http://127.0.0.1", false),
             ("file://", false), ("", false),
-            // The sign for kelvin is a k in lower case.
+            // The Kelvin sign is a k in lower case.
             ("https://\u{212a}iosk.example", false), ("https://kiosk.example", true), ("HTTPS://KIOSK.example", true),
         ] as [(String?, Bool)])
     func changes(origin: String?, isAllowed: Bool) {
@@ -155,7 +155,7 @@ struct AccessTests {
         for (name, value) in sent { fields.append(try #require(FieldName(name)), value) }
         let policy = CrossOriginPolicy([.origin("https://friend.example")])
         #expect(policy.allowsRead(by: fields, isFile: false) == isAllowed)
-        // An allowed page's player does not name its page.
+        // The player of an allowed page does not name its page.
         #expect(policy.allowsRead(by: fields, isFile: true))
         #expect(CrossOriginPolicy([.any]).allowsRead(by: fields, isFile: false))
         #expect(CrossOriginPolicy([]).allowsRead(by: fields, isFile: true) == (isAllowed && sent["Origin"] == nil))

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Log lines of requests", .timeLimit(.minutes(3)))
 struct AuditTests {
-    /// Runs a service with a token of each scope, and returns what it logged.
+    /// Runs a service with a token of each scope, and returns its log.
     private func log(
         level: LogLevel, logsRequests: Bool = false, _ body: (RunningService) async throws -> Void
     ) async throws -> (text: String, entries: [JSONValue]) {
@@ -59,7 +59,7 @@ struct AuditTests {
             let id = try #require(added.json["id"]?.string)
             for (index, (method, path, json, status, _)) in requests.enumerated() {
                 let path = path.replacing("{id}", with: id)
-                // Refused: nothing happens, and nothing is said.
+                // Refused requests have no effect and no line.
                 #expect(try await send(method, path, json, "refused", token: "read").status == 403)
                 #expect(try await send(method, path, json, "mine-\(index)").status == status, "\(path)")
             }

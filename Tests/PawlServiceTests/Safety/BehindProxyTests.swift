@@ -45,7 +45,7 @@ struct BehindProxyTests {
                         fields: Self.all.dropFirst().dropLast() + said + fields + [("Authorization", "Bearer s3cret")])
                 }
                 let own = ("Origin", "http://127.0.0.1:\(running.service.port)")
-                // The host as it was sent is ours, and the page's; theirs are not.
+                // The sent host is the service's and the page's; the forwarded ones are not.
                 let added = try await send("POST", "/downloads/pause", address: 1, [own])
                 #expect(added.status == 200)
                 #expect(
@@ -62,7 +62,8 @@ struct BehindProxyTests {
         }
     }
 
-    /// The statuses of `/stats` for clients of those addresses, asked for in one go: a machine that is busy must not slow them down.
+    /// The statuses of `/stats` for clients with these addresses, requested at once so that a busy machine does not
+    /// delay them.
     private func pipeline(_ addresses: [String], _ running: RunningService) async throws -> [Int] {
         try await running.blocking { client in
             let connection = try TestConnection(client.port)
@@ -105,7 +106,7 @@ struct BehindProxyTests {
             let statuses = try await pipeline(one + ["2001:db8:0:1::1", "203.0.113.9", "203.0.113.9, 198.51.100.1"], running)
             #expect(statuses.prefix(30).contains(429))
             #expect(statuses.suffix(3) == [200, 200, 200])
-            // Of one network of IPv6, it is the same client.
+            // An address of the same IPv6 network is the same client.
             #expect(try await pipeline(Array(repeating: "2001:db8::2", count: 30), running).contains(429))
         }
     }
@@ -152,7 +153,7 @@ struct BehindProxyTests {
         }
     }
 
-    /// Every member of that name, however deep.
+    /// Every member with this name at any depth.
     private func links(_ value: JSONValue) -> [String] {
         ["self", "file", "events"].compactMap { value["links"]?[$0]?.string }
     }
@@ -203,7 +204,7 @@ struct BehindProxyTests {
             let removed = try await running.send(
                 "DELETE", "\(base)/downloads/\(id)", fields: fields + [("If-Match", try #require(changed["etag"]))])
             #expect(removed.status == 204)
-            // Probes come past the proxy, and so may whoever else is let.
+            // Probes arrive without the proxy, and so may other permitted clients.
             for probe in ["/healthz", "/readyz"] { #expect(try await running.send("GET", probe).status == 200) }
             #expect(try await running.send("GET", "/stats").status == (isStripped ? 200 : 404))
         }
@@ -230,11 +231,11 @@ struct BehindProxyTests {
             }
             #expect(try await running.send("GET", "/media/pawl/stats", fields: authorized).status == 200)
             #expect(try await running.send("OPTIONS", "*", fields: authorized).status == 204)
-            // What the page refers to is beside it.
+            // The page's references are relative.
             let redirect = try await running.send("GET", "/media/pawl")
             #expect(redirect.status == 302)
             #expect(redirect["location"] == "/media/pawl/")
-            // From anybody but a trusted proxy the field means nothing.
+            // The field has no effect except from a trusted proxy.
             let spoofed = try await running.send("GET", "/stats", fields: authorized + [("X-Forwarded-Prefix", "/media/pawl")])
             #expect(spoofed.status == 404)
         }

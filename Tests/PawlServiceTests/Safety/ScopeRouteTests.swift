@@ -67,7 +67,7 @@ struct ScopeRouteTests {
                     }
                 }
             }
-            // Before anything of a body, and whatever is in it.
+            // Before the body, with any contents.
             let early = try await running.send("POST", "/downloads", json: "{", fields: [Self.bearer("read")])
             #expect(early.code == "insufficient-scope")
             for scope in ["read", "metrics"] {
@@ -120,7 +120,7 @@ struct ScopeRouteTests {
             _ = try await add(running, "/entity?size=10&fault=403&sig=s3cret")
             let read = Self.bearer("read")
             var heard = ""
-            // As full first, so that what was written for it is there.
+            // First with scope full, so that its rendering is cached.
             for fields in [[Self.bearer("full")], [read], [Self.bearer("full")], [read]] {
                 let isRead = fields[0] == read
                 for path in [
@@ -242,11 +242,11 @@ struct ScopeRouteTests {
                 }
                 for file in files { #expect([200, 206].contains(try file.readHead().status)) }
 
-                // The name and the token of the reader are gone, and of "ops" there is another.
+                // The reader's name and token are removed, and "ops" has another token.
                 try Data("ops full full-token\nops full next-token\n".utf8).write(to: URL(filePath: path))
                 running.service.reloadSecrets()
                 for stream in streams {
-                    // In order, so that the client knows that it is over.
+                    // In order, so that the client notices the end.
                     while try stream.readChunk() != nil {}
                 }
                 for file in files {
@@ -280,7 +280,7 @@ struct ScopeRouteTests {
                 let stream = try EventReader(client, "/downloads/events", fields: [Self.bearer("own")])
                 let other = try EventReader(client, "/downloads/events", fields: [Self.bearer("read")])
                 _ = try (stream.next(), other.next())
-                // Read again and the same, then another in the one file.
+                // Reloaded without changes, then with another token in the one file.
                 running.service.reloadSecrets()
                 try Data("next-token\n".utf8).write(to: URL(filePath: own))
                 running.service.reloadSecrets()
@@ -289,7 +289,7 @@ struct ScopeRouteTests {
                     "POST", "/downloads", fields: [Self.bearer("next"), ("Content-Type", "application/json")],
                     body: Array(#"{"url":"\#(running.upstreamURL)/entity?size=1"}"#.utf8))
                 #expect(try other.next()?.name == "download")
-                // A scope that changes is another token's.
+                // A token with a changed scope is another token.
                 try Data("board full read-token\n".utf8).write(to: URL(filePath: path))
                 running.service.reloadSecrets()
                 while try other.next() != nil {}
@@ -355,7 +355,7 @@ struct ScopeRouteTests {
             running.service.reloadSecrets()
             #expect(try await isValid())
             #expect(lines.withLock { $0 }.contains(path))
-            // All were removed: that is no fault.
+            // All tokens were removed, which is no fault.
             try Data("# nobody\n".utf8).write(to: URL(filePath: path))
             running.service.reloadSecrets()
             #expect(try await !isValid())

@@ -135,9 +135,9 @@ struct TokensFileTests {
         #expect(issued.map { Tickets(key: [1, 2, 3]).token(of: $0, among: tokens, now: later(299_999)) } == [0, 1])
         #expect(issued.map { tickets.token(of: $0, among: tokens, now: later(300_000)) } == [nil, nil])
         #expect(issued.map { others.token(of: $0, among: tokens, now: now) } == [nil, nil])
-        // The token is gone.
+        // The token was removed.
         #expect(issued.map { tickets.token(of: $0, among: [tokens[1]], now: now) } == [nil, 0])
-        // One that claims to last longer, and what is no ticket at all.
+        // A ticket with a later expiry, and texts that are no tickets.
         let longer = String(now.millisecondsSinceEpoch + 400_000, radix: 36) + issued[0].suffix(32)
         for ticket in [longer, "", "0", "-" + issued[0], issued[0] + "0", String(issued[0].dropFirst()), "é" + issued[0]] {
             #expect(tickets.token(of: ticket, among: tokens, now: now) == nil, "\(ticket)")

@@ -5,7 +5,7 @@ import PawlConfiguration
 import TestSupport
 import Testing
 
-/// What the service fetches, and the way there.
+/// Outgoing connections of the service.
 @Suite("Outgoing connections", .timeLimit(.minutes(3)))
 struct NetworkOutTests {
     @Test(
@@ -27,7 +27,7 @@ struct NetworkOutTests {
             #expect(try await origin.requests(atLeast: 2).map(\.method) == ["GET", "POST"])
             let hosts = Set(proxy.requests.map { $0.target.prefix { $0 != ":" } })
             #expect(hosts == ["itunes.test", "origin.test", "hook.test"])
-            // What is said without a name is checked as ever.
+            // An address without a name is checked as usual.
             for host in ["127.0.0.1", "10.0.0.1", "[::ffff:7f00:1]", "localhost"] {
                 let answer = try await running.send("POST", "/downloads", json: #"{"url":"http://\#(host):\#(origin.port)/"}"#)
                 #expect(answer.code == "destination-forbidden", "\(host)")

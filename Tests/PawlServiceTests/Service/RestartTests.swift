@@ -17,7 +17,7 @@ struct RestartTests {
         directory = try TemporaryDirectory()
     }
 
-    /// A response as far as a repetition has to have the same.
+    /// The parts of a response that a repetition must equal.
     private struct Told: Equatable {
         let status: Int
         let location: String?
@@ -30,7 +30,7 @@ struct RestartTests {
         }
     }
 
-    /// Has a repetition of each request follow a restart, after `change` has been made to the stopped service's records, and compares.
+    /// Repeats each request after a restart and `change` of the stopped service's records, and compares the responses.
     private func repeated(
         change: (SQLiteConnection, _ told: [String: Told]) throws -> Void = { _, _ in }
     ) async throws {
@@ -139,7 +139,7 @@ struct RestartTests {
         try await RunningService.with(directory: directory) { running in
             let first = try await running.send("POST", "/downloads", json: body, fields: [("Idempotency-Key", there)])
             #expect(first.status == 201)
-            // A place in the queue is none of the record's.
+            // The position in the queue is not part of the record.
             let shown = String(decoding: try await running.send("GET", "/downloads/\(there)").body, as: UTF8.self)
             let unplaced = shown.replacingOccurrences(of: #""position":0"#, with: #""position":null"#)
             #expect(String(decoding: first.body, as: UTF8.self) == unplaced)
@@ -168,7 +168,7 @@ struct RestartTests {
         if isOfEarlierRelease {
             let records = try SQLiteConnection(path: directory.path + "/pawl.sqlite")
             try records.execute("ALTER TABLE webhook_deliveries RENAME COLUMN download TO body")
-            // Nor did downloads have a folder, a place that was chosen, or a name for aria2's RPC.
+            // Downloads also had no folder, chosen position or gid.
             for column in [
                 "folder", "arrival", "gid", "part_generation", "transfer_crashes", "distrusts_mirrors", "retry_wait",
             ] { try records.execute("ALTER TABLE downloads DROP COLUMN \(column)") }
@@ -178,7 +178,7 @@ struct RestartTests {
             try update.run()
             #expect(try records.number("SELECT changes()") == 1)
         }
-        // The first run may have tried more than once.
+        // The first run may have made several attempts.
         let tries = receiver.requests.count
         isUp.update { $0 = true }
         try await RunningService.with(directory: directory) {

@@ -10,7 +10,7 @@ import Testing
 
 @testable import PawlService
 
-/// A service on a free port with a data directory of its own, and a demo upstream that it may download from.
+/// A service on a free port with its own data directory and a demo upstream.
 final class RunningService: Sendable {
     let service: Service
     let upstream: DemoUpstream
@@ -24,8 +24,8 @@ final class RunningService: Sendable {
         self.directory = directory
     }
 
-    /// Starts both, hands them to `body`, and stops them. `upstreamPath` is where searches find their sources; another service may have
-    /// worked in the directory before.
+    /// Starts both, passes them to `body`, and stops them. `upstreamPath` is the base path of the sources; another
+    /// service may have used the directory before.
     static func with(
         upstreamPath: String = "", directory: TemporaryDirectory? = nil,
         log: Log = Log(level: .error, format: .text, now: { .now() }, sink: { _ in }),
@@ -62,9 +62,9 @@ final class RunningService: Sendable {
         await upstream.shutdown()
     }
 
-    // MARK: - What a client does
+    // MARK: - Client
 
-    /// Runs what blocks on a thread that may block: the pool that tests and the service share has few.
+    /// Runs blocking code on its own thread, since the pool that tests and service share has few.
     func blocking<Value: Sendable>(_ body: @escaping @Sendable (TestClient) throws -> Value) async throws -> Value {
         let client = TestClient(port: service.port)
         return try await withCheckedThrowingContinuation { continuation in
@@ -110,9 +110,9 @@ final class RunningService: Sendable {
 }
 
 extension TestResponse {
-    /// The body as JSON; `null` if it is none.
+    /// The body as JSON; `null` if it is not JSON.
     var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
-    /// What a problem says.
+    /// The members of a problem.
     var code: String? { json["code"]?.string }
     var detail: String { json["detail"]?.string ?? "" }
 }
@@ -135,7 +135,7 @@ final class EventReader {
         guard head.status == 200 else { throw TestConnection.Failure.malformed("status \(head.status)") }
     }
 
-    /// The next event; nil when the stream has ended properly.
+    /// The next event; nil after the proper end of the stream.
     func next() throws -> Event? {
         var event = Event()
         while true {

@@ -18,19 +18,19 @@ struct HeapTrimmerTests {
         }
     }
 
-    /// Sanitizers have allocators of their own.
+    /// Sanitizers have their own allocators.
     private static let usesSystemAllocator =
         unsafe dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil
 
     @Test("Returns free memory between used blocks to the system", .enabled(if: usesSystemAllocator))
     func gaps() throws {
-        // Filled, so that every page of them is there; every hundredth stays, so that no page lies at an end.
+        // Filled, so that every page is resident; every hundredth block stays, so that no free page is at an end.
         var blocks: [[UInt8]?] = (0..<160_000).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: 1000) }
         for index in blocks.indices where index % 100 != 0 { blocks[index] = nil }
         let before = try #require(ProcessFigures.residentBytes)
         HeapTrimmer.trim()
         let after = try #require(ProcessFigures.residentBytes)
-        // 158 MB are free; what other tests take meanwhile is less by far than the rest.
+        // 158 MB are free; other tests use far less meanwhile.
         #expect(before - after > 80_000_000)
         #expect(blocks.compactMap { $0 }.count == 1600)
     }
