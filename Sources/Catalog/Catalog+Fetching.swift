@@ -86,9 +86,9 @@ extension Catalog {
     /// Waits until the rate budget allows the request, sends it and validates the response.
     private func listing(for request: SourceRequest, _ source: any SearchSource) async throws(CatalogError) -> Listing {
         let description = type(of: source).description
-        try await turn(at: description)
-        let asked = request
-        var request = ClientRequest(url: asked.url)
+        try await waitForToken(of: description)
+        let requested = request
+        var request = ClientRequest(url: requested.url)
         request.connectTimeout = configuration.connectTimeout
         request.headTimeout = configuration.totalTimeout
         request.totalTimeout = configuration.totalTimeout
@@ -103,7 +103,7 @@ extension Catalog {
             throw CatalogError(error, source: description)
         }
         do throws(CatalogError) {
-            let listing = try ResponseValidator.listing(of: response, to: asked, from: source)
+            let listing = try ResponseValidator.listing(of: response, to: requested, from: source)
             // A listing that is too large for the cache would be requested and parsed again each time.
             guard listing.cost <= configuration.cacheBytes || configuration.cacheEntries == 0 else {
                 throw CatalogError.upstreamRejected("\(description.name) answered with more than is kept of one response.")
@@ -120,27 +120,27 @@ extension Catalog {
     }
 
     /// Waits until the source's rate budget allows a request.
-    private func turn(at source: SourceDescription) async throws(CatalogError) {
+    private func waitForToken(of source: SourceDescription) async throws(CatalogError) {
         let now = clock.now
         switch withBudget(source, { $0.take(at: now, of: max(1, configuration.replicas())) }) {
         case .refused(let retryAfter): throw .upstreamRateLimited(retryAfter: retryAfter)
-        case .at(let turn):
-            if turn > now {
+        case .at(let time):
+            if time > now {
                 do {
-                    try await clock.sleep(until: turn)
+                    try await clock.sleep(until: time)
                 } catch {
-                    withBudget(source) { $0.giveBack(turn) }
+                    withBudget(source) { $0.release(time) }
                     throw .cancelled
                 }
             }
             if Task.isCancelled {
-                withBudget(source) { $0.giveBack(turn) }
+                withBudget(source) { $0.release(time) }
                 throw .cancelled
             }
             // The source may have throttled an earlier request meanwhile.
             let later = clock.now
             if let wait = withBudget(source, { $0.closure(at: later) }) {
-                withBudget(source) { $0.giveBack(turn) }
+                withBudget(source) { $0.release(time) }
                 throw .upstreamRateLimited(retryAfter: wait)
             }
         }
@@ -153,7 +153,7 @@ extension Catalog {
                 state.budgets[source.id]
                 ?? RateBudget(
                     tokens: source.pace?.requests ?? configuration.requestsPerMinute, period: source.pace?.period ?? .seconds(60),
-                    longestWait: configuration.longestTurn,
+                    longestWait: configuration.longestWait,
                     backoff: configuration.backoff, longestBackoff: configuration.longestBackoff)
             defer { state.budgets[source.id] = budget }
             return body(&budget)

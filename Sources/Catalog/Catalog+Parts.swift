@@ -20,8 +20,9 @@ extension Catalog {
                 throw repeated(item.name, in: items)
             }
         }
-        guard formats.count <= mostFormats else {
-            throw .invalidRequest("the query parameter 'format' is given \(formats.count) times; it takes at most \(mostFormats)")
+        guard formats.count <= maximumFormats else {
+            throw .invalidRequest(
+                "the query parameter 'format' is given \(formats.count) times; it takes at most \(maximumFormats)")
         }
         var values: [String: String] = [:]
         for parameter in partsParameters {
@@ -33,19 +34,19 @@ extension Catalog {
         }
         return PartsQuery(
             id: try Self.id(id, inCountry: values["country"]), formats: formats,
-            limit: values["limit"].flatMap { Int($0) } ?? PartsQuery.most,
+            limit: values["limit"].flatMap { Int($0) } ?? PartsQuery.maximumLimit,
             offset: values["offset"].flatMap { Int($0) } ?? 0, includesRaw: values["include"] == "raw")
     }
 
     private static let partsParameters = [
         SearchParameter(name: "id", summary: "The work.", accepted: .text(maximumLength: longestID)),
         SearchParameter(name: "format", summary: "Which files.", accepted: .text(maximumLength: 200)),
-        SearchParameter(name: "limit", summary: "Most parts.", accepted: .number(1...PartsQuery.most)),
+        SearchParameter(name: "limit", summary: "Most parts.", accepted: .number(1...PartsQuery.maximumLimit)),
         .offset, .include, countryParameter,
     ]
 
     /// The maximum number of `format` parameters: more than any work has formats.
-    public static let mostFormats = 64
+    public static let maximumFormats = 64
 
     /// The path of a work's parts, without the prefix of all links.
     static func partsPath(of id: String) -> String {

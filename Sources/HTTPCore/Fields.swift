@@ -157,13 +157,13 @@ public struct Fields: Sendable {
         }
         var result = Fields()
         result.reserveCapacity(fields: entries.count, bytes: lines.count)
-        var isPlaced = false
+        var isSet = false
         for index in entries.indices {
             if !matches(index, name) {
                 result.copyLine(index, of: self)
-            } else if !isPlaced {
+            } else if !isSet {
                 result.append(contentsOf: replacement)
-                isPlaced = true
+                isSet = true
             }
         }
         self = result

@@ -16,7 +16,7 @@ public enum Preconditions {
 
     /// Whether a request has a field that ``evaluate(method:fields:etag:lastModified:length:now:)`` considers. Without
     /// one, the outcome is always ``Outcome/proceed``.
-    public static func areAsked(by fields: borrowing Fields) -> Bool {
+    public static func arePresent(in fields: borrowing Fields) -> Bool {
         fields.contains(names)
     }
 
@@ -40,7 +40,7 @@ public enum Preconditions {
         method: HTTPMethod, fields: borrowing Fields, etag: EntityTag?, lastModified: HTTPDate?, length: Int64? = nil,
         now: HTTPDate? = nil
     ) -> Outcome {
-        guard areAsked(by: fields) else { return .proceed }
+        guard arePresent(in: fields) else { return .proceed }
         let isRead = method == .get || method == .head
         if let value = fields.combined(.ifMatch) {
             guard matches(value, { tag in etag.map { tag.stronglyMatches($0) } ?? false }, ifMalformed: false) else {

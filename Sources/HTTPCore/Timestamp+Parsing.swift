@@ -26,8 +26,8 @@ extension DateScanner {
         guard take(".") else { return 0 }
         guard let digits = takeDigits() else { return nil }
         var milliseconds = 0
-        for place in 0..<3 {
-            milliseconds = milliseconds * 10 + (digits.dropFirst(place).first.map { Int($0 &- 0x30) } ?? 0)
+        for index in 0..<3 {
+            milliseconds = milliseconds * 10 + (digits.dropFirst(index).first.map { Int($0 &- 0x30) } ?? 0)
         }
         return milliseconds
     }

@@ -54,7 +54,7 @@ struct UTF8Check: Sendable {
         while index <= bytes.count - 32 {
             let block = bytes.extracting(index..<index + 32)
             var all: UInt8 = 0
-            for place in 0..<32 { all |= block[place] }
+            for index in 0..<32 { all |= block[index] }
             guard all < 0x80 else { break }
             index += 32
         }

@@ -43,7 +43,7 @@ public enum WebSocketEncoder {
             bytes.append(UInt8(payload.count & 0xFF))
         default:
             bytes.append(127)
-            for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * place))) }
+            for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * index))) }
         }
         bytes.append(payload)
     }

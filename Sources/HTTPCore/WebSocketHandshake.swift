@@ -45,7 +45,7 @@ public enum WebSocketHandshake {
     public static let version = "13"
 
     /// Whether a request asks for a WebSocket, with or without errors.
-    public static func isAsked(by head: borrowing RequestHead) -> Bool {
+    public static func isRequested(by head: borrowing RequestHead) -> Bool {
         head.fields.contains(.upgrade) && head.fields.contains(.upgrade, token: "websocket")
     }
 
@@ -55,7 +55,7 @@ public enum WebSocketHandshake {
         guard head.method == .get else { throw .method(head.method) }
         guard head.version >= .http11 else { throw .protocolVersion(head.version) }
         guard head.framing == .none || head.framing == .length(0) else { throw .body }
-        guard isAsked(by: head) else { throw .upgrade }
+        guard isRequested(by: head) else { throw .upgrade }
         guard head.fields.contains(.connection, token: "upgrade") else { throw .connection }
         let versions = head.fields.values(.secWebSocketVersion)
         guard versions == [version] else { throw .version(head.fields.combined(.secWebSocketVersion)) }

@@ -211,15 +211,15 @@ extension [UInt8] {
         // The mask is repeated to 128 bytes so that the compiler vectorises the loop: five times as fast as byte by
         // byte.
         var repeated = InlineArray<128, UInt8>(repeating: 0)
-        for place in 0..<Swift.min(bytes.count, 128) {
-            repeated[place] = UInt8(truncatingIfNeeded: mask &>> UInt32(8 * (place & 3)))
+        for index in 0..<Swift.min(bytes.count, 128) {
+            repeated[index] = UInt8(truncatingIfNeeded: mask &>> UInt32(8 * (index & 3)))
         }
         let block = repeated.span
         append(addingCapacity: bytes.count) { output in
             var index = 0
             while index < bytes.count {
                 let piece = bytes.extracting(index..<Swift.min(index + block.count, bytes.count))
-                for place in piece.indices { output.append(piece[place] ^ block[place]) }
+                for index in piece.indices { output.append(piece[index] ^ block[index]) }
                 index += piece.count
             }
         }

@@ -55,7 +55,7 @@ extension ObjectStorage {
         do throws(ObjectStorageError) {
             return try await complete(try result.get(), length: length, key: key, uploadID: uploadID)
         } catch {
-            await giveUp(key, uploadID: uploadID)
+            await abortQuietly(key, uploadID: uploadID)
             throw error
         }
     }
@@ -158,7 +158,7 @@ extension ObjectStorage {
     }
 
     /// Aborts the upload as far as possible, even if the task has been cancelled.
-    private func giveUp(_ key: String, uploadID: String) async {
+    private func abortQuietly(_ key: String, uploadID: String) async {
         let query = [QueryItem(name: "uploadId", value: uploadID)]
         let task = Task { [limits] in
             _ = try? await send(StorageRequest("DELETE", key: key, query: query), tries: 1, timeout: limits.abortTimeout)

@@ -110,7 +110,7 @@ public final class ObjectStorage: Sendable {
         let found = try await list(prefix: Self.marks, after: nil, atMost: 2, within: limit).items
         let names = found.map { String($0.key.dropFirst(Self.marks.utf8.count)) }
         if let other = names.first(where: { $0 != owner }) { return .other(other) }
-        if names.isEmpty { return .nobody }
+        if names.isEmpty { return .unowned }
         let kept = try await send(StorageRequest("GET", key: Self.marks + owner), tries: limit.map { _ in 1 }, timeout: limit)
             .body
         return kept.isEmpty || kept == Array(note.utf8) ? .own : .copy

@@ -124,7 +124,7 @@ struct ConnectionParameters: Equatable {
         guard leavesMachine(environment: environment), let mode = values["sslmode"] ?? environment("PGSSLMODE"),
             mode != "verify-full"
         else { return nil }
-        return "sslmode=\(mode) lets another machine stand in for the database at \(place); verify-full checks its certificate"
+        return "sslmode=\(mode) lets another machine stand in for the database at \(hostName); verify-full checks its certificate"
     }
 
     /// The parameters for each host, in order. libpq accepts a list as well, but may wait for an unresponsive host
@@ -161,5 +161,5 @@ struct ConnectionParameters: Equatable {
     }
 
     /// The address of the server in messages.
-    var place: String { values["host"] ?? values["hostaddr"] ?? "the server" }
+    var hostName: String { values["host"] ?? values["hostaddr"] ?? "the server" }
 }

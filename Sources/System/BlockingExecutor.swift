@@ -7,9 +7,9 @@ public final class BlockingExecutor: Sendable {
     public static let disk = BlockingExecutor(name: "pawl disk")
     /// Hashing of files. It has a lower priority than the threads that receive. Hashing can wait, but an origin should
     /// not.
-    public static let hashing = BlockingExecutor(name: "pawl hash", givesWay: true)
+    public static let hashing = BlockingExecutor(name: "pawl hash", hasLowPriority: true)
     /// Freeing of disk space of large removed files, on threads of its own so that no other work waits for it.
-    public static let freeing = BlockingExecutor(name: "pawl free", givesWay: true)
+    public static let freeing = BlockingExecutor(name: "pawl free", hasLowPriority: true)
     /// Syncs of part files during their transfers, one at a time.
     public static let checkpoints = BlockingExecutor(name: "pawl sync", width: 1)
     /// Publication of finished files. One thread takes all files that wait.
@@ -23,7 +23,7 @@ public final class BlockingExecutor: Sendable {
     }
 
     private let name: String
-    private let givesWay: Bool
+    private let hasLowPriority: Bool
     private let width: Int
     private let state = Monitor(State())
 
@@ -32,10 +32,10 @@ public final class BlockingExecutor: Sendable {
     ///   - name: The name of its threads; at most 15 bytes.
     ///   - width: The maximum number of threads, at least 1. With one thread, work is done in the order of submission.
     ///   - givesWay: Whether other threads have a higher priority.
-    init(name: String, width: Int = Thread.processorCount, givesWay: Bool = false) {
+    init(name: String, width: Int = Thread.processorCount, hasLowPriority: Bool = false) {
         self.name = name
         self.width = width
-        self.givesWay = givesWay
+        self.hasLowPriority = hasLowPriority
     }
 
     /// Runs the work, and returns its value or throws its error.
@@ -69,7 +69,7 @@ public final class BlockingExecutor: Sendable {
     private func start() {
         do throws(SystemError) {
             try Thread.start(name: name) {
-                if self.givesWay { Thread.giveWay() }
+                if self.hasLowPriority { Thread.lowerPriority() }
                 while true { self.next(waits: true)?() }
             }
         } catch {

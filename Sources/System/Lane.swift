@@ -22,15 +22,15 @@ public final class Lane: Sendable {
     }
 
     private let state: Locked<State>
-    private let mostWaiting: Int
+    private let maximumWaiting: Int
 
     /// Creates a lane.
     /// - Parameters:
     ///   - width: The maximum number of tasks admitted at a time.
     ///   - mostWaiting: The maximum number of tasks that wait. Further tasks are refused immediately.
-    public init(width: Int, mostWaiting: Int = 1_024) {
+    public init(width: Int, maximumWaiting: Int = 1_024) {
         state = Locked(State(free: width))
-        self.mostWaiting = mostWaiting
+        self.maximumWaiting = maximumWaiting
     }
 
     /// Waits for admission, and then does the work.
@@ -60,10 +60,10 @@ public final class Lane: Sendable {
                         state.free -= 1
                         return true
                     }
-                    if state.waiting.count >= mostWaiting || Task.isCancelled { return false }
+                    if state.waiting.count >= maximumWaiting || Task.isCancelled { return false }
                     let timer = Task {
                         do { try await Task.sleep(for: limit) } catch { return }
-                        self.giveUp(number)
+                        self.abandon(number)
                     }
                     state.waiting.append(Waiter(number: number, continuation: continuation, timer: timer))
                     return nil
@@ -71,11 +71,11 @@ public final class Lane: Sendable {
                 if let outcome { continuation.resume(returning: outcome) }
             }
         } onCancel: {
-            giveUp(number)
+            abandon(number)
         }
     }
 
-    private func giveUp(_ number: UInt64) {
+    private func abandon(_ number: UInt64) {
         let waiter: Waiter? = state.withLock { state in
             state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
         }

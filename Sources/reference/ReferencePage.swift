@@ -68,11 +68,11 @@ struct ReferencePage {
     }
 
     private func parameter(_ node: DocumentOutline) -> Member {
-        let place = node.text("in") ?? ""
+        let location = node.text("in") ?? ""
         let isRequired = node.text("required") == "true"
         return Member(
             name: node.text("name") ?? "",
-            kind: "\(place)\(isRequired && place != "path" ? ", required" : ""): " + (node["schema"].map(kind(of:)) ?? ""),
+            kind: "\(location)\(isRequired && location != "path" ? ", required" : ""): " + (node["schema"].map(kind(of:)) ?? ""),
             description: node.text("description") ?? "")
     }
 
@@ -105,8 +105,8 @@ struct ReferencePage {
         }
         if let items = schema["items"] { text = text.replacing("array", with: "array of " + kind(of: items)) }
         switch (schema.text("minimum"), schema.text("maximum")) {
-        case (let least?, let most?) where most.utf8.count < 19: text += ", \(least) to \(most)"
-        case (let least?, _): text += ", at least \(least)"
+        case (let minimum?, let maximum?) where maximum.utf8.count < 19: text += ", \(minimum) to \(maximum)"
+        case (let minimum?, _): text += ", at least \(minimum)"
         default: break
         }
         if let preset = schema.text("default") { text += ", by default <code>\(Self.escaped(preset))</code>" }

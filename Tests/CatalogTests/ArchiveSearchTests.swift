@@ -106,7 +106,7 @@ struct ArchiveSearchTests {
             let docs = numbers.map { "{\"identifier\":\"i\($0)\"}" }.joined(separator: ",")
             return .success(.with(type: "application/json", "{\"response\":{\"docs\":[\(docs)]}}"))
         } configure: {
-            $0.longestTurn = .seconds(3600)
+            $0.longestWait = .seconds(3600)
         }
         var found: [String?] = []
         for offset in stride(from: 13, to: 113, by: limit) {
@@ -252,7 +252,7 @@ struct ArchiveSearchTests {
                 ? .success(.with(type: "application/json", #"{"response":{"docs":[]}}"#)) : .success(.with(Fixture.song()))
         } configure: {
             $0.requestsPerMinute = 1
-            $0.longestTurn = .zero
+            $0.longestWait = .zero
         }
         for term in 1...4 { _ = try await bench.catalog.search(try query("source=archive&term=\(term)")) }
         let fifth = try query("source=archive&term=5")

@@ -86,7 +86,7 @@ struct RateBudgetTests {
     func aTurnThatIsGivenBackIsThereForTheNext() {
         var budget = budget(tokens: 1)
         #expect(budget.take(at: Self.start) == .at(Self.start))
-        budget.giveBack(Self.start)
+        budget.release(Self.start)
         #expect(budget.take(at: Self.start) == .at(Self.start))
         #expect(budget.take(at: Self.start) == .refused(retryAfter: .seconds(60)))
     }

@@ -98,7 +98,7 @@ struct TransferTimerTests {
         timer.heldBack()
         #expect(timer.due == nil)
         #expect(timer.exceeded(bytes: 0, now: start + .seconds(2000)) == nil)
-        timer.goesOn(bytes: 40, now: start + .seconds(2000))
+        timer.resumed(bytes: 40, now: start + .seconds(2000))
         let seconds = try #require(secondsUntilStalled(&timer, upTo: 3000) { _ in 40 })
         #expect(seconds >= 2030 && seconds < 2034)
     }

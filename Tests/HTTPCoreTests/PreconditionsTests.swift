@@ -127,7 +127,7 @@ import Testing
             ("A: b|If-Range: a", true),
         ])
     func whetherThereAreConditionsIsSeenWithoutReadingThem(text: String, areThere: Bool) {
-        #expect(Preconditions.areAsked(by: Self.fields(text)) == areThere)
+        #expect(Preconditions.arePresent(in: Self.fields(text)) == areThere)
     }
 
     /// RFC 9110 §5.6.7: a two-digit year is in the past if it would be more than 50 years ahead.

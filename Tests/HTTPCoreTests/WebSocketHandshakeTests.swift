@@ -36,7 +36,7 @@ import Testing
     func aHandshakeMayBeWritten(name: String, values: [String]) throws {
         let fields = Self.right.filter { $0.0 != name } + values.map { (name, $0) }
         let head = try request(fields)
-        #expect(WebSocketHandshake.isAsked(by: head))
+        #expect(WebSocketHandshake.isRequested(by: head))
         #expect(try WebSocketHandshake.key(in: head) == "dGhlIHNhbXBsZSBub25jZQ==")
     }
 
@@ -59,7 +59,7 @@ import Testing
         for values in [[], ["h2c"], ["websockets"], ["web socket"]] {
             let head = try request(Self.right.filter { $0.0 != "Upgrade" } + values.map { ("Upgrade", $0) })
             #expect(failure(of: head) == .upgrade)
-            #expect(!WebSocketHandshake.isAsked(by: head))
+            #expect(!WebSocketHandshake.isRequested(by: head))
         }
         #expect(failure(of: try request(fields("Connection"))) == .connection)
         #expect(failure(of: try request(fields("Connection", "keep-alive"))) == .connection)

@@ -217,13 +217,13 @@ import Testing
         ]
         for look in looks {
             #expect(state.deadline == at(look.at))
-            #expect(!state.looksAtOutput(at(look.at - 0.1)) && state.looksAtOutput(at(look.at)))
+            #expect(!state.isOutputCheckDue(at(look.at - 0.1)) && state.isOutputCheckDue(at(look.at)))
             state.outputWasSeen(taken: look.taken, at(look.at), limits: limits)
             #expect(state.expired(at(look.at), limits: limits) == (look.at < 81 ? .nothing : .reset))
         }
         _ = state.paused(
             isPending: false, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: at(82), limits: limits)
-        #expect(!state.looksAtOutput(at(1e6)))
+        #expect(!state.isOutputCheckDue(at(1e6)))
     }
 
     @Test("The idle time begins when the response has been received")

@@ -197,7 +197,7 @@ struct RealStorageTests {
     @Test("A location has one owner; its existence is detected")
     func claimsLocation() async throws {
         let storage = try await bucket()
-        #expect(try await storage.ownership(for: "us", noting: "1") == .nobody)
+        #expect(try await storage.ownership(for: "us", noting: "1") == .unowned)
         for _ in 0..<2 {
             try await storage.mark(for: "us", noting: "1")
             #expect(try await storage.ownership(for: "us", noting: "1") == .own)
@@ -211,7 +211,7 @@ struct RealStorageTests {
         try await storage.mark(for: "us", noting: "")
         #expect(try await storage.ownership(for: "us", noting: "2") == .own)
         try await storage.remove(".pawl/us")
-        #expect(try await storage.ownership(for: "them", noting: "1") == .nobody)
+        #expect(try await storage.ownership(for: "them", noting: "1") == .unowned)
         let service = try await PrivateStorage.shared()
         let location = try ObjectLocation(parsing: "s3://nobody-made-it?endpoint=\(service.endpoint)")
         let credentials = try #require(

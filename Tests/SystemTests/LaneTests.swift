@@ -53,7 +53,7 @@ struct LaneTests {
 
     @Test("A late, surplus or cancelled task is not run and uses no width")
     func refusals() async {
-        let (lane, work) = (Lane(width: 1, mostWaiting: 1), Work())
+        let (lane, work) = (Lane(width: 1, maximumWaiting: 1), Work())
         let first = Task { await lane.run(within: .seconds(30)) { await work.run(1) } != nil }
         while await work.running == 0 { await Task.yield() }
         #expect(await lane.run(within: .milliseconds(1)) { 1 } == nil)

@@ -17,7 +17,7 @@ public final class Aria2: Sendable {
     /// Limits the number of large messages read and long answers made at once.
     private let lane: Lane
     /// The same for large messages that begin with no right secret, so that they do not delay the others.
-    private let strangersLane = Lane(width: 1, mostWaiting: 64)
+    private let strangersLane = Lane(width: 1, maximumWaiting: 64)
 
     /// - Parameters:
     ///   - downloads: The service whose downloads are read and changed.

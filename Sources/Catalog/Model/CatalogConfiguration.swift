@@ -19,7 +19,7 @@ public struct CatalogConfiguration: Sendable {
     public var replicas: @Sendable () -> Int = { 1 }
     /// The maximum wait of a search for the rate budget; a search that would wait longer is refused. Users accept a
     /// wait of that length. At a pace of one request a second, a few quick searches are not refused.
-    public var longestTurn: Duration = .seconds(4)
+    public var longestWait: Duration = .seconds(4)
     /// The delay after a source throttled a request without naming a delay. It doubles each further time, up to
     /// ``longestBackoff``.
     public var backoff: Duration = .seconds(30)

@@ -13,7 +13,7 @@ public struct PartsQuery: Sendable, Hashable {
 
     /// Creates a query for all selected parts of a work, up to 1,000.
     public init(id: String, formats: [String] = []) {
-        self.init(id: id, formats: formats, limit: Self.most, offset: 0, includesRaw: false)
+        self.init(id: id, formats: formats, limit: Self.maximumLimit, offset: 0, includesRaw: false)
     }
 
     init(id: String, formats: [String], limit: Int, offset: Int, includesRaw: Bool) {
@@ -25,5 +25,5 @@ public struct PartsQuery: Sendable, Hashable {
     }
 
     /// The maximum number of parts in one response.
-    public static let most = 1000
+    public static let maximumLimit = 1000
 }

@@ -66,32 +66,32 @@ extension Work {
     /// Selects the parts in the requested formats, in order and numbered, and lists all available formats.
     /// - Throws: ``CatalogError/invalidRequest(_:)`` for a format that the work does not have, and
     ///   ``CatalogError/notFound(_:)`` if nothing is selected.
-    func select(_ asked: [String]) throws(CatalogError) -> Selection {
-        if asked.isEmpty, let standard { return standard }
-        let wanted = asked.map { $0.lowercased() }
-        for (format, text) in zip(wanted, asked) where !Self.groups.contains(format) && !has(format) {
+    func select(_ requested: [String]) throws(CatalogError) -> Selection {
+        if requested.isEmpty, let standard { return standard }
+        let wanted = requested.map { $0.lowercased() }
+        for (format, text) in zip(wanted, requested) where !Self.groups.contains(format) && !has(format) {
             let names = SearchParameter.withoutRepeats(Self.groups + parts.compactMap(\.found.item.format)).prefix(
-                Self.mostFormats)
+                Self.maximumFormats)
             throw .invalidRequest(
                 "the format \(SearchParameter.quoted(text)) is none that \(of.item.id ?? "the work") has; "
                     + "it takes \(SearchParameter.list(Array(names)))")
         }
         var selected: [Part] = []
         var formats: [WorkFormat] = []
-        var places: [String: Int] = [:]
+        var indices: [String: Int] = [:]
         for part in parts {
             let isSelected = wanted.isEmpty ? part.isStandard : wanted.contains { part.isMeant(by: $0) }
             if isSelected { selected.append(part) }
             guard let source = part.source, let name = part.found.item.format else { continue }
-            let place = places["\(source) \(name)"] ?? formats.count
-            if place == formats.count {
-                if place == Self.mostFormats { continue }
-                places["\(source) \(name)"] = place
+            let index = indices["\(source) \(name)"] ?? formats.count
+            if index == formats.count {
+                if index == Self.maximumFormats { continue }
+                indices["\(source) \(name)"] = index
                 formats.append(WorkFormat(name: name, count: 0, bytes: 0, source: source, isSelected: false))
             }
-            formats[place].count += 1
-            formats[place].bytes = Self.sum(formats[place].bytes, part.found.item.bytes)
-            formats[place].isSelected = formats[place].isSelected || isSelected
+            formats[index].count += 1
+            formats[index].bytes = Self.sum(formats[index].bytes, part.found.item.bytes)
+            formats[index].isSelected = formats[index].isSelected || isSelected
         }
         if selected.isEmpty { throw nothing(formats) }
         formats = formats.filter { $0.source == .original } + formats.filter { $0.source == .derivative }
@@ -99,7 +99,7 @@ extension Work {
     }
 
     /// The maximum number of listed formats.
-    private static let mostFormats = 200
+    private static let maximumFormats = 200
 
     /// The names of groups of formats.
     private static let groups = ["original", "all"]

@@ -19,19 +19,19 @@ struct PostsSource: SearchSource {
         DecimalID.isValid(id) ? SourceRequest(url: base.appending(path: "posts"), id: "posts:\(id)") : nil
     }
 
-    private static let mostPosts = 10_000
-    private static let mostValues = 100_000
+    private static let maximumPosts = 10_000
+    private static let maximumValues = 100_000
 
     func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing {
         let document: JSONDocument
         do {
-            document = try JSONDocument(parsing: body, maximumValues: Self.mostValues)
+            document = try JSONDocument(parsing: body, maximumValues: Self.maximumValues)
         } catch {
             throw .upstreamRejected("The posts are not JSON: \(error).")
         }
         guard let elements = document.elements else { throw .upstreamRejected("The posts are not an array.") }
-        guard elements.count <= Self.mostPosts else {
-            throw .upstreamRejected("There are \(elements.count) posts; at most \(Self.mostPosts) are read.")
+        guard elements.count <= Self.maximumPosts else {
+            throw .upstreamRejected("There are \(elements.count) posts; at most \(Self.maximumPosts) are read.")
         }
         var items: [SearchItem] = []
         var texts: [String] = []

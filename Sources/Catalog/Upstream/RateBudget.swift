@@ -5,7 +5,7 @@
 /// source closes the budget for a while.
 struct RateBudget: Sendable {
     /// The result of asking for a time to send a request.
-    enum Turn: Equatable {
+    enum Grant: Equatable {
         /// The time at which the request may be sent, now or later.
         case at(ContinuousClock.Instant)
         /// No time is available soon; the next one is this far away.
@@ -40,26 +40,26 @@ struct RateBudget: Sendable {
 
     /// Reserves a time for a request, or returns the delay until one is available.
     /// - Parameter shares: The number of replicas with an equal share of the tokens, 1 or more.
-    mutating func take(at now: ContinuousClock.Instant, of shares: Int = 1) -> Turn {
+    mutating func take(at now: ContinuousClock.Instant, of shares: Int = 1) -> Grant {
         if let wait = closure(at: now) { return .refused(retryAfter: wait) }
         // With less than one token per replica, tokens return more slowly.
         let period = shares > tokens ? period * shares / tokens : period
         let tokens = max(1, tokens / shares)
         uses.removeAll { $0.advanced(by: period) <= now }
-        var turn = now
+        var time = now
         // With n tokens, a request waits for the token of the n-th last use. Reserved uses count as well.
-        if uses.count >= tokens { turn = max(now, uses[uses.count - tokens].advanced(by: period)) }
+        if uses.count >= tokens { time = max(now, uses[uses.count - tokens].advanced(by: period)) }
         // Not before times that are already reserved.
-        if let last = uses.last { turn = max(turn, last) }
-        let wait = now.duration(to: turn)
+        if let last = uses.last { time = max(time, last) }
+        let wait = now.duration(to: time)
         if wait > longestWait { return .refused(retryAfter: wait) }
-        uses.append(turn)
-        return .at(turn)
+        uses.append(time)
+        return .at(time)
     }
 
     /// Returns a token that was reserved for this time and not used.
-    mutating func giveBack(_ turn: ContinuousClock.Instant) {
-        if let index = uses.lastIndex(of: turn) { uses.remove(at: index) }
+    mutating func release(_ time: ContinuousClock.Instant) {
+        if let index = uses.lastIndex(of: time) { uses.remove(at: index) }
     }
 
     /// The remaining delay after throttling; `nil` if there is none.

@@ -29,14 +29,14 @@ public enum GetCommand {
         var display = display(of: invocation)
         do throws(UsageError) {
             let operands = try URLList.operands(of: invocation)
-            let place: GetSession.Place
+            let directories: GetSession.Directories
             do throws(ClaimError) {
-                place = try GetSession.Place(invocation)
+                directories = try GetSession.Directories(invocation)
             } catch {
                 return invocation.report(error)
             }
             do throws(StartError) {
-                let session = try await GetSession(invocation, urls: operands.compactMap(\.url), in: place)
+                let session = try await GetSession(invocation, urls: operands.compactMap(\.url), in: directories)
                 let isComplete = await session.run(
                     ticks: ticks, wake: { continuation.yield() }, interval: redrawInterval, interruption: interruption,
                     display: &display)

@@ -7,7 +7,7 @@ internal import Terminal
 
 /// One run of `pawl get`: its engine and its downloads.
 struct GetSession {
-    private let place: Place
+    private let directories: Directories
     private let client: HTTPClient
     private let downloads: DownloadService
     private let urls: [HTTPURL]
@@ -16,7 +16,7 @@ struct GetSession {
     private let fileMode: UInt32
 
     /// The directories of a run: the target directory, and a hidden one in it.
-    struct Place {
+    struct Directories {
         /// The path of the target directory.
         let path: String
         /// The name of the only file; `nil` if the origin or the URL decides.
@@ -81,7 +81,7 @@ struct GetSession {
 
     /// Opens the engine. Downloads begin with `run`.
     /// - Parameter place: The directories of the run.
-    init(_ invocation: Invocation, urls given: [HTTPURL], in place: Place) async throws(StartError) {
+    init(_ invocation: Invocation, urls given: [HTTPURL], in directories: Directories) async throws(StartError) {
         var configuration = invocation.configuration
         // Each run has its own options, instead of those that an interrupted run has stored.
         configuration.explicitSettings = Set(ServiceSettings.Name.allCases)
@@ -95,9 +95,9 @@ struct GetSession {
         }
         self.urls = urls
         fileMode = SmallFile.defaultMode()
-        self.place = place
-        configuration.dataDirectory = place.workPath
-        configuration.claimedDirectory = place.work
+        self.directories = directories
+        configuration.dataDirectory = directories.workPath
+        configuration.claimedDirectory = directories.work
         let client = try configuration.makeClient()
         let log = Log(level: configuration.logLevel, format: configuration.logFormat)
         do throws(DownloadsStartError) {
@@ -164,9 +164,9 @@ struct GetSession {
         guard left.isEmpty else {
             let wanted = Set(urls.map(\.withoutUserInfo.string))
             let bytes = left.filter { wanted.contains($0.url) }.reduce(Int64(0)) { $0 &+ $1.bytesReceived }
-            return bytes > 0 ? ": \(HumanReadable.bytes(bytes)) are kept in \(place.workPath)" : ""
+            return bytes > 0 ? ": \(HumanReadable.bytes(bytes)) are kept in \(directories.workPath)" : ""
         }
-        place.removeWork()
+        directories.removeWork()
         return ""
     }
 
@@ -187,7 +187,7 @@ struct GetSession {
             case _ where checksum != nil && downloads.index.download(known.id)?.checksum != checksum:
                 try await downloads.remove(known.id, deletingFile: true)
             case .completed:
-                if let download = downloads.index.download(known.id), isWaiting(download) || placed(download) != nil {
+                if let download = downloads.index.download(known.id), isWaiting(download) || savedPath(download) != nil {
                     return known.id
                 }
                 try await downloads.remove(known.id, deletingFile: false)
@@ -204,17 +204,17 @@ struct GetSession {
 
     /// Whether its file is complete and not yet moved to the target directory.
     private func isWaiting(_ download: Download) -> Bool {
-        download.state == .completed && download.filename.flatMap(place.finished)?.kind == .regular
+        download.state == .completed && download.filename.flatMap(directories.finished)?.kind == .regular
     }
 
     /// The path of the file in the target directory, if an interrupted run has moved it there, judging by name and
     /// length. Its record stays until all downloads of the run are complete, so that a repetition only fetches the
     /// others.
-    private func placed(_ download: Download) -> String? {
-        guard let name = place.output ?? download.filename, let found = try? place.target.status(of: name),
+    private func savedPath(_ download: Download) -> String? {
+        guard let name = directories.output ?? download.filename, let found = try? directories.target.status(of: name),
             found.kind == .regular, found.isOwn, found.identity.size == download.bytesReceived
         else { return nil }
-        return place.path(of: name)
+        return directories.path(of: name)
     }
 
     /// Moves a finished file to the target directory, or reports the failure of its download.
@@ -227,14 +227,14 @@ struct GetSession {
             if download.bytesReceived == 0 { try? await downloads.remove(download.id, deletingFile: false) }
             return false
         }
-        if !isWaiting(download), let path = placed(download) {
+        if !isWaiting(download), let path = savedPath(download) {
             display.saved(download, at: path)
             return true
         }
         do throws(SystemError) {
-            display.saved(download, at: try place.save(name, mode: fileMode))
+            display.saved(download, at: try directories.save(name, mode: fileMode))
         } catch {
-            let reason = "cannot move the file to \(place.path(of: place.output ?? name)): \(error)"
+            let reason = "cannot move the file to \(directories.path(of: directories.output ?? name)): \(error)"
             reportFailure(of: download.url, name: name, FailureCode.ioError.rawValue, reason, nil, &display)
             // The file is missing, so the next run must fetch it again.
             if error.kind == .notFound { try? await downloads.remove(download.id, deletingFile: false) }

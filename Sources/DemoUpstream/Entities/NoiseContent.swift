@@ -21,9 +21,9 @@ struct NoiseContent: EntityContent {
             let from = Int(offset - blockStart)
             let to = Int(min(Self.blockLength, range.upperBound - blockStart))
             let mixed = Mix.scramble(seed ^ UInt64(bitPattern: block))
-            let place = Int(mixed >> 48)
+            let start = Int(mixed >> 48)
             let first = bytes.count
-            bytes.append(contentsOf: Self.noise[(place + from)..<(place + to)])
+            bytes.append(contentsOf: Self.noise[(start + from)..<(start + to)])
             // The mark: 16 bytes that are unique to the block and the entity.
             for index in from..<max(from, min(to, 16)) {
                 let word = index < 8 ? mixed : mixed ^ seed
@@ -39,7 +39,7 @@ struct NoiseContent: EntityContent {
         var bytes: [UInt8] = []
         while bytes.count < 65_536 + Int(blockLength) {
             let word = numbers.next()
-            for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * place))) }
+            for start in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * start))) }
         }
         return bytes
     }()

@@ -47,7 +47,7 @@ public final class FleetCheck {
             // A misspelt location must not make all files count as lost.
             guard let owner = contents.fleet?.owner else { throw DownloadsStartError("the database has no fleet") }
             let ownership = try await storage.ownership(for: owner.name, noting: owner.database)
-            if ownership == .nobody { throw DownloadsStartError("--files: no fleet has its files there") }
+            if ownership == .unowned { throw DownloadsStartError("--files: no fleet has its files there") }
             if let objection = ObjectPlace.objection(to: ownership, for: owner) {
                 throw DownloadsStartError("--files: \(objection)")
             }

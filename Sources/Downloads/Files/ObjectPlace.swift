@@ -61,7 +61,7 @@ final class ObjectPlace: Sendable {
         guard isOwn else { return try await settle() }
         switch try await ownership() {
         case .own: break
-        case .nobody: return "the object .pawl/\(owner.name) is gone, which marks the place"
+        case .unowned: return "the object .pawl/\(owner.name) is gone, which marks the place"
         case let other: return note(Self.objection(to: other, for: owner))
         }
         // Another replica may have started with a location to which the files were moved.
@@ -99,7 +99,7 @@ final class ObjectPlace: Sendable {
     /// Returns the reason that a fleet must not keep its files at a location; `nil` if it may.
     static func objection(to ownership: ObjectOwnership, for owner: Owner) -> String? {
         switch ownership {
-        case .own, .nobody: nil
+        case .own, .unowned: nil
         case .copy:
             "the files there are of a database that this one is a copy of; name another prefix, or remove the object .pawl/\(owner.name) if that one is no more"
         case .other(let name):

@@ -5,10 +5,10 @@ struct SpeedGate {
     /// as one, since the connections of a download share its part.
     private let limiters: [SpeedLimiter]
     /// The reservations that limiters have granted, in their order.
-    private var granted: [TokenBucket.Turn] = []
+    private var granted: [TokenBucket.Reservation] = []
     /// The reservation that the transfer waits for.
-    private var turn: TokenBucket.Turn?
-    private var turnSize = 0
+    private var reservation: TokenBucket.Reservation?
+    private var reservationSize = 0
     /// The number of bytes that may pass without another reservation.
     private var credit = 0
     /// The number of changes of the limits at the time of the reservations.
@@ -24,7 +24,9 @@ struct SpeedGate {
     /// Returns the number of bytes that may pass now. 0 means that none may pass before ``due(now:)``.
     mutating func allowance(now: () -> ContinuousClock.Instant) -> Int {
         if credit > 0, changes == limitChanges { return credit }
-        guard credit > 0 || turn != nil || !granted.isEmpty || limiters.contains(where: { $0.isLimited }) else { return .max }
+        guard credit > 0 || reservation != nil || !granted.isEmpty || limiters.contains(where: { $0.isLimited }) else {
+            return .max
+        }
         let now = now()
         guard due(now: now) == nil else { return 0 }
         return credit > 0 ? credit : .max
@@ -47,19 +49,19 @@ struct SpeedGate {
         for _ in 0..<8 {
             let current = limitChanges
             if changes != current {
-                giveBack(now: now)
+                release(now: now)
                 changes = current
             }
             if credit > 0 { return nil }
-            if granted.isEmpty, turn == nil {
-                let sizes = limiters.filter { $0.isLimited }.map(\.turnSize)
+            if granted.isEmpty, reservation == nil {
+                let sizes = limiters.filter { $0.isLimited }.map(\.reservationSize)
                 guard let smallest = sizes.min() else { return nil }
-                turnSize = max(1, smallest / (limiters.first?.transferCount ?? 1))
+                reservationSize = max(1, smallest / (limiters.first?.transferCount ?? 1))
             }
             switch pass(now: now) {
             case .waits(let until): return until
             case .open:
-                credit = turnSize
+                credit = reservationSize
                 return nil
             case .void: continue
             }
@@ -77,12 +79,12 @@ struct SpeedGate {
     private mutating func pass(now: ContinuousClock.Instant) -> Passage {
         while granted.count < limiters.count {
             let limiter = limiters[granted.count]
-            let turn = self.turn ?? limiter.reserve(turnSize, now: now)
-            self.turn = turn
-            if let until = limiter.due(turn, now: now) { return .waits(until: until) }
-            guard limiter.take(turn, now: now) else { return .void }
-            self.turn = nil
-            granted.append(turn)
+            let reservation = self.reservation ?? limiter.reserve(reservationSize, now: now)
+            self.reservation = reservation
+            if let until = limiter.due(reservation, now: now) { return .waits(until: until) }
+            guard limiter.take(reservation, now: now) else { return .void }
+            self.reservation = nil
+            granted.append(reservation)
         }
         return .open
     }
@@ -96,17 +98,19 @@ struct SpeedGate {
 
     /// Ends the use of the limiters, and returns reserved bytes that were not used.
     mutating func close(now: ContinuousClock.Instant) {
-        giveBack(now: now)
+        release(now: now)
         for limiter in limiters { limiter.leave() }
     }
 
-    private mutating func giveBack(now: ContinuousClock.Instant) {
+    private mutating func release(now: ContinuousClock.Instant) {
         let isOpen = granted.count == limiters.count
-        for (limiter, turn) in zip(limiters, granted) {
-            limiter.giveBack(min(turn.count, isOpen ? credit : turnSize), of: turn, now: now)
+        for (limiter, reservation) in zip(limiters, granted) {
+            limiter.release(min(reservation.count, isOpen ? credit : reservationSize), of: reservation, now: now)
         }
-        if let turn, granted.count < limiters.count { limiters[granted.count].giveBack(turn.count, of: turn, now: now) }
+        if let reservation, granted.count < limiters.count {
+            limiters[granted.count].release(reservation.count, of: reservation, now: now)
+        }
         granted.removeAll(keepingCapacity: true)
-        (turn, credit) = (nil, 0)
+        (reservation, credit) = (nil, 0)
     }
 }

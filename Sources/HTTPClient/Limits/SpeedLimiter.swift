@@ -57,28 +57,28 @@ extension SpeedLimiter {
     var changes: UInt64 { changeCount.load(ordering: .relaxed) }
 
     /// The number of bytes of one reservation.
-    var turnSize: Int { state.withLock { $0.bucket.turnSize } }
+    var reservationSize: Int { state.withLock { $0.bucket.reservationSize } }
 
     /// The number of transfers under this limit, at least 1.
     var transferCount: Int { state.withLock { max(1, $0.transfers) } }
 
-    func reserve(_ count: Int, now: ContinuousClock.Instant) -> TokenBucket.Turn {
+    func reserve(_ count: Int, now: ContinuousClock.Instant) -> TokenBucket.Reservation {
         state.withLock { $0.bucket.reserve(count, now: now) }
     }
 
     /// The time at which a reservation can be taken; nil: now.
-    func due(_ turn: TokenBucket.Turn, now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        state.withLock { $0.bucket.due(turn, now: now) }
+    func due(_ reservation: TokenBucket.Reservation, now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        state.withLock { $0.bucket.due(reservation, now: now) }
     }
 
     /// Takes the bytes of a reservation; returns false if it is not due, or is void.
-    func take(_ turn: TokenBucket.Turn, now: ContinuousClock.Instant) -> Bool {
-        state.withLock { $0.bucket.take(turn, now: now) }
+    func take(_ reservation: TokenBucket.Reservation, now: ContinuousClock.Instant) -> Bool {
+        state.withLock { $0.bucket.take(reservation, now: now) }
     }
 
     /// Returns unused bytes of a reservation.
-    func giveBack(_ count: Int, of turn: TokenBucket.Turn, now: ContinuousClock.Instant) {
-        state.withLock { $0.bucket.giveBack(count, of: turn, now: now) }
+    func release(_ count: Int, of reservation: TokenBucket.Reservation, now: ContinuousClock.Instant) {
+        state.withLock { $0.bucket.release(count, of: reservation, now: now) }
     }
 
     /// Counts a transfer that begins. Its loop is woken when the limit changes.

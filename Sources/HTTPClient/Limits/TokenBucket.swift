@@ -8,7 +8,7 @@
 /// ones that are not used up. Each transfer must reserve again.
 struct TokenBucket: Sendable {
     /// A reservation.
-    struct Turn: Sendable, Equatable {
+    struct Reservation: Sendable, Equatable {
         /// The number of bytes; 0 if there was no limit.
         let count: Int
         /// The offset of the reservation's end among all reserved bytes.
@@ -21,9 +21,9 @@ struct TokenBucket: Sendable {
     /// the rate within 5 % over 5 s.
     static let slack: Duration = .milliseconds(200)
     /// The maximum bytes of a reservation.
-    static let largestTurn = 256 * 1024
+    static let maximumReservation = 256 * 1024
     /// The number of reservations per second.
-    private static let turnsPerSecond: Int64 = 50
+    private static let reservationsPerSecond: Int64 = 50
 
     /// The rate in bytes per second; 0: no limit.
     private(set) var rate: Int64
@@ -42,7 +42,7 @@ struct TokenBucket: Sendable {
     }
 
     /// The number of bytes that a reservation should have. It is small enough for an even flow at any rate.
-    var turnSize: Int { min(Self.largestTurn, max(1, Int(clamping: rate / Self.turnsPerSecond))) }
+    var reservationSize: Int { min(Self.maximumReservation, max(1, Int(clamping: rate / Self.reservationsPerSecond))) }
 
     /// Changes the rate from now on, and voids all reservations; 0 removes the limit.
     mutating func setRate(_ bytesPerSecond: Int64, now: ContinuousClock.Instant) {
@@ -56,39 +56,39 @@ struct TokenBucket: Sendable {
     }
 
     /// Whether a reservation was made at the current rate.
-    func isValid(_ turn: Turn) -> Bool { turn.changes == changes }
+    func isValid(_ reservation: Reservation) -> Bool { reservation.changes == changes }
 
     /// Reserves bytes after all earlier reservations.
-    mutating func reserve(_ count: Int, now: ContinuousClock.Instant) -> Turn {
+    mutating func reserve(_ count: Int, now: ContinuousClock.Instant) -> Reservation {
         earn(until: now)
-        guard rate > 0 else { return Turn(count: 0, end: 0, changes: changes) }
+        guard rate > 0 else { return Reservation(count: 0, end: 0, changes: changes) }
         reserved += Double(max(0, count))
-        return Turn(count: max(0, count), end: reserved, changes: changes)
+        return Reservation(count: max(0, count), end: reserved, changes: changes)
     }
 
     /// The time at which a reservation can be taken; nil: now. A void reservation is due now, since its transfer must
     /// reserve again.
-    func due(_ turn: Turn, now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        guard rate > 0, isValid(turn) else { return nil }
+    func due(_ reservation: Reservation, now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        guard rate > 0, isValid(reservation) else { return nil }
         let earned = earned(at: now)
-        guard turn.end > earned else { return nil }
-        return now + .seconds((turn.end - earned) / Double(rate))
+        guard reservation.end > earned else { return nil }
+        return now + .seconds((reservation.end - earned) / Double(rate))
     }
 
     /// Takes the bytes of a reservation that is due.
     /// - Returns: False if the reservation is not due, or is void.
-    mutating func take(_ turn: Turn, now: ContinuousClock.Instant) -> Bool {
+    mutating func take(_ reservation: Reservation, now: ContinuousClock.Instant) -> Bool {
         earn(until: now)
-        guard isValid(turn), due(turn, now: now) == nil else { return false }
-        taken += Double(turn.count)
+        guard isValid(reservation), due(reservation, now: now) == nil else { return false }
+        taken += Double(reservation.count)
         return true
     }
 
     /// Returns unused bytes of a reservation, so that later reservations are due earlier. Bytes of a void reservation
     /// are lost.
-    mutating func giveBack(_ count: Int, of turn: Turn, now: ContinuousClock.Instant) {
+    mutating func release(_ count: Int, of reservation: Reservation, now: ContinuousClock.Instant) {
         earn(until: now)
-        if rate > 0, isValid(turn) { earned = min(earned + Double(max(0, count)), limit(beyond: reserved)) }
+        if rate > 0, isValid(reservation) { earned = min(earned + Double(max(0, count)), limit(beyond: reserved)) }
     }
 
     /// The maximum of earned bytes for a given number of reserved bytes.

@@ -39,7 +39,7 @@ import CCurl
     var connectStatus: Int { unsafe pawl_easy_connect_status(pointer) }
 
     /// Continues a transfer that was held back. libcurl passes its bytes again before this returns.
-    func goOn() -> pawl_curl_code {
+    func resume() -> pawl_curl_code {
         unsafe pawl_easy_continue(pointer)
     }
 

@@ -4,10 +4,10 @@ struct FramingMonitor: Sendable {
     /// The time between two comparisons.
     static let interval = Duration.seconds(1)
     /// The maximum bytes of framing, whatever the body's length.
-    static let most: Int64 = 1 << 20
+    static let allowance: Int64 = 1 << 20
     /// The maximum additional bytes of framing per byte of the body. One-byte chunks in TLS records of their own have
     /// about 35.
-    static let mostPerByte: Int64 = 64
+    static let allowancePerByte: Int64 = 64
 
     /// The time of the next comparison.
     private(set) var due: ContinuousClock.Instant
@@ -33,6 +33,6 @@ struct FramingMonitor: Sendable {
             return false
         }
         let content = body - first.body
-        return (received - first.received - content - Self.most) / Self.mostPerByte > content
+        return (received - first.received - content - Self.allowance) / Self.allowancePerByte > content
     }
 }

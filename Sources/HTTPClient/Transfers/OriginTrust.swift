@@ -19,38 +19,38 @@ struct OriginTrust {
     /// The maximum number of known origins. When it is reached, all are removed.
     static let capacity = 4_096
 
-    private enum Standing {
+    private enum State {
         case watched(ConnectionSockets.Endpoints, since: ContinuousClock.Instant)
         case trusted
     }
 
-    private var standings: [String: Standing] = [:]
+    private var states: [String: State] = [:]
 
     /// Chooses the connection of a request.
     /// - Parameter isSilent: Whether a connection is open and has received nothing.
     mutating func connection(
         to origin: String, now: ContinuousClock.Instant, isSilent: (ConnectionSockets.Endpoints) -> Bool
     ) -> Connection {
-        switch standings[origin] {
+        switch states[origin] {
         case .trusted: return .any
         case nil: return .new
         case .watched(let connection, let since):
             guard since.duration(to: now) >= Self.silence else { return .single }
             let isTrusted = isSilent(connection)
-            standings[origin] = isTrusted ? .trusted : nil
+            states[origin] = isTrusted ? .trusted : nil
             return isTrusted ? .any : .new
         }
     }
 
     /// Records that a response has ended on a connection that is kept.
     mutating func ended(_ origin: String, on connection: ConnectionSockets.Endpoints, now: ContinuousClock.Instant) {
-        guard standings[origin] == nil else { return }
-        if standings.count >= Self.capacity { standings.removeAll() }
-        standings[origin] = .watched(connection, since: now)
+        guard states[origin] == nil else { return }
+        if states.count >= Self.capacity { states.removeAll() }
+        states[origin] = .watched(connection, since: now)
     }
 
     /// Records that a connection brought an unsolicited response, or has ended.
     mutating func broke(_ origin: String) {
-        standings[origin] = nil
+        states[origin] = nil
     }
 }

@@ -85,8 +85,8 @@ extension IPAddress {
             let bits = unsafe raw.loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr
             self = .v4(UInt32(bigEndian: bits))
         case AF_INET6 where length >= MemoryLayout<sockaddr_in6>.size:
-            guard let place = MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr) else { return nil }
-            self = .v6(UInt128(bigEndian: unsafe (raw + place).loadUnaligned(as: UInt128.self)))
+            guard let offset = MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr) else { return nil }
+            self = .v6(UInt128(bigEndian: unsafe (raw + offset).loadUnaligned(as: UInt128.self)))
         default:
             return nil
         }

@@ -12,7 +12,7 @@ final class TransferDriver {
     private var active: [ObjectIdentifier: ActiveTransfer] = [:]
     /// The transfers that wait for their speed limiters, and the earliest time at which one may continue.
     private var heldBack: [ObjectIdentifier: ActiveTransfer] = [:]
-    private var nextTurn: ContinuousClock.Instant?
+    private var nextResumption: ContinuousClock.Instant?
     /// The sockets of all connections, including idle ones.
     var connections = ConnectionSockets()
     /// The origins whose connections may be reused.
@@ -47,7 +47,7 @@ final class TransferDriver {
             handOver()
             if !isWell { failAll(.connectionFailed("libcurl could not go on")) }
             while let (transfer, code) = multi.nextDone() { completed(transfer, code) }
-            giveTurns()
+            resumeDueTransfers()
             endStopped()
             followRedirects()
             checkLimits()
@@ -71,7 +71,7 @@ final class TransferDriver {
             if let running = active[ObjectIdentifier(transfer)] { finish(running, .failure(.cancelled)) }
         case .limitsChanged:
             // Each gate reserves again, in the size for the new limit.
-            nextTurn = heldBack.isEmpty ? nil : .now
+            nextResumption = heldBack.isEmpty ? nil : .now
         }
     }
 
@@ -109,31 +109,31 @@ final class TransferDriver {
         heldBack[ObjectIdentifier(running.transfer)] = running
         running.transfer.isHeldBack = true
         running.timer.heldBack()
-        noteTurn(running, now: .now)
+        scheduleResumption(running, now: .now)
     }
 
-    private func noteTurn(_ running: ActiveTransfer, now: ContinuousClock.Instant) {
+    private func scheduleResumption(_ running: ActiveTransfer, now: ContinuousClock.Instant) {
         let due = running.gate.due(now: now) ?? now
-        nextTurn = nextTurn.map { min($0, due) } ?? due
+        nextResumption = nextResumption.map { min($0, due) } ?? due
     }
 
     /// Continues the transfers whose limiters allow it.
-    private func giveTurns() {
-        guard let nextTurn else { return }
+    private func resumeDueTransfers() {
+        guard let nextResumption else { return }
         let now = ContinuousClock.now
-        guard now >= nextTurn else { return }
-        self.nextTurn = nil
+        guard now >= nextResumption else { return }
+        self.nextResumption = nil
         for running in Array(heldBack.values) {
-            if running.gate.due(now: now) == nil { goOn(running) } else { noteTurn(running, now: now) }
+            if running.gate.due(now: now) == nil { resume(running) } else { scheduleResumption(running, now: now) }
         }
     }
 
-    private func goOn(_ running: ActiveTransfer) {
+    private func resume(_ running: ActiveTransfer) {
         noLongerHeldBack(running)
-        running.timer.goesOn(bytes: running.bodyBytes, now: .now)
+        running.timer.resumed(bytes: running.bodyBytes, now: .now)
         noteDue(running.timer.due)
         // This may call `holdBack` again.
-        let code = running.easy.goOn()
+        let code = running.easy.resume()
         handOver()
         if code != CURLE_OK { completed(running, code) }
     }
@@ -228,7 +228,7 @@ final class TransferDriver {
     }
 
     private var waitMilliseconds: Int {
-        guard let due = [due, nextTurn].compactMap(\.self).min() else { return Self.idleMilliseconds }
+        guard let due = [due, nextResumption].compactMap(\.self).min() else { return Self.idleMilliseconds }
         // Rounded up, to avoid spinning for the last fraction of a millisecond.
         return min(Self.idleMilliseconds, (due - .now).wholeMilliseconds + 1)
     }

@@ -54,7 +54,7 @@ struct TransferTimer: Sendable {
     }
 
     /// Resumes the speed check with a whole new period.
-    mutating func goesOn(bytes: Int64, now: ContinuousClock.Instant) {
+    mutating func resumed(bytes: Int64, now: ContinuousClock.Instant) {
         if case .receiving = phase { phase = .receiving(monitor(bytes: bytes, now: now)) }
     }
 

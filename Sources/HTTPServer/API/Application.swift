@@ -17,7 +17,7 @@ public protocol Application: Sendable {
     /// Whether a request without a body gets its response even on a surplus connection. This is for probes of
     /// monitoring, whose responses are small and immediate. By default no request does. Called on an event loop's
     /// thread; must not block.
-    func answersSurplus(_ request: borrowing Request) -> Bool
+    func respondsToSurplus(_ request: borrowing Request) -> Bool
 
     /// Fills in the response to a request that the server itself refuses. `response.status` is set; the application
     /// adds a body and its Content-Type. `request` has the fields of the head as far as they were parsed; its other
@@ -27,7 +27,7 @@ public protocol Application: Sendable {
 
 extension Application {
     /// Returns false for every request.
-    public func answersSurplus(_ request: borrowing Request) -> Bool { false }
+    public func respondsToSurplus(_ request: borrowing Request) -> Bool { false }
 
     /// Accepts every body.
     public func decide(onBodyOf request: borrowing Request, with response: inout Response) -> BodyDecision { .read }

@@ -79,7 +79,7 @@ public struct Ingress: Sendable {
         for element in elements.reversed() {
             if let scheme = element.scheme { route.take(scheme: scheme) }
             if let host = element.host { route.host = host }
-            guard let node = element.node, goesOn(behind: node, &route) else { break }
+            guard let node = element.node, continues(behind: node, &route) else { break }
         }
         return route
     }
@@ -90,7 +90,7 @@ public struct Ingress: Sendable {
         // The peer and each skipped proxy have appended a member to each field, unless they replaced the field.
         var hops = 1
         for member in Self.members(.xForwardedFor, fields).reversed() {
-            guard let node = ForwardedNode(parsingMember: member), goesOn(behind: node, &route) else { break }
+            guard let node = ForwardedNode(parsingMember: member), continues(behind: node, &route) else { break }
             hops += 1
         }
         if let scheme = Self.members(.xForwardedProto, fields).suffix(hops).first { route.take(scheme: scheme.lowercased()) }
@@ -102,7 +102,7 @@ public struct Ingress: Sendable {
     }
 
     /// Sets the client to a node; returns whether it is a trusted proxy, so that the node before it may be read.
-    private func goesOn(behind node: ForwardedNode, _ route: inout Route) -> Bool {
+    private func continues(behind node: ForwardedNode, _ route: inout Route) -> Bool {
         guard case .address(let address, let port) = node else { return false }
         route.client = SocketAddress(host: address.description, port: port ?? 0)
         return isTrusted(address)

@@ -53,7 +53,7 @@ extension Response {
     public mutating func serveBody(for request: borrowing Request, etag: EntityTag?, lastModified: HTTPDate? = nil) {
         // RFC 9110 §13.2.1: conditions apply only to requests that would succeed without them.
         guard status == .ok, case .bytes = content else { return }
-        guard Preconditions.areAsked(by: request.head.fields) else {
+        guard Preconditions.arePresent(in: request.head.fields) else {
             if let etag { fields.append(.etag, etag) }
             if let lastModified { fields.append(.lastModified, lastModified) }
             return

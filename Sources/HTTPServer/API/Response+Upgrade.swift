@@ -2,7 +2,7 @@ internal import HTTPCore
 
 extension Request {
     /// Whether the request asks for a WebSocket, with or without errors.
-    public var asksForWebSocket: Bool { WebSocketHandshake.isAsked(by: head) }
+    public var asksForWebSocket: Bool { WebSocketHandshake.isRequested(by: head) }
 }
 
 /// An accepted handshake, and the handler of its WebSocket.

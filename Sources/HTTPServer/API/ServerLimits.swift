@@ -45,7 +45,7 @@ public struct ServerLimits: Sendable {
     /// WebSocket.
     ///
     /// If none is idle, the new connection is surplus. It gets 503 and is closed, unless the application responds
-    /// nonetheless (``Application/answersSurplus(_:)``).
+    /// nonetheless (``Application/respondsToSurplus(_:)``).
     public var connections = 10_000
     /// The maximum number of connections of one client address (or a /64 of IPv6); further ones are surplus. 0: no
     /// limit. `nil`: half of ``connections``, but without a limit for this machine and for trusted proxies

@@ -20,7 +20,7 @@ final class PartsSource {
     private(set) var remaining: Int64
     let begun: Moment
     /// The budget of fast clients that this body is counted in; nil if it is not counted.
-    private var places: SharedBudget?
+    private var budget: SharedBudget?
 
     init(_ parts: [BodyPart], begun: Moment) {
         self.parts = parts
@@ -28,9 +28,9 @@ final class PartsSource {
         remaining = parts.reduce(0) { $0 + $1.length }
     }
 
-    deinit { leavePlace() }
+    deinit { releaseShare() }
 
-    var isUnlimited: Bool { places != nil }
+    var isUnlimited: Bool { budget != nil }
 
     /// Records bytes of the current part that have been sent.
     func advance(_ count: Int) {
@@ -40,16 +40,16 @@ final class PartsSource {
     }
 
     /// Counts the body among the fast clients; returns false if there are already `limit`.
-    func takePlace(of places: SharedBudget, limit: Int) -> Bool {
-        guard places.add(1, limit: limit) else { return false }
-        self.places = places
+    func acquireShare(of budget: SharedBudget, limit: Int) -> Bool {
+        guard budget.add(1, limit: limit) else { return false }
+        self.budget = budget
         return true
     }
 
     /// Removes the body from the count of fast clients, if it is counted.
-    func leavePlace() {
-        _ = places?.add(-1, limit: 0)
-        places = nil
+    func releaseShare() {
+        _ = budget?.add(-1, limit: 0)
+        budget = nil
     }
 
     /// The part that has bytes left; nil if all are sent.

@@ -21,7 +21,7 @@ extension Connection {
         case .ended: readEnd(&loop)
         case .failed: close(&loop)
         }
-        loop.giveBack(buffer)
+        loop.returnBuffer(buffer)
     }
 
     /// Handles the end of the client's output.
@@ -50,7 +50,7 @@ extension Connection {
         var reads = 0
         while state.phase == .lingering, isReadable {
             guard reads < 16 else {
-                wantsTurn = true
+                needsPass = true
                 break
             }
             reads += 1
@@ -61,7 +61,7 @@ extension Connection {
             case .ended, .failed: close(&loop)
             }
         }
-        loop.giveBack(buffer)
+        loop.returnBuffer(buffer)
     }
 
     /// Processes bytes in order: as many requests as they contain and the output has room for. Returns the number of
@@ -117,7 +117,9 @@ extension Connection {
             loop.request.head, bodyHasBegun: bodyHasBegun, now: loop.now, limits: loop.limits)
         if let surplus {
             let isWhole = step == .handle
-            guard isWhole, loop.application.answersSurplus(loop.request) else { return refuse(surplus, readsAll: isWhole, &loop) }
+            guard isWhole, loop.application.respondsToSurplus(loop.request) else {
+                return refuse(surplus, readsAll: isWhole, &loop)
+            }
             state.responseEndsConnection()
         }
         switch step {

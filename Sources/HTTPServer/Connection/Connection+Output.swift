@@ -76,7 +76,7 @@ extension Connection {
                 return state.responseEnded()
             }
             guard budget > 0, isWritable else {
-                wantsTurn = isWritable
+                needsPass = isWritable
                 return
             }
             let count = Int(min(part.length - source.offset, Int64(budget)))
@@ -103,7 +103,7 @@ extension Connection {
             if source.remaining <= loop.limits.fastBytes { limit(source, loop) }
         } else if source.sent >= loop.limits.fastBytes, source.remaining > loop.limits.fastBytes,
             source.begun.distance(to: loop.now) <= loop.limits.fastTime,
-            source.takePlace(of: loop.unlimitedSockets, limit: loop.limits.unlimitedSockets)
+            source.acquireShare(of: loop.unlimitedSockets, limit: loop.limits.unlimitedSockets)
         {
             socket.limitUnsent(to: nil)
         }
@@ -111,7 +111,7 @@ extension Connection {
 
     /// Restores the normal limit of the kernel's buffer.
     func limit(_ source: PartsSource, _ loop: borrowing LoopContext) {
-        source.leavePlace()
+        source.releaseShare()
         socket.limitUnsent(to: loop.limits.unsentBytes)
     }
 
@@ -131,7 +131,7 @@ extension Connection {
             streaming.wait = .room
         case .webSocket(let webSocket): webSocket.socket.waker.acknowledge()
         }
-        turn(&loop)
+        advance(&loop)
     }
 
     /// Lets the stream fill the buffer once, and sends it.
@@ -148,7 +148,7 @@ extension Connection {
         switch step {
         case .more:
             streaming.wait = .room
-            wantsTurn = isWritable
+            needsPass = isWritable
         case .wait(let until):
             streaming.wait = .wake(until: until.map { [translation = loop.translation] in translation.moment(of: $0) })
         case .end: end(streaming, &loop)
@@ -193,11 +193,11 @@ extension Connection {
         case .body:
             refusePartialRequest(
                 Refusal(status: .unauthorized, detail: "The token was revoked while the body was coming."), &loop)
-            turn(&loop)
+            advance(&loop)
         case .sending:
             guard case .stream(let streaming) = source, pendingOutput == 0 else { return reset(&loop) }
             end(streaming, &loop)
-            turn(&loop)
+            advance(&loop)
         case .upgraded: if case .webSocket(let webSocket) = source { revoke(webSocket, &loop) }
         case .awaiting, .head, .handling, .finishing, .lingering, .closed: break
         }

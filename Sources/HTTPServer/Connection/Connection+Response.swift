@@ -62,7 +62,7 @@ extension Connection {
         guard state.phase == .handling, request == exchange.number else { return response.discardBody() }
         task = nil
         beginResponse(&response, &loop)
-        turn(&loop)
+        advance(&loop)
     }
 
     /// Responds to `loop.request`, which may be incomplete, in place of the application. The connection closes when the

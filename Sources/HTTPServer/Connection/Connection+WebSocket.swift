@@ -22,8 +22,8 @@ extension Connection {
             if !input.isEmpty {
                 consumeInput(webSocket, &loop)
             } else if isReadable {
-                guard reads < Self.readsPerTurn else {
-                    wantsTurn = true
+                guard reads < Self.readsPerPass else {
+                    needsPass = true
                     return
                 }
                 reads += 1
@@ -62,7 +62,7 @@ extension Connection {
         case .wouldBlock: isReadable = false
         case .ended, .failed: close(&loop)
         }
-        loop.giveBack(buffer)
+        loop.returnBuffer(buffer)
     }
 
     private mutating func consumeInput(_ webSocket: WebSocketSource, _ loop: inout LoopContext) {
@@ -135,7 +135,7 @@ extension Connection {
             }
         }
         holdStorage(webSocket.heldBytes, &loop)
-        turn(&loop)
+        advance(&loop)
     }
 
     // MARK: - Sending
@@ -229,7 +229,7 @@ extension Connection {
     mutating func revoke(_ webSocket: WebSocketSource, _ loop: inout LoopContext) {
         guard webSocket.isQueueEmpty, pendingOutput == 0 else { return reset(&loop) }
         close(webSocket, .policyViolation, "The token was revoked.", loop)
-        turn(&loop)
+        advance(&loop)
     }
 
     /// Checks the deadlines of the WebSocket.
@@ -241,6 +241,6 @@ extension Connection {
         case .ping: WebSocketEncoder.encodePing(into: &webSocket.controls)
         case .refuseMessage: fail(webSocket, .policyViolation, "The message did not arrive in time.")
         }
-        turn(&loop)
+        advance(&loop)
     }
 }

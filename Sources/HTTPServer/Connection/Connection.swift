@@ -2,7 +2,7 @@ internal import HTTPCore
 
 /// The connection of one client: the socket, bytes and task around a ``ConnectionState``.
 ///
-/// It is a value in a ``ConnectionSeat`` of one loop, and is used on that loop's thread only. The state that a loop's
+/// It is a value in a ``ConnectionBox`` of one loop, and is used on that loop's thread only. The state that a loop's
 /// connections share is passed as a parameter. So the compiler proves exclusive access, without checks at run time.
 struct Connection: ~Copyable {
     let id: ConnectionID
@@ -43,7 +43,7 @@ struct Connection: ~Copyable {
     /// The earliest time at which the loop checks this connection by itself.
     var scheduled: Moment?
     /// Whether there is more to do immediately, after the other connections.
-    var wantsTurn = false
+    var needsPass = false
     /// Whether the connection is in the loop's queue.
     var isQueued = false
 
@@ -77,22 +77,22 @@ struct Connection: ~Copyable {
         if event.isReadable { isReadable = true }
         if event.isWritable { isWritable = true }
         if event.peerEnded, state.peerEnded(loop.now, limits: loop.limits) == .close { return close(&loop) }
-        turn(&loop)
+        advance(&loop)
     }
 
     /// Continues as far as the socket, the request and fairness allow.
-    mutating func turn(_ loop: inout LoopContext) {
-        wantsTurn = false
+    mutating func advance(_ loop: inout LoopContext) {
+        needsPass = false
         var reads = 0
         while !isClosed {
             produce(&loop)
-            guard !isClosed, !wantsTurn else { break }
+            guard !isClosed, !needsPass else { break }
             guard state.readsInput, pendingOutput < loop.limits.outputBuffer else { break }
             if !input.isEmpty, !needsMoreInput {
                 consumeInput(&loop)
             } else if isReadable {
-                guard reads < Self.readsPerTurn else {
-                    wantsTurn = true
+                guard reads < Self.readsPerPass else {
+                    needsPass = true
                     break
                 }
                 reads += 1
@@ -105,7 +105,7 @@ struct Connection: ~Copyable {
     }
 
     /// The maximum number of reads per loop pass, before the other connections are served.
-    static let readsPerTurn = 4
+    static let readsPerPass = 4
 
     /// Decides how to wait for the next event, when all possible work is done.
     private mutating func pause(_ loop: inout LoopContext) {
@@ -136,7 +136,7 @@ struct Connection: ~Copyable {
     mutating func checkTime(_ loop: inout LoopContext) {
         // The poller reports a socket as writable only when a good part of its buffer is free. A client that takes less
         // in the time, such as a media player that reads at playback speed, is still not stalled.
-        if state.looksAtOutput(loop.now) {
+        if state.isOutputCheckDue(loop.now) {
             if case .parts(let source) = source, source.isUnlimited { limit(source, loop) }
             let held = heldByKernel
             heldByKernel = socket.unacknowledged
@@ -149,27 +149,27 @@ struct Connection: ~Copyable {
         case .nothing:
             switch source {
             case .none, .parts: break
-            case .stream(let source): if source.isDue(loop.now) { turn(&loop) }
+            case .stream(let source): if source.isDue(loop.now) { advance(&loop) }
             case .webSocket(let source): checkTime(of: source, &loop)
             }
         case .close:
             guard isUnasked, let surplus else { return close(&loop) }
             refusePartialRequest(surplus, &loop)
-            turn(&loop)
+            advance(&loop)
         case .reset: reset(&loop)
         case .refuse(let status):
             let late = Refusal(status: status, detail: "The request did not arrive in time.")
             refusePartialRequest(isUnasked ? surplus ?? late : late, &loop)
-            turn(&loop)
+            advance(&loop)
         }
     }
 
     /// Gives way to a new connection: closes this one if it has been idle since the given moment and no request has
     /// just arrived.
-    mutating func giveWay(since: Moment, _ loop: inout LoopContext) {
+    mutating func closeIfIdle(since: Moment, _ loop: inout LoopContext) {
         guard state.idleSince == since else { return }
         isReadable = true
-        turn(&loop)
+        advance(&loop)
         guard state.idleSince == since else { return }
         // A close would leave a stranger's unread bytes in the kernel's memory. A client with a permit may still read them.
         let leavesBytes = pendingOutput > 0 || isSendingMore || socket.hasUnacknowledged
@@ -190,7 +190,7 @@ struct Connection: ~Copyable {
     mutating func takeLoopActions() -> LoopActions {
         var actions = LoopActions(isClosed: isClosed)
         if isClosed { return actions }
-        if wantsTurn, !isQueued {
+        if needsPass, !isQueued {
             isQueued = true
             actions.isToBeQueued = true
         }
@@ -203,7 +203,7 @@ struct Connection: ~Copyable {
 
     /// Begins the shutdown of the connection.
     mutating func stop(_ loop: inout LoopContext) {
-        turn(&loop)
+        advance(&loop)
         guard !isClosed else { return }
         state.stop(loop.now, limits: loop.limits)
         if state.phase == .finishing, pendingOutput == 0 {
@@ -215,7 +215,7 @@ struct Connection: ~Copyable {
             streaming.stream.serverIsStopping()
             streaming.wait = .room
         }
-        turn(&loop)
+        advance(&loop)
     }
 
     /// Ends the connection with an RST.
@@ -254,7 +254,7 @@ struct Connection: ~Copyable {
 }
 
 /// The object that holds a connection for the loop's table, queue and poller.
-final class ConnectionSeat {
+final class ConnectionBox {
     var connection: Connection
     /// The connection's entry in the registry of all loops.
     let entry: ConnectionRegistry.Entry

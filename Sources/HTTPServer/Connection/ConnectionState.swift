@@ -45,7 +45,7 @@ struct ConnectionState {
     private var phaseDeadline: Moment?
     private var outputDeadline: Moment?
     /// The time of the next check whether the client has taken output that could not be written; at most the deadline.
-    private var outputLook: Moment?
+    private var outputCheck: Moment?
     /// The time since which the connection has been idle: the client has its last response, and has sent no complete
     /// request. For a head that is arriving, it is the time of its beginning. Nil while a response is due. A connection
     /// without a permit is also idle while it waits for the client.
@@ -61,9 +61,9 @@ struct ConnectionState {
 
     /// The time at which ``expired(_:limits:)`` must be called at the latest; nil if there is no deadline.
     var deadline: Moment? {
-        guard let phaseDeadline else { return outputLook }
-        guard let outputLook else { return phaseDeadline }
-        return min(phaseDeadline, outputLook)
+        guard let phaseDeadline else { return outputCheck }
+        guard let outputCheck else { return phaseDeadline }
+        return min(phaseDeadline, outputCheck)
     }
 
     /// Whether bytes of the client should be read now.
@@ -262,12 +262,12 @@ extension ConnectionState {
         noteStranger(isPending: isPending, hasPermit: hasPermit, now)
         if !isPending {
             outputDeadline = nil
-            outputLook = nil
+            outputCheck = nil
         } else if hasProgressed || outputDeadline == nil {
             outputDeadline = now + limits.writeTimeout
             // Bytes that were just written are still in transit. If the client takes them, it does so soon, not at the
             // end of the time limit.
-            outputLook = now + limits.writeTimeout / 60
+            outputCheck = now + limits.writeTimeout / 60
         }
         guard !isPending else { return .wait }
         switch phase {
@@ -304,8 +304,8 @@ extension ConnectionState {
 
     /// Whether it is time, before ``expired(_:limits:)``, to check if the client has taken output that was written
     /// earlier.
-    func looksAtOutput(_ now: Moment) -> Bool {
-        outputLook.map { $0 <= now } ?? false
+    func isOutputCheckDue(_ now: Moment) -> Bool {
+        outputCheck.map { $0 <= now } ?? false
     }
 
     /// Records a check of the client's progress. The client's time limit begins with the first check, and again
@@ -315,7 +315,7 @@ extension ConnectionState {
         guard let outputDeadline else { return }
         let deadline = taken ? now + limits.writeTimeout : outputDeadline
         self.outputDeadline = deadline
-        outputLook = min(deadline, now + limits.writeTimeout / 6)
+        outputCheck = min(deadline, now + limits.writeTimeout / 6)
     }
 
     mutating func close() {
@@ -323,7 +323,7 @@ extension ConnectionState {
         idleSince = nil
         phaseDeadline = nil
         outputDeadline = nil
-        outputLook = nil
+        outputCheck = nil
     }
 }
 

@@ -20,14 +20,14 @@ final class ConnectionRegistry: Sendable {
         let isSurplus: Bool
         /// The time since which the connection has been idle, as a ``Moment``'s nanoseconds; 0 if it is not idle.
         private let idleNanoseconds = Atomic<Int64>(0)
-        fileprivate let place: Int
+        fileprivate let index: Int
 
-        fileprivate init(id: ConnectionID, member: LoopGroup.Member, client: String?, isSurplus: Bool, place: Int) {
+        fileprivate init(id: ConnectionID, member: LoopGroup.Member, client: String?, isSurplus: Bool, index: Int) {
             self.id = id
             self.member = member
             self.client = client
             self.isSurplus = isSurplus
-            self.place = place
+            self.index = index
         }
 
         var idleSince: Moment? {
@@ -54,7 +54,7 @@ final class ConnectionRegistry: Sendable {
         let leavers: [Leaver]
     }
 
-    fileprivate struct Seat {
+    fileprivate struct Row {
         let entry: Entry
         /// Whether the connection must give way, and so does not count any more.
         var isLeaving = false
@@ -65,12 +65,12 @@ final class ConnectionRegistry: Sendable {
     fileprivate struct Candidates {
         var leavers: [Leaver] = []
         /// The time before which another search is not worthwhile.
-        var looksAgain = Moment(nanoseconds: 0)
+        var nextSearch = Moment(nanoseconds: 0)
     }
 
     fileprivate struct State {
         var limit: Int
-        var seats: [Seat?] = []
+        var rows: [Row?] = []
         var free: [Int] = []
         /// The numbers of regular and of surplus connections, without those that are leaving.
         var regular = 0
@@ -83,9 +83,9 @@ final class ConnectionRegistry: Sendable {
     }
 
     private let state: Locked<State>
-    private let mostSurplus: Int
+    private let maximumSurplus: Int
     /// The limit per address; nil: half of all, without a limit for this machine and trusted proxies.
-    private let mostPerAddress: Int?
+    private let maximumPerAddress: Int?
     private let ingress: Ingress
     private static let loopback = ["127.0.0.0/8", "::1"].compactMap(AddressBlock.init(parsing:))
 
@@ -94,8 +94,8 @@ final class ConnectionRegistry: Sendable {
 
     init(limits: ServerLimits, ingress: Ingress = Ingress()) {
         state = Locked(State(limit: max(1, limits.connections)))
-        mostSurplus = max(0, limits.refusedConnections)
-        mostPerAddress = limits.connectionsPerAddress
+        maximumSurplus = max(0, limits.refusedConnections)
+        maximumPerAddress = limits.connectionsPerAddress
         self.ingress = ingress
     }
 
@@ -109,22 +109,22 @@ final class ConnectionRegistry: Sendable {
     func admit(_ id: ConnectionID, _ member: LoopGroup.Member, from peer: SocketAddress, now: Moment) -> Admission? {
         state.withLock { state in
             let client = isLimited(peer) ? IPAddress.client(ofHost: peer.host) : nil
-            let most = mostPerAddress ?? max(1, state.limit / 2)
+            let maximum = maximumPerAddress ?? max(1, state.limit / 2)
             var leavers: [Leaver] = []
             var refusal: Refusal?
-            if let client, state.clients[client, default: 0] >= most {
-                refusal = Self.refusal("Your address has \(most) connections already.")
+            if let client, state.clients[client, default: 0] >= maximum {
+                refusal = Self.refusal("Your address has \(maximum) connections already.")
             } else {
                 // Up to two, since there may be more than the limit after it was lowered.
                 for _ in 0..<2 where state.regular >= state.limit {
-                    if let leaver = state.nextLeaver(surplus: false, most: mostSurplus, now: now) { leavers.append(leaver) }
+                    if let leaver = state.nextLeaver(surplus: false, maximum: maximumSurplus, now: now) { leavers.append(leaver) }
                 }
                 if state.regular >= state.limit, leavers.isEmpty {
                     refusal = Self.refusal("The server has \(state.limit) connections already.")
                 }
             }
-            if refusal != nil, state.surplus >= mostSurplus {
-                guard let leaver = state.nextLeaver(surplus: true, most: mostSurplus, now: now) else { return nil }
+            if refusal != nil, state.surplus >= maximumSurplus {
+                guard let leaver = state.nextLeaver(surplus: true, maximum: maximumSurplus, now: now) else { return nil }
                 leavers.append(leaver)
             }
             let entry = state.insert(id, member, client: client, isSurplus: refusal != nil)
@@ -136,7 +136,7 @@ final class ConnectionRegistry: Sendable {
     private func isLimited(_ peer: SocketAddress) -> Bool {
         // All clients of a Unix socket would count as one.
         if peer.isUnixSocket { return false }
-        if let mostPerAddress { return mostPerAddress > 0 }
+        if let maximumPerAddress { return maximumPerAddress > 0 }
         guard let address = IPAddress(parsing: peer.host)?.unmapped else { return false }
         return !Self.loopback.contains { $0.contains(address) } && !ingress.isTrusted(peer)
     }
@@ -144,18 +144,18 @@ final class ConnectionRegistry: Sendable {
     /// Removes a closed connection.
     func remove(_ entry: Entry) {
         state.withLock { state in
-            guard let seat = state.seats[entry.place], seat.entry === entry else { return }
-            if seat.isLeaving { state.leaving -= 1 } else { state.count(entry, -1) }
-            state.seats[entry.place] = nil
-            state.free.append(entry.place)
+            guard let row = state.rows[entry.index], row.entry === entry else { return }
+            if row.isLeaving { state.leaving -= 1 } else { state.count(entry, -1) }
+            state.rows[entry.index] = nil
+            state.free.append(entry.index)
         }
     }
 
     /// Keeps a connection that had to give way, because it is active again.
     func keep(_ entry: Entry) {
         state.withLock { state in
-            guard let seat = state.seats[entry.place], seat.entry === entry, seat.isLeaving else { return }
-            state.seats[entry.place]?.isLeaving = false
+            guard let row = state.rows[entry.index], row.entry === entry, row.isLeaving else { return }
+            state.rows[entry.index]?.isLeaving = false
             state.leaving -= 1
             state.count(entry, 1)
         }
@@ -170,10 +170,10 @@ extension ConnectionRegistry.State {
     fileprivate mutating func insert(
         _ id: ConnectionID, _ member: LoopGroup.Member, client: String?, isSurplus: Bool
     ) -> ConnectionRegistry.Entry {
-        let place = free.popLast() ?? seats.count
-        let entry = ConnectionRegistry.Entry(id: id, member: member, client: client, isSurplus: isSurplus, place: place)
-        let seat = ConnectionRegistry.Seat(entry: entry)
-        if place == seats.count { seats.append(seat) } else { seats[place] = seat }
+        let index = free.popLast() ?? rows.count
+        let entry = ConnectionRegistry.Entry(id: id, member: member, client: client, isSurplus: isSurplus, index: index)
+        let row = ConnectionRegistry.Row(entry: entry)
+        if index == rows.count { rows.append(row) } else { rows[index] = row }
         count(entry, 1)
         return entry
     }
@@ -190,9 +190,9 @@ extension ConnectionRegistry.State {
     }
 
     /// The connection with the longest idle time, which does not count any more from now on. Nil if there is none. Also
-    /// nil if `most` connections are still to close, because their descriptors are in use.
-    fileprivate mutating func nextLeaver(surplus: Bool, most: Int, now: Moment) -> ConnectionRegistry.Leaver? {
-        guard leaving < max(1, most) else { return nil }
+    /// nil if `maximum` connections are still to close, because their descriptors are in use.
+    fileprivate mutating func nextLeaver(surplus: Bool, maximum: Int, now: Moment) -> ConnectionRegistry.Leaver? {
+        guard leaving < max(1, maximum) else { return nil }
         var candidates = ConnectionRegistry.Candidates()
         // Swapped out during the change, and back afterwards.
         if surplus { swap(&candidates, &surplusCandidates) } else { swap(&candidates, &regularCandidates) }
@@ -200,12 +200,12 @@ extension ConnectionRegistry.State {
             if surplus { swap(&candidates, &surplusCandidates) } else { swap(&candidates, &regularCandidates) }
         }
         if let leaver = takeIdle(of: &candidates) { return leaver }
-        guard candidates.looksAgain <= now else { return nil }
+        guard candidates.nextSearch <= now else { return nil }
         // At most a tenth of the time is spent searching if no connection is idle and many arrive.
-        candidates.looksAgain = now + .microseconds(seats.count)
-        candidates.leavers = seats.compactMap { seat in
-            guard let seat, !seat.isLeaving, seat.entry.isSurplus == surplus, let since = seat.entry.idleSince else { return nil }
-            return ConnectionRegistry.Leaver(entry: seat.entry, since: since)
+        candidates.nextSearch = now + .microseconds(rows.count)
+        candidates.leavers = rows.compactMap { row in
+            guard let row, !row.isLeaving, row.entry.isSurplus == surplus, let since = row.entry.idleSince else { return nil }
+            return ConnectionRegistry.Leaver(entry: row.entry, since: since)
         }
         candidates.leavers.sort { $0.since > $1.since }
         candidates.leavers.removeFirst(max(0, candidates.leavers.count - ConnectionRegistry.found))
@@ -216,10 +216,10 @@ extension ConnectionRegistry.State {
     private mutating func takeIdle(of candidates: inout ConnectionRegistry.Candidates) -> ConnectionRegistry.Leaver? {
         while let leaver = candidates.leavers.popLast() {
             let entry = leaver.entry
-            guard let seat = seats[entry.place], seat.entry === entry, !seat.isLeaving, entry.idleSince == leaver.since else {
+            guard let row = rows[entry.index], row.entry === entry, !row.isLeaving, entry.idleSince == leaver.since else {
                 continue
             }
-            seats[entry.place]?.isLeaving = true
+            rows[entry.index]?.isLeaving = true
             leaving += 1
             count(entry, -1)
             return leaver

@@ -14,7 +14,7 @@ struct EventLoop: ~Copyable {
     private var connections = ConnectionTable()
     private var deadlines = DeadlineHeap<ConnectionID>()
     /// Connections that used up their share of a loop pass and could continue.
-    private var queue: [ConnectionSeat] = []
+    private var queue: [ConnectionBox] = []
     private var messages: [Message] = []
     /// The time of the next attempt to accept, while accepting is paused.
     private var acceptsAgain: Moment?
@@ -22,7 +22,7 @@ struct EventLoop: ~Copyable {
 
     /// The tokens that no connection has: of the wake-up, and, in descending order, of the listeners.
     private static let wakeupToken = UInt64.max
-    private static let mostListeners: UInt64 = 2
+    private static let maximumListeners: UInt64 = 2
     /// The maximum number of connections accepted per loop pass, before the existing ones are served.
     private static let acceptsPerRound = 32
     /// The maximum wait of a loop without deadlines.
@@ -92,12 +92,12 @@ struct EventLoop: ~Copyable {
     private mutating func handle(_ event: Poller.Event) {
         switch event.token {
         case Self.wakeupToken: break
-        case (Self.wakeupToken - Self.mostListeners)..<Self.wakeupToken:
+        case (Self.wakeupToken - Self.maximumListeners)..<Self.wakeupToken:
             accept(from: Int(Self.wakeupToken - event.token) - 1, atMost: Self.acceptsPerRound)
         default:
-            guard let seat = connections[ConnectionID(token: event.token)] else { return }
-            seat.connection.handle(event, &context)
-            finishTurn(of: seat)
+            guard let box = connections[ConnectionID(token: event.token)] else { return }
+            box.connection.handle(event, &context)
+            finishPass(of: box)
         }
     }
 
@@ -112,53 +112,53 @@ struct EventLoop: ~Copyable {
         switch message {
         case .adopt(let descriptor, let peer): add(Socket(owning: descriptor), peer)
         case .response(let id, let request, var response):
-            guard let seat = connections[id] else { return response.discardBody() }
-            seat.connection.respond(to: request, &response, &context)
-            finishTurn(of: seat)
+            guard let box = connections[id] else { return response.discardBody() }
+            box.connection.respond(to: request, &response, &context)
+            finishPass(of: box)
         case .answer(let id, let number, let answer):
-            guard let seat = connections[id] else { return }
-            seat.connection.answer(number, answer, &context)
-            finishTurn(of: seat)
+            guard let box = connections[id] else { return }
+            box.connection.answer(number, answer, &context)
+            finishPass(of: box)
         case .wake(let id):
-            guard let seat = connections[id] else { return }
-            seat.connection.wake(&context)
-            finishTurn(of: seat)
+            guard let box = connections[id] else { return }
+            box.connection.wake(&context)
+            finishPass(of: box)
         case .endRevoked:
-            for seat in connections.all {
-                seat.connection.endIfRevoked(&context)
-                finishTurn(of: seat)
+            for box in connections.all {
+                box.connection.endIfRevoked(&context)
+                finishPass(of: box)
             }
-        case .giveWay(let id, let since): giveWay(id, since)
+        case .closeIfIdle(let id, let since): closeIfIdle(id, since)
         case .stop(let deadline): stop(context.translation.moment(of: deadline))
         }
     }
 
     private mutating func runQueue() {
         guard !queue.isEmpty else { return }
-        var turns: [ConnectionSeat] = []
-        swap(&turns, &queue)
-        for seat in turns {
-            seat.connection.isQueued = false
-            guard !seat.connection.isClosed else { continue }
-            seat.connection.turn(&context)
-            finishTurn(of: seat)
+        var queued: [ConnectionBox] = []
+        swap(&queued, &queue)
+        for box in queued {
+            box.connection.isQueued = false
+            guard !box.connection.isClosed else { continue }
+            box.connection.advance(&context)
+            finishPass(of: box)
         }
     }
 
     /// Ends the service of a connection in a loop pass: removes a closed one, and schedules the others.
-    private mutating func finishTurn(of seat: ConnectionSeat) {
-        let actions = seat.connection.takeLoopActions()
-        if actions.isClosed { return remove(seat) }
-        seat.entry.idleSince = seat.connection.state.idleSince
-        if actions.isToBeQueued { queue.append(seat) }
-        if let deadline = actions.deadline { deadlines.insert(deadline, seat.connection.id) }
+    private mutating func finishPass(of box: ConnectionBox) {
+        let actions = box.connection.takeLoopActions()
+        if actions.isClosed { return remove(box) }
+        box.entry.idleSince = box.connection.state.idleSince
+        if actions.isToBeQueued { queue.append(box) }
+        if let deadline = actions.deadline { deadlines.insert(deadline, box.connection.id) }
     }
 
-    private mutating func remove(_ seat: ConnectionSeat) {
-        let id = seat.connection.id
+    private mutating func remove(_ box: ConnectionBox) {
+        let id = box.connection.id
         guard connections[id] != nil else { return }
         connections.remove(id)
-        group.registry.remove(seat.entry)
+        group.registry.remove(box.entry)
         member.connections.subtract(1, ordering: .relaxed)
         // A descriptor is about to be closed.
         if acceptsAgain != nil { acceptsAgain = context.now }
@@ -167,10 +167,10 @@ struct EventLoop: ~Copyable {
     private mutating func checkDeadlines() {
         while let entry = deadlines.popDue(context.now) {
             // An entry that an earlier one has overtaken stays in the heap, but has no effect.
-            guard let seat = connections[entry.owner], seat.connection.scheduled == entry.time else { continue }
-            seat.connection.scheduled = nil
-            seat.connection.checkTime(&context)
-            finishTurn(of: seat)
+            guard let box = connections[entry.owner], box.connection.scheduled == entry.time else { continue }
+            box.connection.scheduled = nil
+            box.connection.checkTime(&context)
+            finishPass(of: box)
         }
         if let acceptsAgain, acceptsAgain <= context.now { resumeAccepting() }
         if let stopDeadline, stopDeadline <= context.now { closeAll() }
@@ -194,7 +194,7 @@ extension EventLoop {
         guard acceptsAgain == nil, index < listeners.count else { return }
         for _ in 0..<limit {
             switch listeners[index].accept() {
-            case .connection(let socket, let peer): place(socket, peer)
+            case .connection(let socket, let peer): assign(socket, peer)
             case .none: return
             case .exhausted: return pauseAccepting()
             }
@@ -202,7 +202,7 @@ extension EventLoop {
     }
 
     /// Passes a new connection to the loop that should serve it.
-    private mutating func place(_ socket: consuming Socket, _ peer: SocketAddress) {
+    private mutating func assign(_ socket: consuming Socket, _ peer: SocketAddress) {
         let target = stopDeadline == nil ? group.member(for: member) : member
         target.connections.add(1, ordering: .relaxed)
         guard target !== member else { return add(socket, peer) }
@@ -216,24 +216,24 @@ extension EventLoop {
         guard let admission = group.registry.admit(id, member, from: peer, now: context.now) else { return drop(id) }
         for leaver in admission.leavers {
             if leaver.entry.member === member {
-                giveWay(leaver.entry.id, leaver.since)
+                closeIfIdle(leaver.entry.id, leaver.since)
             } else {
-                leaver.entry.member.mailbox.post(.giveWay(leaver.entry.id, since: leaver.since))
+                leaver.entry.member.mailbox.post(.closeIfIdle(leaver.entry.id, since: leaver.since))
             }
         }
         guard (try? poller.add(connection: socket.descriptor, token: id.token)) != nil else {
             group.registry.remove(admission.entry)
             return drop(id)
         }
-        let seat = ConnectionSeat(
+        let box = ConnectionBox(
             Connection(id: id, socket: socket, peer: peer, surplus: admission.refusal, context), admission.entry)
-        connections.insert(id, seat)
+        connections.insert(id, box)
         if stopDeadline != nil {
             // The request may have arrived with the connection.
-            seat.connection.isReadable = true
-            seat.connection.stop(&context)
+            box.connection.isReadable = true
+            box.connection.stop(&context)
         }
-        finishTurn(of: seat)
+        finishPass(of: box)
     }
 
     /// Removes an accepted connection that is not served.
@@ -243,11 +243,11 @@ extension EventLoop {
     }
 
     /// Closes a connection in favour of a new one, if it is still idle.
-    private mutating func giveWay(_ id: ConnectionID, _ since: Moment) {
-        guard let seat = connections[id] else { return }
-        seat.connection.giveWay(since: since, &context)
-        if !seat.connection.isClosed { group.registry.keep(seat.entry) }
-        finishTurn(of: seat)
+    private mutating func closeIfIdle(_ id: ConnectionID, _ since: Moment) {
+        guard let box = connections[id] else { return }
+        box.connection.closeIfIdle(since: since, &context)
+        if !box.connection.isClosed { group.registry.keep(box.entry) }
+        finishPass(of: box)
     }
 
     /// Pauses accepting, because no descriptor or memory is left. The poller would report the listeners again and
@@ -282,16 +282,16 @@ extension EventLoop {
         acceptsAgain = nil
         for listener in listeners { listener.leave() }
         listeners = []
-        for seat in connections.all {
-            seat.connection.stop(&context)
-            finishTurn(of: seat)
+        for box in connections.all {
+            box.connection.stop(&context)
+            finishPass(of: box)
         }
     }
 
     private mutating func closeAll() {
-        for seat in connections.all {
-            seat.connection.close(&context)
-            finishTurn(of: seat)
+        for box in connections.all {
+            box.connection.close(&context)
+            finishPass(of: box)
         }
     }
 }

@@ -97,7 +97,7 @@ struct LoopContext: ~Copyable {
         return buffer
     }
 
-    mutating func giveBack(_ buffer: consuming [UInt8]) {
+    mutating func returnBuffer(_ buffer: consuming [UInt8]) {
         readBuffer = buffer
     }
 }

@@ -33,7 +33,7 @@ enum Message: Sendable {
     /// Permits have been revoked.
     case endRevoked
     /// The connection must give way to a new one, if it has been idle since the given moment.
-    case giveWay(ConnectionID, since: Moment)
+    case closeIfIdle(ConnectionID, since: Moment)
     /// The orderly shutdown begins; remaining connections are closed at the deadline.
     case stop(deadline: ContinuousClock.Instant)
 }
@@ -87,7 +87,7 @@ extension Message {
         switch self {
         case .adopt(let descriptor, _): _ = Socket(owning: descriptor)
         case .response(_, _, let response): response.discardBody()
-        case .answer, .wake, .giveWay, .endRevoked, .stop: break
+        case .answer, .wake, .closeIfIdle, .endRevoked, .stop: break
         }
     }
 }

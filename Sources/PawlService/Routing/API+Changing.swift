@@ -25,7 +25,7 @@ extension API {
     static func condition(
         of method: HTTPMethod, _ fields: Fields, _ linkPrefix: PathPrefix
     ) -> (@Sendable (Download) -> Bool)? {
-        guard Preconditions.areAsked(by: fields) else { return nil }
+        guard Preconditions.arePresent(in: fields) else { return nil }
         return { download in
             let etag = download.entityTag(linkPrefix)
             return Preconditions.evaluate(method: method, fields: fields, etag: etag, lastModified: nil) == .proceed

@@ -75,7 +75,7 @@ extension API {
         }
         response.fields.append(contentsOf: rendering.fields)
         rendering.append(to: &response.body)
-        if Preconditions.areAsked(by: request.head.fields) { response.validate(for: request, etag: rendering.etag) }
+        if Preconditions.arePresent(in: request.head.fields) { response.validate(for: request, etag: rendering.etag) }
     }
 
     /// `POST /downloads`.

@@ -44,7 +44,7 @@ extension API {
 extension ServiceSettings {
     /// Whether the conditions of a request to change the settings hold for the current ones (RFC 9110 §13.1).
     fileprivate func areMeant(by fields: Fields) -> Bool {
-        guard Preconditions.areAsked(by: fields) else { return true }
+        guard Preconditions.arePresent(in: fields) else { return true }
         return Preconditions.evaluate(method: .patch, fields: fields, etag: ContentTag.of(response.body), lastModified: nil)
             == .proceed
     }

@@ -169,7 +169,7 @@ final class API: Application {
     }
 
     /// Accepts probes over connections beyond the limit, so that open connections cannot make a probe fail.
-    func answersSurplus(_ request: borrowing Request) -> Bool {
+    func respondsToSurplus(_ request: borrowing Request) -> Bool {
         match(request).endpoint?.isProbe == true
     }
 

@@ -179,7 +179,7 @@ struct WorkRequest: Sendable {
             throw reader.refusal("partsOf", "is missing; it takes the id of a search result that has parts")
         }
         self.id = id
-        formats = try reader.strings("formats", count: Catalog.mostFormats, limit: 200) ?? []
+        formats = try reader.strings("formats", count: Catalog.maximumFormats, limit: 200) ?? []
         guard let placeholder = HTTPURL("http://invalid/") else { throw reader.refusal("partsOf", "cannot be taken") }
         var new = NewDownload(url: placeholder)
         try new.readSettings(&reader)

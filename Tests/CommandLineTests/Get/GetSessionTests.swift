@@ -57,7 +57,7 @@ struct GetSessionTests {
     }
 
     private func session(_ invocation: Invocation, _ urls: [HTTPURL]) async throws -> GetSession {
-        try await GetSession(invocation, urls: urls, in: GetSession.Place(invocation))
+        try await GetSession(invocation, urls: urls, in: GetSession.Directories(invocation))
     }
 
     @Test("Refuses a hidden directory that other users can write to, and fetches nothing")
@@ -66,7 +66,7 @@ struct GetSessionTests {
         let work = directory.path + "/.pawl-get"
         try FileManager.default.createDirectory(atPath: work, withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: work)
-        let error = #expect(throws: ClaimError.self) { try GetSession.Place(invocation) }
+        let error = #expect(throws: ClaimError.self) { try GetSession.Directories(invocation) }
         #expect(error?.isRefusal == true)
         #expect(error?.description.contains("chmod go-w") == true)
         #expect(await GetCommand.run(invocation) == 2)
@@ -82,7 +82,7 @@ struct GetSessionTests {
         let (target, elsewhere) = (directory.path + "/target", directory.path + "/elsewhere")
         let url = base + "/entity?size=1000&seed=1"
         let invocation = try CommandLineParser.parse(["get", "-d", target, url], environment: [:])
-        let place = try GetSession.Place(invocation)
+        let directories = try GetSession.Directories(invocation)
         // The target directory and the hidden one in it, as another user would prepare them.
         let moved = directory.path + "/moved"
         try files.moveItem(atPath: target, toPath: moved)
@@ -95,7 +95,7 @@ struct GetSessionTests {
         for parent in [target, moved] {
             try files.createSymbolicLink(atPath: parent + "/.pawl-get/files/entity", withDestinationPath: key)
         }
-        let session = try await GetSession(invocation, urls: urls(of: invocation), in: place)
+        let session = try await GetSession(invocation, urls: urls(of: invocation), in: directories)
         let (ticks, tick) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         var display = ProgressDisplay(mode: .lines, size: { TerminalDevice.Size(columns: 100, rows: 24) }, write: { _ in })
         let isComplete = await session.run(
@@ -139,7 +139,7 @@ struct GetSessionTests {
         let status = unsafe isPipe ? mkfifo(path, 0o600) : mkdir(path, 0o700)
         #expect(status == 0)
         let invocation = try CommandLineParser.parse(["get", "-o", path, "http://127.0.0.1:9/x"], environment: [:])
-        let error = #expect(throws: ClaimError.self) { try GetSession.Place(invocation) }
+        let error = #expect(throws: ClaimError.self) { try GetSession.Directories(invocation) }
         #expect(error?.isRefusal == true)
         #expect(
             error?.description

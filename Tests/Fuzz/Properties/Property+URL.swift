@@ -49,11 +49,11 @@ extension Property {
         // A request for a URL has exactly its target and host, which are read as such.
         let target = url.path + (url.query.map { "?\($0)" } ?? "")
         let request = Array("GET \(target) HTTP/1.1\r\nHost: \(url.authority)\r\n\r\n".utf8)
-        var isAsked = false
+        var isRequested = false
         let reading = MessageReading(request, cuts: []) { head, bytes in
-            isAsked = head.target.description == target && bytes == request
+            isRequested = head.target.description == target && bytes == request
         }
-        try expect(isAsked || target.utf8.count > 8192 || reading.error?.status == .uriTooLong, "asked as \(reading)")
+        try expect(isRequested || target.utf8.count > 8192 || reading.error?.status == .uriTooLong, "asked as \(reading)")
         let deeper = url.appending(path: "x y", query: [QueryItem(name: "a&b", value: "c d")])
         try expect(deeper.origin == url.origin && HTTPURL(deeper.string) == deeper, "appended to, it is \(deeper.string)")
         _ = url.lastPathComponent

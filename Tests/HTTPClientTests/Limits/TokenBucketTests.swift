@@ -10,7 +10,7 @@ struct TokenBucketTests {
     struct Simulation {
         var bucket: TokenBucket
         var now = TokenBucketTests.start
-        var waiting: [(transfer: Int, turn: TokenBucket.Turn)] = []
+        var waiting: [(transfer: Int, reservation: TokenBucket.Reservation)] = []
         var received: [Int: Int] = [:]
 
         init(rate: Int64) {
@@ -20,23 +20,23 @@ struct TokenBucketTests {
         /// Lets transfers reserve in turn; `lateness` is the delay of each wake-up.
         mutating func run(_ transfers: Range<Int>, for duration: Duration, lateness: Duration = .zero) {
             let end = now + duration
-            for transfer in transfers { waiting.append((transfer, bucket.reserve(bucket.turnSize, now: now))) }
+            for transfer in transfers { waiting.append((transfer, bucket.reserve(bucket.reservationSize, now: now))) }
             while true {
                 var first: (index: Int, due: ContinuousClock.Instant)?
                 for (index, entry) in waiting.enumerated() {
-                    let due = bucket.due(entry.turn, now: now) ?? now
+                    let due = bucket.due(entry.reservation, now: now) ?? now
                     if due < first?.due ?? end { first = (index, due) }
                 }
                 guard let first else { break }
                 // Due reservations do not wait.
                 if first.due > now { now = min(end, first.due + lateness) }
                 let entry = waiting.remove(at: first.index)
-                _ = bucket.take(entry.turn, now: now)
-                received[entry.transfer, default: 0] += entry.turn.count
-                waiting.append((entry.transfer, bucket.reserve(bucket.turnSize, now: now)))
+                _ = bucket.take(entry.reservation, now: now)
+                received[entry.transfer, default: 0] += entry.reservation.count
+                waiting.append((entry.transfer, bucket.reserve(bucket.reservationSize, now: now)))
             }
             now = end
-            for entry in waiting { bucket.giveBack(entry.turn.count, of: entry.turn, now: now) }
+            for entry in waiting { bucket.release(entry.reservation.count, of: entry.reservation, now: now) }
             waiting = []
         }
 
@@ -96,14 +96,14 @@ struct TokenBucketTests {
     func nothingOutlastsALimit(before: Int64, after: Int64) {
         let start = Self.start
         var bucket = TokenBucket(bytesPerSecond: before, now: start)
-        let old = (0..<8).map { _ in bucket.reserve(bucket.turnSize, now: start) }
+        let old = (0..<8).map { _ in bucket.reserve(bucket.reservationSize, now: start) }
         _ = bucket.take(old[0], now: start + .seconds(10))
         let change = start + .seconds(10)
         bucket.setRate(after, now: change)
-        for turn in old { bucket.giveBack(turn.count, of: turn, now: change) }
+        for reservation in old { bucket.release(reservation.count, of: reservation, now: change) }
         // At most a fifth of a second is saved.
-        let turn = bucket.reserve(15_000, now: change)
-        let due = bucket.due(turn, now: change) ?? change
+        let reservation = bucket.reserve(15_000, now: change)
+        let due = bucket.due(reservation, now: change) ?? change
         #expect(due >= change + .milliseconds(90) && due <= change + .milliseconds(300))
     }
 
@@ -115,8 +115,8 @@ struct TokenBucketTests {
         for step in 0..<2000 {
             bucket.setRate(step % 2 == 0 ? 50_000 : 50_100, now: now)
             now += .milliseconds(5)
-            let turn = bucket.reserve(bucket.turnSize, now: now)
-            if bucket.take(turn, now: now) { received += turn.count }
+            let reservation = bucket.reserve(bucket.reservationSize, now: now)
+            if bucket.take(reservation, now: now) { received += reservation.count }
         }
         #expect(received > 450_000 && received <= 510_000)
     }
@@ -140,8 +140,8 @@ struct TokenBucketTests {
         #expect(free.count == 0)
         #expect(bucket.due(free, now: start) == nil)
         bucket.setRate(1000, now: start + .seconds(60))
-        let turn = bucket.reserve(100, now: start + .seconds(60))
-        #expect(bucket.due(turn, now: start + .seconds(60)) == start + .milliseconds(60_100))
+        let reservation = bucket.reserve(100, now: start + .seconds(60))
+        #expect(bucket.due(reservation, now: start + .seconds(60)) == start + .milliseconds(60_100))
     }
 
     @Test("Returned bytes advance the other transfers")
@@ -150,7 +150,7 @@ struct TokenBucketTests {
         var bucket = TokenBucket(bytesPerSecond: 1000, now: start)
         let first = bucket.reserve(5000, now: start)
         let second = bucket.reserve(1000, now: start)
-        bucket.giveBack(5000, of: first, now: start)
+        bucket.release(5000, of: first, now: start)
         #expect(bucket.due(second, now: start) == start + .seconds(1))
     }
 }

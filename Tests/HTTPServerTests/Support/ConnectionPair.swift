@@ -106,19 +106,19 @@ final class ConnectionPair {
         let count = unsafe write(client, bytes, bytes.count)
         #expect(count == bytes.count || allowsShort)
         connection.isReadable = true
-        connection.turn(&loop)
+        connection.advance(&loop)
     }
 
     func receiveEnd() {
         shutdown(client, Int32(SHUT_WR))
         connection.isReadable = true
-        connection.turn(&loop)
+        connection.advance(&loop)
     }
 
     /// There is room for more output.
     func becomeWritable() {
         connection.isWritable = true
-        connection.turn(&loop)
+        connection.advance(&loop)
     }
 
     /// Both may be ready; the ready ones are handled.

@@ -17,7 +17,7 @@ struct TestApplication: Application {
         handler(request, &response)
     }
 
-    func answersSurplus(_ request: borrowing Request) -> Bool {
+    func respondsToSurplus(_ request: borrowing Request) -> Bool {
         request.head.target.rawPath.elementsEqual("/probe".utf8)
     }
 

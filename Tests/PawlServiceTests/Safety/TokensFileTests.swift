@@ -103,8 +103,8 @@ struct TokensFileTests {
 
     @Test("Limits the size of a file")
     func bounds() throws {
-        let lines = (0...TokensFile.mostTokens).map { "n full token-\($0)\n" }
-        #expect(try TokensFile.parse(Array(lines.dropLast().joined().utf8), shortest: 1).count == TokensFile.mostTokens)
+        let lines = (0...TokensFile.maximumTokens).map { "n full token-\($0)\n" }
+        #expect(try TokensFile.parse(Array(lines.dropLast().joined().utf8), shortest: 1).count == TokensFile.maximumTokens)
         #expect(throws: TokensFile.Fault.self) { try TokensFile.parse(Array(lines.joined().utf8), shortest: 1) }
         let directory = try TemporaryDirectory()
         var configuration = Configuration()

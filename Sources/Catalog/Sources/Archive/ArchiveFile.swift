@@ -107,7 +107,7 @@ extension ArchiveFile {
 
 extension ArchiveFile {
     /// A pebibyte: larger sizes are considered invalid.
-    private static let mostBytes: Int64 = 1 << 50
+    private static let maximumBytes: Int64 = 1 << 50
 
     /// The file as a part of its work.
     func item(of work: SearchItem, raw: [UInt8], base: HTTPURL) -> SearchItem {
@@ -129,7 +129,7 @@ extension ArchiveFile {
         item.licenseUrl = work.licenseUrl
         item.partOf = work.id
         item.format = format
-        if let bytes = ArchiveSource.text(value["size"]).flatMap({ Int64($0) }), (0...Self.mostBytes).contains(bytes) {
+        if let bytes = ArchiveSource.text(value["size"]).flatMap({ Int64($0) }), (0...Self.maximumBytes).contains(bytes) {
             item.bytes = bytes
         }
         item.checksum = checksum

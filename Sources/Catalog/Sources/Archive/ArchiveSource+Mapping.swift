@@ -76,9 +76,9 @@ extension ArchiveSource {
         guard let elements = document.elements(of: "files") else {
             throw .upstreamRejected("The Internet Archive answered without the array \"files\".")
         }
-        guard elements.count <= ArchiveSource.mostFiles else {
+        guard elements.count <= ArchiveSource.maximumFiles else {
             throw .upstreamRejected(
-                "\(SearchParameter.quoted(id)) has \(elements.count) files; at most \(ArchiveSource.mostFiles) are read.")
+                "\(SearchParameter.quoted(id)) has \(elements.count) files; at most \(ArchiveSource.maximumFiles) are read.")
         }
         let identifier = id.dropFirst("archive:".count)
         var files = elements.compactMap { ArchiveFile($0.value, of: identifier, raw: $0.range) }

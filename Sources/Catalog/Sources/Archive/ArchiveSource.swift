@@ -90,16 +90,16 @@ struct ArchiveSource: SearchSource {
     }
 
     /// The maximum number of results; a page has at most 400: see ``ArchivePage``.
-    private static let mostResults = 1_000
+    private static let maximumResults = 1_000
     /// The maximum number of files of an item. A few items, such as web crawls, have more.
-    static let mostFiles = 20_000
+    static let maximumFiles = 20_000
     /// The maximum number of JSON values; a file has about 12.
-    private static let mostValues = 500_000
+    private static let maximumValues = 500_000
 
     func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing {
         let document: JSONDocument
         do {
-            document = try JSONDocument(parsing: body, maximumValues: Self.mostValues)
+            document = try JSONDocument(parsing: body, maximumValues: Self.maximumValues)
         } catch {
             throw .upstreamRejected("The Internet Archive answered with something that is not JSON: \(error).")
         }
@@ -112,9 +112,9 @@ struct ArchiveSource: SearchSource {
         guard let elements = document.elements(of: "docs", in: "response") else {
             throw .upstreamRejected("The Internet Archive answered without the array \"docs\" of \"response\".")
         }
-        guard elements.count <= Self.mostResults else {
+        guard elements.count <= Self.maximumResults else {
             throw .upstreamRejected(
-                "The Internet Archive answered with \(elements.count) results; at most \(Self.mostResults) are read.")
+                "The Internet Archive answered with \(elements.count) results; at most \(Self.maximumResults) are read.")
         }
         var items: [SearchItem] = []
         items.reserveCapacity(elements.count)

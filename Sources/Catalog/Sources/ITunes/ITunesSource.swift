@@ -65,9 +65,9 @@ struct ITunesSource: SearchSource {
     static func id(_ id: Substring, inCountry country: String) -> String? {
         let (store, subject) = parts(of: id)
         guard subject != nil else { return nil }
-        let asked = self.store(ofCountry: country)
-        if let store { return store == asked ? "itunes:\(id)" : nil }
-        return prefix(asked) + id
+        let requested = self.store(ofCountry: country)
+        if let store { return store == requested ? "itunes:\(id)" : nil }
+        return prefix(requested) + id
     }
 
     static func namesNothing(_ id: Substring) -> Bool {
@@ -157,14 +157,14 @@ struct ITunesSource: SearchSource {
     }
 
     /// The maximum number of results; Apple sends up to 200, and the work itself before its parts.
-    private static let mostResults = 500
+    private static let maximumResults = 500
     /// The maximum number of JSON values; a result has about 60.
-    private static let mostValues = 100_000
+    private static let maximumValues = 100_000
 
     func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing {
         let document: JSONDocument
         do {
-            document = try JSONDocument(parsing: body, maximumValues: Self.mostValues)
+            document = try JSONDocument(parsing: body, maximumValues: Self.maximumValues)
         } catch {
             throw .upstreamRejected("iTunes answered with something that is not JSON: \(error).")
         }
@@ -177,27 +177,27 @@ struct ITunesSource: SearchSource {
         guard let elements = document.elements(of: "results") else {
             throw .upstreamRejected("iTunes answered without the array \"results\".")
         }
-        guard elements.count <= Self.mostResults else {
-            throw .upstreamRejected("iTunes answered with \(elements.count) results; at most \(Self.mostResults) are read.")
+        guard elements.count <= Self.maximumResults else {
+            throw .upstreamRejected("iTunes answered with \(elements.count) results; at most \(Self.maximumResults) are read.")
         }
         var items: [SearchItem] = []
-        var places: [Place] = []
+        var trackNumbers: [TrackNumber] = []
         items.reserveCapacity(elements.count)
         for element in elements {
             guard element.value.members != nil else {
                 throw .upstreamRejected("iTunes answered with a result that is not an object.")
             }
             items.append(Self.item(element.value, raw: Array(document.bytes[element.range]), prefix: Self.prefix(request.store)))
-            places.append(Place(element.value))
+            trackNumbers.append(TrackNumber(element.value))
         }
-        let work = try Self.work(&items, places, of: request)
+        let work = try Self.work(&items, trackNumbers, of: request)
         return Listing(items: items, work: work, bodyBytes: body.count)
     }
 
     /// The work in a response to a request for parts: the work itself, followed by its parts, which may be fewer than
     /// it states. `nil` if the response is empty or has another kind of work.
     private static func work(
-        _ items: inout [SearchItem], _ places: [Place], of request: SourceRequest
+        _ items: inout [SearchItem], _ trackNumbers: [TrackNumber], of request: SourceRequest
     ) throws(CatalogError) -> Work? {
         guard let id = request.id, let kind = request.workKind.flatMap(WorkKind.init), !items.isEmpty else { return nil }
         guard let index = items.firstIndex(where: { $0.id == id }) else {
@@ -217,7 +217,7 @@ struct ITunesSource: SearchSource {
         if kind == .podcast {
             for index in indices { items[index].artist = items[index].artist ?? work.artist }
         } else {
-            indices.sort { places[$0] < places[$1] }
+            indices.sort { trackNumbers[$0] < trackNumbers[$1] }
         }
         return Work(work, parts: numbered(indices.map { items[$0] }, of: work, kind).map { Work.Part($0) })
     }
@@ -239,7 +239,7 @@ struct ITunesSource: SearchSource {
     }
 
     /// The position of a track on its album.
-    private struct Place: Comparable {
+    private struct TrackNumber: Comparable {
         let disc: Int64
         let track: Int64
 
@@ -248,7 +248,7 @@ struct ITunesSource: SearchSource {
             track = result["trackNumber"]?.integer ?? Int64.max
         }
 
-        static func < (left: Place, right: Place) -> Bool {
+        static func < (left: TrackNumber, right: TrackNumber) -> Bool {
             (left.disc, left.track) < (right.disc, right.track)
         }
     }
