@@ -106,7 +106,7 @@ extension Catalog {
             let listing = try ResponseValidator.listing(of: response, to: requested, from: source)
             // A listing that is too large for the cache would be requested and parsed again each time.
             guard listing.cost <= configuration.cacheBytes || configuration.cacheEntries == 0 else {
-                throw CatalogError.upstreamRejected("\(description.name) answered with more than is kept of one response.")
+                throw CatalogError.upstreamRejected("\(description.name) answered with a response that is larger than the cache.")
             }
             withBudget(description) { $0.succeeded() }
             return listing

@@ -65,15 +65,15 @@ extension Catalog {
         let source = SearchSourceTable.all.first { id.hasPrefix($0.description.id + ":") }
         guard let found = source?.id(rest(of: id), inCountry: value) else {
             throw .notFound(
-                "the id \(SearchParameter.quoted(id)) has nothing in the store of \(value): country is for ids of iTunes, and an id that"
-                    + " names its store itself takes that country alone")
+                "the id \(SearchParameter.quoted(id)) cannot be looked up in the store of \(value): country is for iTunes ids, and must"
+                    + " equal the country in the id, if it has one")
         }
         return found
     }
 
     /// The parameter for the store of a lookup.
     static let countryParameter = SearchParameter(
-        name: "country", summary: "The store of an iTunes id.", accepted: .countries(CountryCodes.all))
+        name: "country", summary: "The country of the store for an iTunes id.", accepted: .countries(CountryCodes.all))
 
     /// A function instead of a closure of the task. In the closure, the optimiser of Swift 6.3 confuses results if a
     /// typed error is caught after a suspension.
@@ -185,6 +185,6 @@ extension Catalog {
     }
 
     static func notFound(_ id: String) -> CatalogError {
-        .notFound("there is nothing with the id \(SearchParameter.quoted(id))")
+        .notFound("there is no item with the id \(SearchParameter.quoted(id))")
     }
 }

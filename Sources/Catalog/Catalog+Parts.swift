@@ -41,7 +41,7 @@ extension Catalog {
     private static let partsParameters = [
         SearchParameter(name: "id", summary: "The work.", accepted: .text(maximumLength: longestID)),
         SearchParameter(name: "format", summary: "Which files.", accepted: .text(maximumLength: 200)),
-        SearchParameter(name: "limit", summary: "Most parts.", accepted: .number(1...PartsQuery.maximumLimit)),
+        SearchParameter(name: "limit", summary: "The maximum number of parts.", accepted: .number(1...PartsQuery.maximumLimit)),
         .offset, .include, countryParameter,
     ]
 

@@ -46,7 +46,7 @@ public enum ClientError: Error, Sendable, Equatable {
         case .tooManyRedirects: "too many redirects"
         case .tls(let detail): "TLS failed: \(detail)"
         case .connectionFailed(let detail): "no connection: \(detail)"
-        case .proxyRefused(let proxy): "the proxy \(proxy) wants another user or password; see --proxy"
+        case .proxyRefused(let proxy): "the proxy \(proxy) refuses the user or the password; see --proxy"
         case .timedOut(let detail): "timed out: \(detail)"
         case .stalled: "the origin stopped sending"
         case .transferBroken(let detail): "the transfer broke: \(detail)"

@@ -6,8 +6,8 @@ extension HTTPURL {
         let bytes = Array(text.utf8)
         if bytes.contains(0x20) { return "has a space; write it as %20" }
         if bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return "has a control character, such as a line break" }
-        if bytes.contains(ASCII.backslash) { return "has a backslash; write it as %5C, or / where it parts a path" }
-        let general = "is not a URL that can be used; it takes an absolute http or https URL"
+        if bytes.contains(ASCII.backslash) { return "has a backslash; write it as %5C, or as / between names" }
+        let general = "is not an absolute http or https URL"
         guard let colon = text.firstRange(of: "://") else { return general }
         let scheme = text[..<colon.lowerBound].lowercased()
         guard scheme == "http" || scheme == "https" else { return general }
@@ -19,6 +19,6 @@ extension HTTPURL {
         if host.contains(where: { $0 >= 0x80 }) {
             return "has a host name with characters outside ASCII; write its xn-- form"
         }
-        return HTTPURL("http://\(Substring(host))/") == nil ? "has a host or port that cannot be" : general
+        return HTTPURL("http://\(Substring(host))/") == nil ? "has an invalid host or port" : general
     }
 }

@@ -84,7 +84,7 @@ extension RequestParser {
                 }
             guard isExpected else {
                 if byte == ASCII.lineFeed { throw .bareLineEnd }
-                throw .malformedRequestLine("\(ASCII.describe(byte)) in the version, which is HTTP/1.1 or the like")
+                throw .malformedRequestLine("\(ASCII.describe(byte)) in the version; it has the form HTTP/1.1")
             }
             position += 1
             if byte == ASCII.carriageReturn {

@@ -186,7 +186,7 @@ public struct WebSocketParser: Sendable {
         guard !payload.isEmpty else { return nil }
         guard payload.count >= 2 else { throw .malformedFrame("a close frame has half a code") }
         let code = WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
-        guard code.isSendable else { throw .malformedFrame("\(code.rawValue) is no code to close with") }
+        guard code.isSendable else { throw .malformedFrame("\(code.rawValue) is not a close code") }
         var reason = UTF8Check()
         guard reason.accept(payload.span.extracting(2...)), reason.isComplete else { throw .invalidText }
         return code

@@ -42,13 +42,13 @@ public struct ObjectLocation: Sendable, Equatable {
         let slash = path.firstIndex(of: "/")
         bucket = String(path[..<(slash ?? path.endIndex)])
         guard Self.isBucket(bucket) else {
-            throw ParsingError("\"\(bucket)\" is no name of a bucket: up to 255 letters, digits, dots, hyphens and underscores")
+            throw ParsingError("\"\(bucket)\" is not a bucket name: up to 255 letters, digits, dots, hyphens and underscores")
         }
         prefix = try Self.prefix(slash.map { path[$0...] } ?? "")
         var options = try Self.options(question.map { rest[$0...].dropFirst() } ?? "")
         region = options.removeValue(forKey: "region") ?? "us-east-1"
         guard Self.isRegion(region) else {
-            throw ParsingError("\"\(region)\" is no region: up to 64 letters, digits and hyphens")
+            throw ParsingError("\"\(region)\" is not a region: up to 64 letters, digits and hyphens")
         }
         let endpoint = options.removeValue(forKey: "endpoint") ?? "https://s3.\(region).amazonaws.com"
         self.endpoint = try Self.address(endpoint, named: "endpoint")
@@ -64,7 +64,7 @@ public struct ObjectLocation: Sendable, Equatable {
     private static func prefix(_ path: Substring) throws(ParsingError) -> String {
         guard !path.contains("#"), let decoded = PercentEncoding.decode(Array(path.utf8)),
             decoded.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
-        else { throw ParsingError("the prefix has a character or an escape that cannot stand there (a # is written %23)") }
+        else { throw ParsingError("the prefix has an invalid character or escape (a # is written %23)") }
         let prefix = decoded.drop { $0 == "/" }
         // A key has at most 1,024 bytes; the rest is for the keys of downloads.
         guard prefix.utf8.count <= 512 else { throw ParsingError("the prefix is longer than 512 bytes") }
@@ -83,7 +83,7 @@ public struct ObjectLocation: Sendable, Equatable {
         }
         for item in items {
             guard options.updateValue(item.value, forKey: item.name) == nil else {
-                throw ParsingError("\"\(item.name)\" stands there twice")
+                throw ParsingError("\"\(item.name)\" occurs twice")
             }
         }
         return options
@@ -91,7 +91,7 @@ public struct ObjectLocation: Sendable, Equatable {
 
     private static func address(_ text: String, named name: String) throws(ParsingError) -> HTTPURL {
         guard let url = HTTPURL(text), !url.hasUserInfo, url.query == nil, url.path.utf8.allSatisfy(isPlain) else {
-            throw ParsingError("\(name)=\(text) is no http or https address without user, query and escapes")
+            throw ParsingError("\(name)=\(text) is not an http or https address without user, query and escapes")
         }
         return url
     }

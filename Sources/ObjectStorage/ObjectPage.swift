@@ -21,7 +21,7 @@ public struct ObjectPage: Sendable, Equatable {
 extension ObjectPage {
     /// Decodes a `ListBucketResult` (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>).
     init(_ root: XMLElement, location: ObjectLocation) throws(ObjectStorageError) {
-        guard root.name == "ListBucketResult" else { throw .invalidResponse("a list is a \(root.name)") }
+        guard root.name == "ListBucketResult" else { throw .invalidResponse("a list is an element \(root.name)") }
         let isEncoded = root["EncodingType"]?.text == "url"
         var items: [Item] = []
         for element in root.children where element.name == "Contents" {
@@ -36,7 +36,7 @@ extension ObjectPage {
         }
         self.items = items
         next = root["IsTruncated"]?.text == "true" ? items.last?.key : nil
-        if root["IsTruncated"]?.text == "true", items.isEmpty { throw .invalidResponse("a list goes on, but is empty") }
+        if root["IsTruncated"]?.text == "true", items.isEmpty { throw .invalidResponse("a list is continued, but empty") }
     }
 }
 
@@ -48,7 +48,7 @@ extension ObjectLocation {
             throw .invalidResponse("a key in a list has a bad escape")
         }
         if prefix.isEmpty { return key }
-        guard key.utf8.starts(with: "\(prefix)/".utf8) else { throw .invalidResponse("a key in a list was not asked for") }
+        guard key.utf8.starts(with: "\(prefix)/".utf8) else { throw .invalidResponse("a list has a key that was not requested") }
         return String(decoding: key.utf8.dropFirst(prefix.utf8.count + 1), as: UTF8.self)
     }
 }

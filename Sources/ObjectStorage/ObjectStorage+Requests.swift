@@ -46,7 +46,7 @@ extension ObjectStorage {
         let root = try? XMLElement.parse(response.body)
         if isSuccessful {
             // The connection broke without an error, or the service stopped in the middle.
-            guard let root else { return .transient(.unavailable("its answer breaks off")) }
+            guard let root else { return .transient(.unavailable("its response breaks off")) }
             if root.name != "Error" { return .done(response) }
         }
         let fault = ServiceFault(response, root)

@@ -36,7 +36,7 @@ extension ObjectStorage {
         if !tag.isEmpty { return ObjectDescription(length: length, tag: tag) }
         // A response without a tag does not prove that the object was stored.
         guard let object = try await head(key), object.length == length else {
-            throw .invalidResponse("it took a file, and does not have it")
+            throw .invalidResponse("it accepted a file, but does not have it")
         }
         return object
     }
@@ -48,7 +48,7 @@ extension ObjectStorage {
         request.fields = fields
         let root = try Self.document(try await send(request))
         guard root.name == "InitiateMultipartUploadResult", let uploadID = root["UploadId"]?.text, !uploadID.isEmpty else {
-            throw .invalidResponse("an upload was begun, but has no name")
+            throw .invalidResponse("an upload has no id")
         }
         let plan = UploadPlan(length: length, limits: limits)
         let result = await sendParts(of: file, plan, sha256: sha256, to: key, uploadID: uploadID)
@@ -152,7 +152,7 @@ extension ObjectStorage {
         }
         guard let object, object.length == length, let tag = UploadedPart.tag(of: parts), object.tag == tag else {
             if case .unavailable = lost { throw lost }
-            throw .unavailable("the upload is gone before it was completed: \(lost.message)")
+            throw .unavailable("the upload disappeared before its completion: \(lost.message)")
         }
         return object
     }

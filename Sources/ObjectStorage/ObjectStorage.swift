@@ -28,7 +28,9 @@ public final class ObjectStorage: Sendable {
     public func head(_ key: String) async throws(ObjectStorageError) -> ObjectDescription? {
         do throws(ObjectStorageError) {
             let response = try await send(StorageRequest("HEAD", key: key))
-            guard let length = response.head.contentLength else { throw .invalidResponse("it does not say an object's length") }
+            guard let length = response.head.contentLength else {
+                throw .invalidResponse("a response has no length of the object")
+            }
             return ObjectDescription(length: length, tag: Self.tag(response))
         } catch .refused(status: 404, _, _) {
             return nil

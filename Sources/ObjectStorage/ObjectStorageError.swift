@@ -28,10 +28,10 @@ public enum ObjectStorageError: Error, Sendable, Equatable {
         case .otherRegion(let region?): "the bucket is in another region: add region=\(region)"
         case .otherRegion(nil): "the bucket is in another region or at another endpoint: set region and endpoint"
         case .clockSkew(let message):
-            "this machine's clock is wrong, or the storage's" + (message.isEmpty ? "" : ": \(message)")
-        case .contentMismatch: "the bytes that were stored do not have the file's digest"
+            "the clock of this machine or of the storage is wrong" + (message.isEmpty ? "" : ": \(message)")
+        case .contentMismatch: "the stored bytes do not have the file's digest"
         case .unreadableFile(let reason): "the file cannot be read: \(reason)"
-        case .invalidResponse(let reason): "the storage's answer is not valid: \(reason)"
+        case .invalidResponse(let reason): "the storage's response is not valid: \(reason)"
         case .cancelled: "it was cancelled"
         }
     }

@@ -28,7 +28,9 @@ extension UploadPage {
     /// Decodes a `ListMultipartUploadsResult`
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListMultipartUploads.html>).
     init(_ root: XMLElement, location: ObjectLocation) throws(ObjectStorageError) {
-        guard root.name == "ListMultipartUploadsResult" else { throw .invalidResponse("a list of uploads is a \(root.name)") }
+        guard root.name == "ListMultipartUploadsResult" else {
+            throw .invalidResponse("a list of uploads is an element \(root.name)")
+        }
         let isEncoded = root["EncodingType"]?.text == "url"
         var items: [Item] = []
         for element in root.children where element.name == "Upload" {
@@ -42,7 +44,7 @@ extension UploadPage {
             next = nil
             return
         }
-        guard let last = items.last else { throw .invalidResponse("a list of uploads goes on, but is empty") }
+        guard let last = items.last else { throw .invalidResponse("a list of uploads is continued, but empty") }
         next = Position(key: last.key, uploadID: last.uploadID)
     }
 }

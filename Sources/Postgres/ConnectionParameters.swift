@@ -57,7 +57,7 @@ struct ConnectionParameters: Equatable {
     }
 
     private static let unescaped =
-        "the connection string has a host or a port that cannot be one: in a URI, write @, : and / of a password as %40, %3A and %2F"
+        "the connection string has an invalid host or port: in a URI, write @, : and / of a password as %40, %3A and %2F"
 
     /// A message of libpq without quotations, which may be part of the password. Only a quotation that follows the user
     /// and password of a URI is kept.
@@ -124,7 +124,7 @@ struct ConnectionParameters: Equatable {
         guard leavesMachine(environment: environment), let mode = values["sslmode"] ?? environment("PGSSLMODE"),
             mode != "verify-full"
         else { return nil }
-        return "sslmode=\(mode) lets another machine stand in for the database at \(hostName); verify-full checks its certificate"
+        return "sslmode=\(mode) lets another machine impersonate the database at \(hostName); verify-full checks its certificate"
     }
 
     /// The parameters for each host, in order. libpq accepts a list as well, but may wait for an unresponsive host

@@ -14,7 +14,8 @@ public struct PostgresCommand: Sendable {
     /// Refuses parameters that the protocol or the server cannot take, before anything is sent.
     func check() throws(PostgresError) {
         guard parameters.count <= Self.maximumCount else {
-            throw .invalid("statement \(statement.name) has \(parameters.count) parameters: \(Self.maximumCount) are possible")
+            throw .invalid(
+                "statement \(statement.name) has \(parameters.count) parameters: at most \(Self.maximumCount) are possible")
         }
         for (index, parameter) in parameters.enumerated() {
             let size: Int
@@ -22,14 +23,14 @@ public struct PostgresCommand: Sendable {
             case .text(let text):
                 // libpq reads a text up to its first NUL, so the rest would be lost.
                 guard !PostgresValue.hasNUL(text) else {
-                    throw .invalid("parameter $\(index + 1) of \(statement.name) contains U+0000, which PostgreSQL cannot keep")
+                    throw .invalid("parameter $\(index + 1) of \(statement.name) contains U+0000, which PostgreSQL cannot store")
                 }
                 size = text.utf8.count
             case .bytes(let bytes): size = bytes.count
             case .null, .boolean, .integer: size = 0
             }
             guard size <= Self.maximumSize else {
-                throw .invalid("parameter $\(index + 1) of \(statement.name) has \(size) bytes: 1 GiB is possible")
+                throw .invalid("parameter $\(index + 1) of \(statement.name) has \(size) bytes: at most 1 GiB is possible")
             }
         }
     }

@@ -50,7 +50,7 @@ public final class PostgresConnection {
                 exposure = parameters.exposure { ProcessEnvironment.variable($0) }
                 return
             } catch .timedOut {
-                failures.append("\(parameters.hostName) did not answer in time")
+                failures.append("\(parameters.hostName) did not respond in time")
             } catch {
                 isSilent = false
                 failures.append(error.description)

@@ -18,7 +18,7 @@ public enum PostgresError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .library(let message), .invalid(let message), .unavailable(let message): message
-        case .timedOut: "PostgreSQL did not answer in time"
+        case .timedOut: "PostgreSQL did not respond in time"
         case .server(let sqlState, let message): "\(message) (SQLSTATE \(sqlState))"
         }
     }

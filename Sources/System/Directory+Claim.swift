@@ -44,12 +44,12 @@ extension Directory {
                 try Self.checkOwner(entry, path)
             }
             let status = try entry.status()
-            guard status.kind == .directory else { throw ClaimError("\(path) is no directory", isRefusal: true) }
+            guard status.kind == .directory else { throw ClaimError("\(path) is not a directory", isRefusal: true) }
             // A new directory may have any mode: file systems without permissions show the mode that the operator chose
             // for all.
             guard isNew || status.permissions & 0o022 == 0 else {
                 throw ClaimError(
-                    "other users may write to \(path), and could exchange its files; chmod go-w \(path) forbids it",
+                    "other users may write to \(path), and could replace its files; chmod go-w \(path) prevents it",
                     isRefusal: true)
             }
             return Directory(try openDirectory(at: ".", from: entry))
@@ -64,7 +64,7 @@ extension Directory {
         let status = try entry.status()
         guard !status.isOwn else { return }
         throw ClaimError(
-            "\(path) belongs to another user (\(status.owner)), who could exchange its files; use a directory of your own",
+            "\(path) belongs to another user (\(status.owner)), who could replace its files; use a directory of your own",
             isRefusal: true)
     }
 

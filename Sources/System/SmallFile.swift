@@ -28,7 +28,7 @@ public enum SmallFile {
         var count = 0
         while count < limit {
             if let pipePatience, !waitForInput(of: descriptor, until: start + pipePatience) {
-                let lack = count == 0 ? "nothing came" : "its end did not come"
+                let lack = count == 0 ? "no byte arrived" : "it did not end"
                 throw Failure(
                     description: "cannot read \(path): \(lack) within \(pipePatience.components.seconds) s", isMissing: false)
             }
@@ -59,7 +59,7 @@ public enum SmallFile {
         switch status.st_mode & S_IFMT {
         case S_IFREG: return false
         case S_IFIFO: return true
-        default: throw Failure(description: "cannot read \(path): it is no regular file", isMissing: false)
+        default: throw Failure(description: "cannot read \(path): it is not a regular file", isMissing: false)
         }
     }
 

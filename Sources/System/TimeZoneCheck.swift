@@ -18,7 +18,7 @@ public enum TimeZoneCheck {
         let path = name.hasPrefix("/") ? name : "\(directory)/\(name)"
         if let bytes = try? SmallFile.read(path, limit: 4, within: .zero), bytes.elementsEqual("TZif".utf8) { return nil }
         let accepted = "TZ takes a name such as Europe/Berlin, of a file in \(directory), or a rule such as CET-1CEST"
-        return "TZ=\(value) names no time zone here: \(accepted)"
+        return "TZ=\(value) is not a time zone on this machine: \(accepted)"
     }
 
     /// Whether the text begins like a POSIX rule: an abbreviation and an offset.

@@ -392,7 +392,7 @@ struct OperationTests {
         let log = try String(contentsOfFile: "\(directory.path)/\(try #require(logs.first))", encoding: .utf8)
         // The service may have warned of other variables of these tests.
         let line = try #require(log.split(separator: "\n").last)
-        #expect(line.hasPrefix("pawl: TZ=Europe/Belin names no time zone here: TZ takes a name such as Europe/Berlin"))
+        #expect(line.hasPrefix("pawl: TZ=Europe/Belin is not a time zone on this machine: TZ takes a name such as Europe/Berlin"))
     }
 
     @Test("Slow senders, slow readers and waiting sockets without a token make room for a client with one")

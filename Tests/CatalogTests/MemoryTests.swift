@@ -71,7 +71,7 @@ struct MemoryTests {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(message.contains("more than is kept"))
+        #expect(message.contains("larger than the cache"))
         #expect(bench.catalog.cached(search) == nil)
     }
 

@@ -83,7 +83,7 @@ struct ResponseHeadReaderTests {
     func unaskedProtocolChangeIsRefused() {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         let progress = Self.read(["HTTP/1.1 101 Switching Protocols", "Upgrade: h2c", ""], into: &reader)
-        #expect(progress == .failed(.invalidResponse("it changes the protocol without being asked to")))
+        #expect(progress == .failed(.invalidResponse("it changes the protocol without a request")))
     }
 
     @Test("Limits heads over all responses of an exchange")

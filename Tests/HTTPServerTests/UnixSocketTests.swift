@@ -57,7 +57,7 @@ import Testing
     func inUse() async throws {
         let (first, second, path) = (server(path), server(path), path)
         _ = try first.start()
-        #expect(throws: ServerError.cannotListenOnPath(path, reason: "another process listens there")) { try second.start() }
+        #expect(throws: ServerError.cannotListenOnPath(path, reason: "another process listens on it")) { try second.start() }
         #expect(try await status(path) == 200)
         await first.shutdown(within: .zero)
         _ = try second.start()
@@ -86,7 +86,7 @@ import Testing
     @Test("Keeps files that are no sockets; an invalid path is an error")
     func notASocket() throws {
         try Data("mine".utf8).write(to: URL(filePath: path))
-        #expect(throws: ServerError.cannotListenOnPath(path, reason: "there is something else, which is no socket")) {
+        #expect(throws: ServerError.cannotListenOnPath(path, reason: "the path names a file that is not a socket")) {
             try server(path).start()
         }
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")

@@ -54,14 +54,14 @@ struct SmallFileTests {
     @Test("Abandons a pipe without a writer, and one that stays open")
     func silentPipe() throws {
         let path = try makePipe()
-        expectFailure(path, "nothing came within 1 s")
+        expectFailure(path, "no byte arrived within 1 s")
         let writer = unsafe open(path, O_RDWR | O_CLOEXEC)
         try #require(writer >= 0)
         defer { close(writer) }
-        expectFailure(path, "nothing came within 1 s")
+        expectFailure(path, "no byte arrived within 1 s")
         let written = unsafe write(writer, "a", 1)
         try #require(written == 1)
-        expectFailure(path, "its end did not come within 1 s")
+        expectFailure(path, "it did not end within 1 s")
     }
 
     @Test("Reads a pipe to its end, even from a late writer")
@@ -94,6 +94,6 @@ struct SmallFileTests {
         try #require(written == 4)
         #expect(try SmallFile.read("/dev/fd/\(reader)", within: .seconds(30)) == Array("text".utf8))
         // On a second read the pipe is drained, which is different from an empty file.
-        expectFailure("/dev/fd/\(reader)", "nothing came within 1 s")
+        expectFailure("/dev/fd/\(reader)", "no byte arrived within 1 s")
     }
 }

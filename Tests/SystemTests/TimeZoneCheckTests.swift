@@ -22,7 +22,7 @@ struct TimeZoneCheckTests {
         let objection = TimeZoneCheck.objection(to: value, directory: directory.path)
         #expect((objection == nil) == isTaken)
         if let objection {
-            #expect(objection.hasPrefix("TZ=\(value) names no time zone here: TZ takes a name such as Europe/Berlin"))
+            #expect(objection.hasPrefix("TZ=\(value) is not a time zone on this machine: TZ takes a name such as Europe/Berlin"))
             #expect(objection.contains(directory.path))
         }
         #expect((TimeZoneCheck.objection(to: "\(directory.path)/Here/There", directory: "/nowhere")) == nil)

@@ -73,7 +73,7 @@ extension Work {
             let names = SearchParameter.withoutRepeats(Self.groups + parts.compactMap(\.found.item.format)).prefix(
                 Self.maximumFormats)
             throw .invalidRequest(
-                "the format \(SearchParameter.quoted(text)) is none that \(of.item.id ?? "the work") has; "
+                "\(of.item.id ?? "the work") has no format \(SearchParameter.quoted(text)); "
                     + "it takes \(SearchParameter.list(Array(names)))")
         }
         var selected: [Part] = []
@@ -118,10 +118,10 @@ extension Work {
         let id = SearchParameter.quoted(of.item.id ?? "")
         if !formats.isEmpty {
             let names = SearchParameter.withoutRepeats(formats.map(\.name)).joined(separator: ", ")
-            let why = restriction.map { ": \($0)" } ?? ""
-            return .notFound("nothing of \(id) is selected\(why); there is only what has to be asked for by its format: \(names)")
+            let reason = restriction.map { ": \($0)" } ?? ""
+            return .notFound("no part of \(id) is selected by default\(reason); select parts by their format: \(names)")
         }
-        return .notFound("there is nothing to be had of \(id): \(restriction ?? "it has no parts")")
+        return .notFound("no part of \(id) is available: \(restriction ?? "it has no parts")")
     }
 
     /// The parts with numbers: their own if all differ, otherwise their positions for parts without a number.

@@ -112,15 +112,15 @@ extension SearchParameter {
 extension SearchParameter {
     // Parameters that are the same for all sources.
     static let term = SearchParameter(
-        name: "term", summary: "What to look for.", accepted: .text(maximumLength: 200), isRequired: true)
+        name: "term", summary: "The text to search for.", accepted: .text(maximumLength: 200), isRequired: true)
     static let limit = SearchParameter(
-        name: "limit", summary: "Most results.", accepted: .number(1...200), standard: "50")
+        name: "limit", summary: "The maximum number of results.", accepted: .number(1...200), standard: "50")
     static let offset = SearchParameter(
-        name: "offset", summary: "How many results to skip.", accepted: .number(0...1_000_000), standard: "0")
+        name: "offset", summary: "The number of results to skip.", accepted: .number(0...1_000_000), standard: "0")
     static let session = SearchParameter(
         name: "session",
-        summary: "Any text of the client's: a newer search in the same session replaces an older one that is still waiting.",
+        summary: "A name of the client's choice: a newer search of the same session replaces an older one that still waits.",
         accepted: .text(maximumLength: 64))
     static let include = SearchParameter(
-        name: "include", summary: "Adds each result as the source wrote it.", accepted: .values(["raw"]))
+        name: "include", summary: "Adds the source's object to each result.", accepted: .values(["raw"]))
 }

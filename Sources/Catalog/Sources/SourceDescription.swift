@@ -43,5 +43,6 @@ enum SearchSourceTable {
 
     /// The parameter `source`.
     static let parameter = SearchParameter(
-        name: "source", summary: "Where to search.", accepted: .values(descriptions.map(\.id)), standard: descriptions.first?.id)
+        name: "source", summary: "The source to search.", accepted: .values(descriptions.map(\.id)),
+        standard: descriptions.first?.id)
 }

@@ -93,7 +93,7 @@ public struct DestinationGuard: Sendable {
     /// The reason why an address is forbidden without a rule; nil for a public address that is not near.
     private func use(of address: IPAddress) -> String? {
         if let use = address.specialUse { return use }
-        guard let network = network() else { return "perhaps this machine: the system does not tell its addresses" }
+        guard let network = network() else { return "possibly this machine: the system does not list its addresses" }
         for spelling in [address] + address.carried {
             if let use = network.use(of: spelling) { return use }
         }

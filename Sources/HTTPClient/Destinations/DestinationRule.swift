@@ -55,7 +55,7 @@ public struct DestinationRule: Sendable, Hashable {
             }
             let body = text[text.index(after: text.startIndex)..<end]
             guard body.contains(":") else {
-                throw DestinationRuleError(text: text, reason: "only an IPv6 address stands in brackets")
+                throw DestinationRuleError(text: text, reason: "only an IPv6 address can be in brackets")
             }
             let rest = text[text.index(after: end)...]
             if rest.isEmpty { return (body, nil) }
@@ -142,5 +142,5 @@ public struct DestinationRuleError: Error, Sendable, Equatable, CustomStringConv
     public let reason: String
 
     /// The rule and the reason, in one line.
-    public var description: String { "\"\(text)\" is no destination: \(reason)" }
+    public var description: String { "\"\(text)\" is not a destination: \(reason)" }
 }

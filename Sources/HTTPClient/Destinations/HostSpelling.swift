@@ -39,7 +39,7 @@ enum HostSpelling {
             case "a"..."z", "0"..."9", "-", "_", ".": continue
             case "\u{80}"...: continue
             case ":": return "is not a valid IPv6 address"
-            default: return "has a character that no host has"
+            default: return "has an invalid character"
             }
         }
         return nil
@@ -74,10 +74,10 @@ enum HostSpelling {
     /// Every cloud has its own names for its metadata service. Names below `.internal` depend on the network that
     /// resolves them.
     static func useElsewhere(_ name: String) -> String? {
-        if ["metadata.", "instance-data."].contains(where: name.hasPrefix) { return "by its name a metadata service" }
+        if ["metadata.", "instance-data."].contains(where: name.hasPrefix) { return "a metadata service by its name" }
         // Suffixes reserved for private networks: RFC 6762 §3, RFC 8375, and ICANN's resolution 2024.07.29.06.
         if [".internal", ".local", ".home.arpa", ".localdomain"].contains(where: name.hasSuffix) {
-            return "by its name in a private network"
+            return "in a private network by its name"
         }
         return nil
     }

@@ -79,7 +79,7 @@ struct RedirectPolicy: Sendable {
         }
         guard let url = base.resolving(location) else {
             let fault = scheme(of: location) == nil ? "is not a URL" : HTTPURL.fault(of: location)
-            return .failure(.invalidRedirect(status: status.code, "\(base.origin) leads to something that \(fault)"))
+            return .failure(.invalidRedirect(status: status.code, "\(base.origin) redirects to a target that \(fault)"))
         }
         return .success(url.withoutUserInfo)
     }

@@ -92,7 +92,7 @@ struct ResponseHeadReader: Sendable {
     private mutating func finish() -> Progress {
         commit()
         // RFC 9110 §15.2: a final response follows interim ones. 101 is an error, since no upgrade was requested.
-        if status.code == 101 { return .failed(.invalidResponse("it changes the protocol without being asked to")) }
+        if status.code == 101 { return .failed(.invalidResponse("it changes the protocol without a request")) }
         if status.isInformational { return .incomplete }
         if case .failure(let error) = Self.contentLength(fields) { return .failed(error) }
         isComplete = true

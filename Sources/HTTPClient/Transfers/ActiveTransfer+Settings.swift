@@ -5,7 +5,7 @@ extension ActiveTransfer {
     /// Sets all options of libcurl for the hop; returns the error if that fails.
     func configure(_ configuration: ClientConfiguration) -> ClientError? {
         guard setDestination(configuration), setRequest(configuration) else {
-            return .invalidRequest("libcurl did not accept it: \(hop.method) \(hop.url)")
+            return .invalidRequest("libcurl refused the request: \(hop.method) \(hop.url)")
         }
         setSecurity(configuration)
         setFlow()

@@ -321,7 +321,7 @@ final class ActiveTransfer {
         guard let due = framing?.due, now >= due else { return nil }
         let received = driver.connections.socket(connection).flatMap { ConnectionSockets.bytesRead(from: $0) }
         guard let received, framing?.isExceeded(received: received, body: bodyBytes, now: now) == true else { return nil }
-        return .transferBroken("the body is little but chunk extensions")
+        return .transferBroken("the body is mostly chunk extensions")
     }
 
     // MARK: Outcome

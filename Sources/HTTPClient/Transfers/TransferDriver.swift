@@ -45,7 +45,7 @@ final class TransferDriver {
             let isWell = multi.perform()
             // Sinks must receive their bytes before an end.
             handOver()
-            if !isWell { failAll(.connectionFailed("libcurl could not go on")) }
+            if !isWell { failAll(.connectionFailed("libcurl failed")) }
             while let (transfer, code) = multi.nextDone() { completed(transfer, code) }
             resumeDueTransfers()
             endStopped()
@@ -167,7 +167,7 @@ final class TransferDriver {
         }
         if let error = running.configure(configuration) { return finish(running, .failure(error)) }
         guard multi.add(running.easy) else {
-            return finish(running, .failure(.connectionFailed("libcurl did not take the transfer")))
+            return finish(running, .failure(.connectionFailed("libcurl refused the transfer")))
         }
         running.isWithLibrary = true
         noteDue(running.timer.due)

@@ -30,7 +30,7 @@ extension Connection {
         input = []
         guard state.inputEnded() else { return abandonRequest(&loop) }
         refusePartialRequest(
-            Refusal(status: .badRequest, detail: "The connection's end came before the request's."), readsAll: true, &loop)
+            Refusal(status: .badRequest, detail: "The connection ended before the request."), readsAll: true, &loop)
     }
 
     /// Processes bytes that arrived earlier.
@@ -176,7 +176,7 @@ extension Connection {
             return refuse(
                 Refusal(
                     status: .serviceUnavailable,
-                    detail: "The bodies that are arriving take all the memory there is for them; try again in a moment."), &loop)
+                    detail: "Arriving bodies use all memory reserved for them; try again in a moment."), &loop)
         }
         var request = Request()
         swap(&request, &loop.request)

@@ -192,7 +192,7 @@ extension Connection {
         switch state.phase {
         case .body:
             refusePartialRequest(
-                Refusal(status: .unauthorized, detail: "The token was revoked while the body was coming."), &loop)
+                Refusal(status: .unauthorized, detail: "The token was revoked while the body arrived."), &loop)
             advance(&loop)
         case .sending:
             guard case .stream(let streaming) = source, pendingOutput == 0 else { return reset(&loop) }

@@ -112,7 +112,7 @@ extension Connection {
                 response.status = .serviceUnavailable
                 let refusal = Refusal(
                     status: .serviceUnavailable,
-                    detail: "The responses that wait to be read take all the memory there is for them; try again in a moment.")
+                    detail: "Unread responses use all memory reserved for them; try again in a moment.")
                 loop.application.refuse(refusal, of: Request(peer: peer), with: &response)
                 status = response.status
             }

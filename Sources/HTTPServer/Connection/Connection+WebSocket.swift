@@ -93,7 +93,7 @@ extension Connection {
         webSocket.state.hasRead(
             isInMessage: webSocket.parser.isInMessage, isNewMessage: endsMessage, loop.now, limits: loop.limits.webSocket)
         if !holdStorage(webSocket.heldBytes, &loop) {
-            fail(webSocket, .tryAgainLater, "The messages that are arriving take all the memory there is for them.")
+            fail(webSocket, .tryAgainLater, "Arriving messages use all memory reserved for them.")
         }
         return position
     }
@@ -131,7 +131,7 @@ extension Connection {
                 webSocket.enqueue(answer.frame)
                 answer.enqueued?()
             } else {
-                fail(webSocket, .tryAgainLater, "The answers that wait to be read take all the memory there is for them.")
+                fail(webSocket, .tryAgainLater, "Unread responses use all memory reserved for them.")
             }
         }
         holdStorage(webSocket.heldBytes, &loop)

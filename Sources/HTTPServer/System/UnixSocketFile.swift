@@ -49,12 +49,12 @@ struct UnixSocketFile: Sendable {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { throw failure(path) }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
-            throw .cannotListenOnPath(path, reason: "there is something else, which is no socket")
+            throw .cannotListenOnPath(path, reason: "the path names a file that is not a socket")
         }
         let probe = try open(path)
         defer { close(probe) }
         guard unsafe address.call(connect, probe) != 0, errno == ECONNREFUSED else {
-            throw .cannotListenOnPath(path, reason: "another process listens there")
+            throw .cannotListenOnPath(path, reason: "another process listens on it")
         }
         guard unsafe unlink(path) == 0 else { throw failure(path) }
     }

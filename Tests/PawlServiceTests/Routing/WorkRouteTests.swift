@@ -424,7 +424,7 @@ struct WorkRouteTests {
             (#""partsOf":"archive:none""#, 404, "archive:none"),
             (#""partsOf":"archive:x/b.mp3""#, 404, "has no parts"),
             // An album's number in the place of a podcast's.
-            (#""partsOf":"itunes:7""#, 404, "there is nothing with the id 'itunes:7'"),
+            (#""partsOf":"itunes:7""#, 404, "there is no item with the id 'itunes:7'"),
             (#""partsOf":"itunes:artist:5""#, 404, "has no parts"),
         ])
     func refusals(members: String, status: Int, detail: String) async throws {

@@ -94,7 +94,7 @@ extension ArchiveSource {
             part.isStandard = standard.contains(index)
             return part
         }
-        let restriction = isKeptBack ? "its files are restricted, as those of a lent book are" : nil
+        let restriction = isKeptBack ? "its files are restricted, such as those of a lent book" : nil
         return Listing(
             items: [item], work: Work(item, parts: parts, restriction: restriction), bodyBytes: document.bytes.count)
     }

@@ -20,7 +20,7 @@ struct ArchiveSource: SearchSource {
                 accepted: .values(["all", "audio", "movies", "texts", "image", "software", "data"]), standard: "all"),
             .limit,
             SearchParameter(
-                name: "offset", summary: "How many results to skip; with limit at most \(ArchivePage.last).",
+                name: "offset", summary: "The number of results to skip; with limit, at most \(ArchivePage.last).",
                 accepted: .number(0...(ArchivePage.last - 1)), standard: "0"),
             .session, .include,
         ])
@@ -32,7 +32,7 @@ struct ArchiveSource: SearchSource {
         }
         if ArchiveQuery.text(term: query.term, media: nil) == nil {
             return
-                "the query parameter 'term' is \(SearchParameter.quoted(query.term)); the source 'archive' takes one with a word in it"
+                "the query parameter 'term' is \(SearchParameter.quoted(query.term)); the source 'archive' requires a word in it"
         }
         return nil
     }
@@ -105,7 +105,7 @@ struct ArchiveSource: SearchSource {
         }
         // Errors have status 200.
         if let error = document.root["error"] {
-            let text = error.string ?? "an error that it does not name"
+            let text = error.string ?? "an error without a name"
             throw .upstreamRejected("The Internet Archive answered with an error: \(SearchParameter.cut(text, to: 500))")
         }
         if let id = request.id { return try Self.work(id, in: document, base: base) }
@@ -123,7 +123,7 @@ struct ArchiveSource: SearchSource {
             if let item = Self.item(element.value, raw: Array(document.bytes[element.range]), base: base) { items.append(item) }
         }
         guard !items.isEmpty || elements.isEmpty else {
-            throw .upstreamRejected("The Internet Archive answered with results none of which has an identifier.")
+            throw .upstreamRejected("The Internet Archive answered with results without identifiers.")
         }
         return Listing(items: items, bodyBytes: body.count)
     }

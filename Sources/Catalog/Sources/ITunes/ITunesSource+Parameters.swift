@@ -8,7 +8,7 @@ extension ITunesSource {
         mediaTypes: ["text/javascript", "application/json"],
         ids: [
             "itunes:<number>", "itunes:collection:<number>", "itunes:artist:<number>", "itunes:episode:<podcast>:<episode>",
-            "the same in another country's store than that of the US, in lower case (itunes:jp:<number>)",
+            "the same with the country of another store than that of the US, in lower case (itunes:jp:<number>)",
         ],
         hasParts: true,
         parameters: [
@@ -16,16 +16,19 @@ extension ITunesSource {
             SearchParameter(
                 name: "media", summary: "The kind of media.", accepted: .values(entities.map(\.media)), standard: "all"),
             SearchParameter(
-                name: "entity", summary: "The kind of result, depending on media.", accepted: .valuesByMedia(entities)),
+                name: "entity", summary: "The kind of result; media decides the accepted values.",
+                accepted: .valuesByMedia(entities)),
             SearchParameter(
-                name: "attribute", summary: "The field to look in, depending on media.", accepted: .valuesByMedia(attributes)),
+                name: "attribute", summary: "The field to search in; media decides the accepted values.",
+                accepted: .valuesByMedia(attributes)),
             SearchParameter(
-                name: "country", summary: "The store, as an ISO 3166-1 alpha-2 code.", accepted: .countries(CountryCodes.all),
+                name: "country", summary: "The country of the store, as an ISO 3166-1 alpha-2 code.",
+                accepted: .countries(CountryCodes.all),
                 standard: "US"),
             SearchParameter(
                 name: "lang", summary: "The language of the response.", accepted: .values(["en_us", "ja_jp"]), standard: "en_us"),
             SearchParameter(
-                name: "explicit", summary: "Whether explicit content is wanted.", accepted: .values(["Yes", "No"]),
+                name: "explicit", summary: "Whether explicit content is included.", accepted: .values(["Yes", "No"]),
                 standard: "Yes"),
             .limit, .offset, .session, .include,
         ])

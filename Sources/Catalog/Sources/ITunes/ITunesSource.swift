@@ -205,7 +205,7 @@ struct ITunesSource: SearchSource {
             if items.contains(where: { $0.id?.hasSuffix(":" + id.dropFirst(Self.prefix(request.store).count)) ?? false }) {
                 return nil
             }
-            throw .upstreamRejected("iTunes answered with parts, but without what they are parts of.")
+            throw .upstreamRejected("iTunes answered with parts, but without their work.")
         }
         // An item without a kind may be the requested work.
         guard items[index].kind == kind.rawValue || kind == .album && items[index].kind != WorkKind.season.rawValue else {
