@@ -40,8 +40,8 @@ enum ASCII {
     /// The value of a hexadecimal digit, 0–15; nil for any other byte.
     static func hexValue(_ byte: UInt8) -> UInt8? {
         if byte &- 0x30 < 10 { return byte &- 0x30 }
-        let letter = (byte | 0x20) &- 0x61
-        return letter < 6 ? letter &+ 10 : nil
+        let offset = (byte | 0x20) &- 0x61
+        return offset < 6 ? offset &+ 10 : nil
     }
 
     /// The uppercase hexadecimal digit of the low four bits of `value`.

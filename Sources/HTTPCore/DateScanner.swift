@@ -15,7 +15,7 @@ struct DateScanner {
     }
 
     /// Takes a letter in either case; `lowercase` is its lowercase form.
-    mutating func take(letter lowercase: UInt8) -> Bool {
+    mutating func take(character lowercase: UInt8) -> Bool {
         guard let first = rest.first, ASCII.lowercased(first) == lowercase else { return false }
         rest = rest.dropFirst()
         return true

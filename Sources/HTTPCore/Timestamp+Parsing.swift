@@ -4,7 +4,7 @@ extension Timestamp {
     /// `T` is not.
     public init?(parsing text: String) {
         var scanner = DateScanner(Array(text.utf8)[...])
-        guard let date = scanner.takeISODate(), scanner.take(letter: UInt8(ascii: "t")), let time = scanner.takeTime(),
+        guard let date = scanner.takeISODate(), scanner.take(character: UInt8(ascii: "t")), let time = scanner.takeTime(),
             let milliseconds = scanner.takeFraction(), let offset = scanner.takeOffset(), scanner.rest.isEmpty
         else { return nil }
         let seconds = date.daysSinceEpoch * 86_400 + time - offset
@@ -34,7 +34,7 @@ extension DateScanner {
 
     /// Takes an offset, `Z` or one such as `+01:30`, in seconds.
     fileprivate mutating func takeOffset() -> Int? {
-        if take(letter: UInt8(ascii: "z")) { return 0 }
+        if take(character: UInt8(ascii: "z")) { return 0 }
         let isBehind = take("-")
         guard isBehind || take("+"), let hours = takeNumber(digits: 2), hours < 24, take(":"),
             let minutes = takeNumber(digits: 2), minutes < 60

@@ -67,9 +67,9 @@ struct Option: Sendable {
     var flags: [String] { (short.map { ["-\($0)"] } ?? []) + [flag] + aliases.map { "--" + $0 } }
 
     /// Returns the option with a short form.
-    func short(_ letter: Character) -> Option {
+    func short(_ character: Character) -> Option {
         var option = self
-        option.short = letter
+        option.short = character
         return option
     }
 
