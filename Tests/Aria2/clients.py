@@ -1,5 +1,5 @@
-"""Runs the same script with aria2p and with aioaria2 against a real aria2c and against Pawl: what each sees has to be equal. Then the
-requests that other clients send, as they send them: what they need of the responses has to be there, and equal."""
+"""Runs the same script with aria2p and with aioaria2 against a real aria2c and against Pawl, and compares the results. Then sends the
+requests of other clients in their forms, and compares the members of the responses that they use."""
 import asyncio
 import json
 import sys
@@ -21,7 +21,7 @@ def wait(condition, what):
 
 
 def listen(peer, events):
-    """Gathers notifications on a WebSocket that has shown the secret. aria2p's own listener never shows one."""
+    """Collects notifications on a WebSocket that has sent the secret. aria2p's own listener never sends one."""
     connection = websocket.create_connection(peer.socket_url, timeout=300)
     connection.send(json.dumps({"jsonrpc": "2.0", "id": "l", "method": "aria2.getVersion", "params": [f"token:{peer.secret}"]}))
     assert "result" in json.loads(connection.recv())
@@ -111,7 +111,7 @@ def with_aria2p(peer, origin):
 
 
 async def with_aioaria2(peer, origin):
-    """The same in less, over HTTP and over a WebSocket."""
+    """A shorter script over HTTP and over a WebSocket."""
     seen = []
     events = []
     trigger = await aioaria2.Aria2WebsocketClient.new(peer.socket_url, token=peer.secret)
@@ -119,7 +119,7 @@ async def with_aioaria2(peer, origin):
     async def note(_trigger, message):
         events.append((message["method"], message["params"][0]["gid"]))
 
-    # With a secret, Pawl tells nothing before a call has shown it.
+    # With a secret, Pawl sends notifications only after a call with it.
     await trigger.getVersion()
     trigger.onDownloadStart(note)
     trigger.onDownloadComplete(note)
@@ -159,7 +159,7 @@ async def with_aioaria2(peer, origin):
 
 
 def replays(peer, origin):
-    """Other clients, by what they send: their forms, and what they read of the responses."""
+    """Requests of other clients in their forms, and the members that they read."""
     seen = []
     secret = f"token:{peer.secret}"
     uri = origin.url + "/fast/1000/replayed.bin"
@@ -169,7 +169,7 @@ def replays(peer, origin):
         assert status == 200 or "error" in text, text
         return json.loads(text)
 
-    # AriaNg: two requests a second, with keys; a retry of what has stopped is an addUri with every option that was told.
+    # AriaNg: two requests per second, with keys; a retry of a stopped download is an addUri with every reported option.
     keys = ["gid", "totalLength", "completedLength", "uploadSpeed", "downloadSpeed", "connections", "numSeeders", "seeder", "status",
             "errorCode", "verifiedLength", "verifyIntegrityPending", "files", "bittorrent", "infoHash"]  # fmt: skip
     gid = post({"jsonrpc": "2.0", "method": "aria2.addUri", "id": "QXJpYU5n_1", "params": [secret, [uri], {}]}, Content_Type="application/json")["result"]
@@ -190,7 +190,7 @@ def replays(peer, origin):
     answer = post({"jsonrpc": 2, "id": "webui", "method": "system.multicall", "params": [calls + [{"methodName": "system.listMethods"}]]})
     seen.append([len(answer["result"]), [len(item[0]) for item in answer["result"][:3]]])
 
-    # Aria2 Explorer: numbers from 0 as ids, from an extension's origin, with the browser's header fields.
+    # Aria2 Explorer: ids are numbers from 0, the origin is an extension's, and the header fields are the browser's.
     header = ["Cookie: a=1; b=2", "User-Agent: Mozilla/5.0", "Accept-Encoding: gzip", "Range: bytes=0-"]
     body = {"jsonrpc": "2.0", "id": 0, "method": "aria2.addUri", "params": [secret, [uri], {"header": header, "referer": origin.url, "out": "ext.bin", "dir": peer.files}]}
     answer = post(body, Origin="chrome-extension://mpkodccbngfoacfalldjimigbofkhgjn", Content_Type="text/plain;charset=UTF-8")
@@ -200,26 +200,26 @@ def replays(peer, origin):
     answer = post({"jsonrpc": "2.0", "id": 1, "method": "aria2.changeGlobalOption", "params": [secret, {"max-concurrent-downloads": "5", "bt-tracker": "udp://x", "user-agent": "y"}]})
     seen.append(answer["result"])
 
-    # aria2.js: another member in the place of jsonrpc, surplus parameters, and as many stopped ones as there are.
+    # aria2.js: another member in place of jsonrpc, surplus parameters, and the number of stopped downloads as the limit.
     stat = post({"json-rpc": "2.0", "id": "8", "method": "aria2.getGlobalStat", "params": [secret, [], {}]})["result"]
     calls = [{"methodName": "aria2.tellActive", "params": [secret]}, {"methodName": "aria2.tellWaiting", "params": [secret, 0, int(stat["numWaiting"])]},
              {"methodName": "aria2.tellStopped", "params": [secret, 0, int(stat["numStopped"])]}]  # fmt: skip
     answer = post({"json-rpc": "2.0", "id": "9", "method": "system.multicall", "params": [calls]})
     seen.append([len(answer["result"][2][0]) == int(stat["numStopped"]), [len(item[0]) for item in answer["result"][:2]]])
 
-    # Download with Aria2: changeUri and changePosition, of a paused one.
+    # Download with Aria2: changeUri and changePosition of a paused download.
     gid = peer.call("aria2.addUri", [origin.url + "/slow/900000/dwa"], {"pause": "true"})
     seen.append(peer.call("aria2.changeUri", gid, 1, [], [uri]))
     seen.append(peer.call("aria2.changePosition", gid, 0, "POS_SET"))
     seen.append(peer.call("aria2.forceRemove", gid) == gid)
 
-    # alist and Cloudreve: ids of 64 bits, and a directory of their own.
+    # alist and Cloudreve: ids of 64 bits, and their own directory.
     folder = f"{peer.files}/cloud/1732350000000000001"
     answer = post({"jsonrpc": "2.0", "id": 1732350000000000001, "method": "aria2.addUri", "params": [secret, [uri], {"dir": folder}]})
     told = peer.until(answer["result"], "complete")
     seen.append([answer["id"], told["dir"].removeprefix(peer.files), told["files"][0]["path"].removeprefix(peer.files)])
 
-    # Aria2App: a batch, figures as strings.
+    # Aria2App: a batch, and figures as strings.
     answer = post([{"jsonrpc": "2.0", "id": number, "method": f"aria2.{name}", "params": [secret]} for number, name in enumerate(["getGlobalStat", "getSessionInfo"])])
     seen.append([all(isinstance(value, str) for value in answer[0]["result"].values()), len(answer[1]["result"]["sessionId"])])
 

@@ -1,5 +1,5 @@
-"""Sends the same to a real aria2c and to Pawl, and compares what comes back. Whatever differs has to be on the list of
-docs/aria2.md, under the name that stands with the case here; what is on it and does not differ is wrong as well."""
+"""Sends the same requests to a real aria2c and to Pawl, and compares the responses. Each difference must be listed in docs/aria2.md under
+the name given here, and each listed difference must occur."""
 import json
 import os
 import re
@@ -18,7 +18,7 @@ count = 0
 
 
 def normal(value, peer, origin):
-    """Without what has to differ: directories and gids of a run."""
+    """The value without expected differences: directories and gids of a run."""
     if isinstance(value, str):
         value = value.replace(peer.files, "FILES").replace(origin.url, "ORIGIN")
         return re.sub(r"\b[0-9a-f]{40}\b", "SESSION", re.sub(r"\b(?!0{8})[0-9a-f]{16}\b", "GID", value))
@@ -69,7 +69,7 @@ class Pair:
         compare(title, *told, difference)
 
     def call(self, method, *parameters, difference=None, only=None):
-        """Compares the results of a call; of a status only some members, if they are named. Returns both results."""
+        """Compares the results of a call; for a status, only the named members if there are any. Returns both results."""
         results = [peer.call(method, *parameters) for peer in (self.aria2, self.pawl)]
         told = [normal(result, peer, self.origin) for result, peer in zip(results, (self.aria2, self.pawl))]
         if only and all(isinstance(item, dict) for item in told):
@@ -78,7 +78,7 @@ class Pair:
         return results
 
     def both(self, method, gids, *parameters, difference=None, only=None):
-        """The same for one download of each."""
+        """The same for one download at each server."""
         results = [peer.call(method, gid, *parameters) for peer, gid in zip((self.aria2, self.pawl), gids)]
         told = []
         for result, peer, gid in zip(results, (self.aria2, self.pawl), gids):
@@ -305,7 +305,7 @@ def lives(pair):
     pair.both("aria2.pause", gids)
     pair.both("aria2.getServers", gids)
     pair.call("aria2.tellActive")
-    # One that waits, and was added before one that is paused while it transfers.
+    # A waiting download that was added before one that is paused during its transfer.
     waiting = pair.call("aria2.addUri", [pair.origin.url + "/slow/900000/w.bin"], {"pause": "true", "gid": "00000000000000e1"})
     later = pair.call("aria2.addUri", [pair.origin.url + "/slow/900000/l.bin"], {"gid": "00000000000000e2"})
     pair.until(later, "active")

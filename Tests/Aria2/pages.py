@@ -3,9 +3,9 @@
 
     Tests/Aria2/pages.py --ariang DIRECTORY --webui DIRECTORY
 
-Each directory has the `index.html` of a build: AriaNg's repository of daily builds, and `docs` of webui-aria2's. CI has no way to get them; the
-requests that both send are in `clients.py`, which it replays. Needs Chromium and the Python environment that `Tests/Console/run` makes; PAWL_BINARY
-names the executable.
+Each directory has the `index.html` of a build: AriaNg's repository of daily builds, and `docs` of webui-aria2's. CI cannot get them; it
+replays the requests of both in `clients.py`. Needs Chromium and the Python environment of `Tests/Console/run`; PAWL_BINARY names the
+executable.
 """
 
 import argparse
@@ -35,7 +35,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @contextlib.contextmanager
 def pages(directory):
-    """Serves the files of a directory, from an origin that is not the service's."""
+    """Serves the files of a directory from another origin than the service's."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=directory))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -45,7 +45,7 @@ def pages(directory):
 
 
 def press(browser, selector, text=""):
-    """Clicks the element that is shown, matches, and has that text; whether there was one."""
+    """Clicks the visible element that matches and has the text; returns whether there was one."""
     try:
         return browser.run("""
             const shown = [...document.querySelectorAll(arguments[0])].find((each) =>
@@ -61,7 +61,7 @@ def click(browser, selector, text=""):
 
 
 def put(browser, selector, text):
-    """Fills the field that is shown and matches; whether there was one."""
+    """Fills the visible field that matches; returns whether there was one."""
     return browser.run("""
         // AngularJS marks the fields that it listens to.
         const field = [...document.querySelectorAll(arguments[0])].find((each) => each.offsetParent && /ng-(in)?valid/.test(each.className));
@@ -94,7 +94,7 @@ def ariang(browser, directory, protocol):
         sees(browser, "Connected")
 
         def given():
-            """Having been set up, it goes to its list once, some time."""
+            """After its setup, the page opens its list once at an unknown time."""
             browser.run("if (location.hash !== '#!/new') location.hash = '#!/new'")
             return put(browser, "textarea[ng-model='context.urls']", url) and press(browser, "button", "Download Now")
         wait(given, "a link can be given")

@@ -1,4 +1,4 @@
-"""What the tests of /jsonrpc share: an origin, a real aria2c and a Pawl, each on a free port, and a way to call both."""
+"""The common parts of the tests of /jsonrpc: an origin, a real aria2c and a Pawl, each on a free port, and calls to both."""
 import base64
 import contextlib
 import http.server
@@ -26,7 +26,7 @@ def free_port():
 
 
 class Origin(socketserver.ThreadingMixIn, http.server.HTTPServer):
-    """/fast/<bytes>/… at once, /slow/<bytes>/… at 40 KB/s, /status/<code>; ranges as RFC 9110 has them."""
+    """/fast/<bytes>/… at once, /slow/<bytes>/… at 40 KB/s, /status/<code>; with ranges as in RFC 9110."""
 
     daemon_threads = True
     request_queue_size = 512
@@ -126,7 +126,7 @@ class Peer:
         return answer["result"] if "result" in answer else answer["error"]
 
     def until(self, gid, *statuses):
-        """Asks until the download has one of these statuses."""
+        """Repeats the request until the download has one of these statuses."""
         deadline = time.monotonic() + 30
         while True:
             told = self.call("aria2.tellStatus", gid)
@@ -170,5 +170,5 @@ class Pawl(Peer):
 
 
 def encoded(parameters):
-    """Parameters as GET has them."""
+    """Parameters in the form for GET."""
     return urllib.parse.quote(base64.b64encode(json.dumps(parameters).encode()).decode())

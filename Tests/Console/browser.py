@@ -1,4 +1,4 @@
-"""A headless Chromium, whose controls are found as a screen reader finds them: by role and accessible name."""
+"""A headless Chromium, whose controls are found as by a screen reader: by role and accessible name."""
 
 import contextlib
 import hashlib
@@ -23,7 +23,7 @@ AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
 
 class Browser:
     def __init__(self):
-        # Chromium and its driver leave things behind, wherever they think is the place for them.
+        # Chromium and its driver leave files in several directories.
         self.directory = tempfile.mkdtemp(prefix="pawl-browser-", dir=SHELF)
         options = webdriver.ChromeOptions()
         options.binary_location = "/usr/bin/chromium"
@@ -45,7 +45,7 @@ class Browser:
         finally:
             shutil.rmtree(self.directory, ignore_errors=True)
 
-    # What the page is shown in
+    # The browser's window
 
     def resize(self, width, height, scale=1):
         self.cdp("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False)
@@ -67,11 +67,11 @@ class Browser:
         self.wait_text("#connection-text", "Live")
 
     def shoot(self, name):
-        # Two frames, so that what was just changed is drawn.
+        # Two frames, so that the last change is drawn.
         self.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
         self.driver.save_screenshot(str(OUTPUT / (name + ".png")))
 
-    # Finding things
+    # Queries
 
     def all(self, role, name):
         """The elements with this role and exactly this accessible name that assistive technology can reach."""
@@ -85,7 +85,7 @@ class Browser:
                 self.cdp("Runtime.callFunctionOn", objectId=handle, functionDeclaration="function () { window.found = this; }")
                 element = self.run("return window.found")
             except (WebDriverException, KeyError):
-                continue  # gone in the meantime
+                continue  # removed meanwhile
             if element is not None:
                 found.append(element)
         return found
@@ -100,7 +100,7 @@ class Browser:
         return wait(usable, f"there is a {role} called {name!r}")
 
     def click(self, role, name):
-        """Clicks, again if the element was replaced or covered at that moment."""
+        """Clicks, and again if the element was replaced or covered."""
         def clicked():
             try:
                 self.get(role, name, enabled=True).click()
@@ -117,7 +117,7 @@ class Browser:
         return element
 
     def choose(self, role, name, option):
-        """Chooses by the option's text."""
+        """Selects an option by its text."""
         def chosen():
             try:
                 return self.run("""
@@ -138,12 +138,12 @@ class Browser:
         wait(lambda: part in self.text(selector), f"{selector} says {part!r}")
 
     def rows(self):
-        """The names of the rows that are drawn, from the top."""
+        """The names of the drawn rows from the top."""
         return self.run("""return [...document.querySelectorAll("#list .row")]
             .sort((a, b) => a.getAttribute("aria-rowindex") - b.getAttribute("aria-rowindex")).map((row) => row.ariaLabel)""")
 
     def row(self, name):
-        """State and text of a row in the list, or None."""
+        """The state and text of a row in the list, or None."""
         return self.run("""const row = [...document.querySelectorAll("#list .row")].find((row) => row.ariaLabel === arguments[0]);
             return row ? { state: row.dataset.state, text: row.innerText, status: row.querySelector(".status").textContent } : null""", name)
 
@@ -157,20 +157,20 @@ class Browser:
         self.run("""const radio = document.querySelector(`#states [value="${arguments[0]}"]`); radio.click()""", state)
 
     def current(self):
-        """The name of the row that keys act on."""
+        """The name of the row for keys."""
         return self.run("""const list = document.activeElement;
             return document.getElementById(list.getAttribute("aria-activedescendant"))?.ariaLabel""")
 
     @contextlib.contextmanager
     def saving(self):
-        """A directory, for as long as the context lasts, that the browser saves to."""
+        """A directory for the browser's saved files during the context."""
         with tempfile.TemporaryDirectory() as directory:
             self.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=directory)
             yield pathlib.Path(directory)
             self.cdp("Browser.setDownloadBehavior", behavior="default")
 
     def save(self, name, record):
-        """Saves the file of a finished download by its button, and sees that it is what its record says."""
+        """Saves the file of a finished download by its button, and compares it with its record."""
         with self.saving() as directory:
             self.click("button", "Save " + name)
             saved = directory / record["filename"]
@@ -189,16 +189,16 @@ class Browser:
             raise AssertionError(f"the page scrolls sideways at {what}: {found}") from None
 
     def overflow(self):
-        """What reaches beyond the window sideways, if the page scrolls that way."""
+        """The elements beyond the window's width, if the page scrolls horizontally."""
         return self.run("""const { scrollWidth, clientWidth } = document.documentElement;
             return scrollWidth <= clientWidth ? [] : [...document.querySelectorAll("body *")]
                 .filter((each) => each.getBoundingClientRect().right > clientWidth || each.getBoundingClientRect().left < 0)
                 .map((each) => each.outerHTML.slice(0, 100))""")
 
-    # Judging
+    # Checks
 
     def audit(self, where):
-        """What axe-core has against the page; nothing where there is no axe-core to be had."""
+        """axe-core's violations on the page; none if axe-core is not available."""
         if AXE is None:
             return
         if not self.run("return typeof window.axe === 'object'"):
@@ -210,6 +210,6 @@ class Browser:
         assert not result, f"axe on {where}: " + "\n".join(problems or [each["id"] for each in result])
 
     def complaints(self):
-        """What the browser's console has of errors and warnings, but for requests that were meant to fail."""
+        """The errors and warnings in the browser's console, except for requests that were meant to fail."""
         entries = [entry for entry in self.driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
         return [entry["message"] for entry in entries if "Failed to load resource" not in entry["message"]]

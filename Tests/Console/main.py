@@ -1,4 +1,4 @@
-"""Runs the console's tests, in a browser and against a service for each processor, and says what failed."""
+"""Runs the console's tests in a browser and a service per processor, and reports failures."""
 
 import concurrent.futures
 import contextlib
@@ -16,12 +16,12 @@ import tests_works
 from browser import OUTPUT, Browser
 from service import Service
 
-# Bytes per second: so slow that the large files last as long as any test does.
+# Bytes per second: slow enough for the large files to last as long as any test.
 PACE = 2_000_000
 
 
 def run(test, browser, service):
-    """Runs a test with nothing on the list; returns whether it passed."""
+    """Runs a test with an empty list; returns whether it passed."""
     name = test.__name__.replace("_", " ")
     start = time.monotonic()
     try:
@@ -43,7 +43,7 @@ def run(test, browser, service):
 
 
 def work(tests):
-    """Runs tests as long as there are any; returns how many passed."""
+    """Runs tests until none is left; returns the number of passed ones."""
     passed = 0
     if not tests.empty():
         with contextlib.closing(Service()) as service, contextlib.closing(Browser()) as browser, contextlib.suppress(queue.Empty):
@@ -54,7 +54,7 @@ def work(tests):
 
 def main():
     wanted = sys.argv[1:]
-    # The longest come first, so that all workers end at about the same time.
+    # The longest tests start first, so that all workers end at about the same time.
     tests = [test for module in (tests_page, tests_works, tests_downloads, tests_search) for test in module.TESTS]
     tests += tests_page.EXTRAS if wanted else []
     tests = [test for test in tests if not wanted or any(word in test.__name__ for word in wanted)]

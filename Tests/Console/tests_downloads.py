@@ -7,7 +7,7 @@ from service import wait
 LARGE = "/large/field-recording-1.bin"
 
 
-def list_shows_what_others_start(browser, service):
+def list_shows_downloads_of_other_clients(browser, service):
     browser.wait_text("#empty", "No downloads yet")
     first = service.add(service.upstream + LARGE)
     browser.wait_row("field-recording-1.bin", "downloading", "B/s")
@@ -77,13 +77,13 @@ def list_commands_apply_to_all_or_to_the_selection(browser, service):
     wait(lambda: browser.rows() == [] and service.downloads() == [], "the list is empty")
 
 
-def questions_are_asked_anew_at_once(browser, service):
+def confirmations_can_follow_each_other(browser, service):
     for number in (1, 2):
         service.add(f"{service.upstream}/large/field-recording-{number}.bin", paused=True)
         browser.wait_row(f"field-recording-{number}.bin", "paused")
     browser.click("button", "Cancel 2")
     browser.get("alertdialog", "Cancel 2 downloads?")
-    # Browsers tell later, Chromium in its next frame, that a dialog was closed: here when it is open again.
+    # Browsers report a closed dialog later, Chromium in its next frame: here after it was opened again.
     browser.driver.execute_async_script("""const [done] = arguments, dialog = document.getElementById("confirm");
         dialog.addEventListener("close", () => done(), { once: true });
         [...dialog.querySelectorAll("button")].find(({ textContent }) => textContent === "Keep").click();
@@ -95,7 +95,7 @@ def questions_are_asked_anew_at_once(browser, service):
         browser.wait_row(f"field-recording-{number}.bin", "cancelled")
 
 
-def list_tells_why_it_failed_and_tries_again(browser, service):
+def list_shows_errors_and_retries(browser, service):
     service.add(service.upstream + "/entity?size=5000&fault=404x1&disposition=attachment%3Bfilename%3Dlate.bin")
     wait(lambda: browser.rows(), "it is there")
     name = browser.rows()[0]
@@ -177,7 +177,7 @@ def links_take_headers_and_a_checksum(browser, service):
     browser.run("document.querySelector('#add details').open = true")
     browser.fill("textbox", "Addresses, one per line", service.upstream + "/entity?size=100")
     browser.fill("textbox", "Checksum of a single file", "0" * 64)
-    # The browser knows what no header can be; which one it may not set, the service does.
+    # The browser refuses texts that no header can have; the service refuses forbidden headers.
     for header, complaint in [("nonsense", "Headers"), ("Content-Length: 5", "may not set content-length")]:
         browser.fill("textbox", "Request headers, one per line", "X-Test: one\n" + header)
         browser.click("button", "Download")
@@ -195,7 +195,7 @@ def links_take_headers_and_a_checksum(browser, service):
     assert browser.get("textbox", "Request headers, one per line").get_attribute("value") == "", "they were meant for that file only"
 
 
-def details_show_where_the_bytes_are(browser, service):
+def details_show_received_ranges(browser, service):
     added = service.add(service.upstream + LARGE)
     browser.wait_row("field-recording-1.bin", "downloading", "B/s")
     browser.click("button", "Details field-recording-1.bin")
@@ -230,7 +230,7 @@ def keys_do_everything(browser, service):
         shown = browser.run("""const focus = document.activeElement;
             const marked = focus.matches("fieldset input") ? focus.parentElement : focus.querySelector(".current") ?? focus;
             return getComputedStyle(marked).outlineStyle""")
-        assert shown != "none", f"nobody sees the focus at {seen[-1]}"
+        assert shown != "none", f"the focus is invisible at {seen[-1]}"
         if seen[-1] == "Downloads":
             break
     for wanted in ["open-add", "open-settings", "Search", "Source", "Filter downloads", "Sort by", "select-all", "resume", "Downloads"]:
@@ -269,7 +269,7 @@ def keys_do_everything(browser, service):
     wait(lambda: browser.current() == "k27", "the next one takes its place")
 
 
-TESTS = [list_shows_what_others_start, list_is_filtered_sorted_and_labelled, list_commands_apply_to_all_or_to_the_selection,
-         questions_are_asked_anew_at_once, list_tells_why_it_failed_and_tries_again, details_show_and_change_a_download,
-         details_show_where_the_bytes_are, links_are_added_by_typing_pasting_and_dropping,
+TESTS = [list_shows_downloads_of_other_clients, list_is_filtered_sorted_and_labelled, list_commands_apply_to_all_or_to_the_selection,
+         confirmations_can_follow_each_other, list_shows_errors_and_retries, details_show_and_change_a_download,
+         details_show_received_ranges, links_are_added_by_typing_pasting_and_dropping,
          links_take_headers_and_a_checksum, keys_do_everything]

@@ -1,8 +1,8 @@
-"""The page as a whole: loading, losing the service, tokens, hostile text, many rows, and how it looks."""
+"""The page as a whole: loading, loss of the service, tokens, hostile text, many rows, and appearance."""
 
 from service import Service, fetch, wait
 
-# Added to each page before anything of it runs.
+# Added to each page before its scripts run.
 OBSERVE = """
     window.shifts = [];
     new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifts.push(
@@ -13,8 +13,8 @@ LARGEST = 64 << 10
 
 
 def paints(browser, service, times):
-    """Opens the page so many times, with downloads in it; returns the milliseconds to its first contentful paint, and to that of a page
-    with next to nothing in it."""
+    """Opens the page this number of times with downloads in it; returns the milliseconds to its first contentful paint, and to that of an
+    almost empty page."""
     service.add(service.upstream + "/large/field-recording-1.bin")
     for seed in range(30):
         service.add(service.upstream + f"/entity?size=10&seed={seed}")
@@ -22,7 +22,7 @@ def paints(browser, service, times):
     observer = browser.cdp("Page.addScriptToEvaluateOnNewDocument", source=OBSERVE)["identifier"]
     found, floor = [], []
     for _ in range(times):
-        # A page of the same service with next to nothing in it: what is below its time is the browser's own.
+        # An almost empty page of the same service: its time is the browser's own.
         browser.driver.get("about:blank")
         browser.driver.get(service.url + "/problems/not-found")
         floor.append(wait(lambda: browser.run(PAINT), "it is painted"))
@@ -48,7 +48,7 @@ def page_paints_at_once_and_never_shifts(browser, service):
     assert len(sizes) > 5 and sum(sizes.values()) <= LARGEST, sizes
 
 
-def page_outlives_reloads_and_restarts(browser, service):
+def page_continues_after_reloads_and_restarts(browser, service):
     service.add(service.upstream + "/large/field-recording-1.bin")
     browser.wait_row("field-recording-1.bin", "downloading", "/s")
     browser.driver.refresh()
@@ -59,14 +59,14 @@ def page_outlives_reloads_and_restarts(browser, service):
     browser.shoot("offline")
     browser.click("button", "Pause field-recording-1.bin")
     browser.wait_text("#toast", "is unreachable")
-    # The button is there between two attempts. This one fails as well, so there is another.
+    # The button is visible between two attempts. This one fails as well, so another follows.
     browser.click("button", "Try now")
     service.start()
     browser.wait_text("#connection-text", "Live")
     browser.wait_row("field-recording-1.bin", "downloading", "/s")
     service.call("POST", "/downloads/cancel")
     browser.wait_row("field-recording-1.bin", "cancelled")
-    # What went away while nobody was listening is gone when the page is back.
+    # Downloads that were removed while the page was disconnected are gone when it reconnects.
     service.stop()
     browser.wait_text("#connection-text", "Offline")
     service.start()
@@ -75,8 +75,8 @@ def page_outlives_reloads_and_restarts(browser, service):
     wait(lambda: browser.rows() == [], "what is gone is not shown")
 
 
-def page_lets_go_of_its_connection(browser, service):
-    # A browser opens six to one host: each page that it keeps to go back to must not hold one.
+def page_releases_its_connection(browser, service):
+    # A browser opens six connections to a host: cached pages must not hold one.
     for _ in range(7):
         browser.driver.get("about:blank")
         browser.driver.get(service.url)
@@ -107,7 +107,7 @@ def page_changes_settings(browser, service):
     service.call("PATCH", "/settings", before)
 
 
-def page_asks_for_a_token(browser, _):
+def page_requests_a_token(browser, _):
     service = Service(token="open-sesame")
     try:
         browser.driver.get(service.url)
@@ -163,7 +163,7 @@ def page_with_a_token_for_reading_has_no_controls(browser, _):
             browser.audit("the details, read only")
             browser.click("button", "Close")
         assert browser.has("button", "Save file-1.bin"), "files can be fetched"
-        # Keys, and what is pasted, have no buttons.
+        # Keys and pasted text have no buttons.
         browser.run("document.getElementById('list').focus()")
         for key in ["p", "Delete"]:
             browser.run("document.getElementById('list').dispatchEvent(new KeyboardEvent('keydown', { key: arguments[0], bubbles: true }))", key)
@@ -187,14 +187,14 @@ def page_with_a_token_for_reading_has_no_controls(browser, _):
         service.close()
 
 
-def page_takes_no_text_for_markup(browser, service):
+def page_parses_no_text_as_markup(browser, service):
     hostile = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>\u202egnp.exe"
     track = {"name": hostile, "artist": "<b>bold</b>", "collection": "</bdi><i>", "own": "javascript:document.title='owned'"}
     service.add(service.upstream + "/entity?size=100", track=track, labels=["<u>label</u>", "שלום"])
     service.add(service.upstream + "/entity?size=100&seed=2&fault=404#<script>document.title='owned'</script>",
                 labels=["\"'><svg onload=document.title='owned'>"])
     browser.wait_row(hostile, "completed", "<u>label</u>")
-    # As a record of an earlier release may be, whose tracks were not checked.
+    # Tracks with members of any type, as in records of an unchecked client.
     browser.run("""
         return import(new URL("console/store.js", document.baseURI)).then(({ store }) => {
             for (const [id, download] of [...store.all]) {
@@ -228,7 +228,7 @@ def fill(browser, service):
 
 
 def scroll(browser, pixels, frames):
-    """Scrolls so many pixels a frame for so many frames; prints how long they took, and returns within what 95 % of them did."""
+    """Scrolls by pixels per frame for a number of frames; prints their durations, and returns the 95th percentile."""
     times = browser.driver.execute_async_script("""
         const [pixels, frames, done] = arguments, scroller = document.querySelector("#scroller"), times = [];
         let last = performance.now();
@@ -248,7 +248,7 @@ def scroll(browser, pixels, frames):
 def page_stays_smooth_with_5000_rows(browser, service):
     fill(browser, service)
     scroll(browser, 100, 20)
-    # Every row is another one in each frame.
+    # Every row changes in each frame.
     scroll(browser, 10_000, 40)
     elements = browser.run("return document.querySelectorAll('#list *').length")
     assert elements < 2000, f"{elements} elements for 5,000 rows"
@@ -327,7 +327,7 @@ def page_speaks_the_browsers_language(browser, service):
 
 
 def picture_for_the_readme(browser, service):
-    """Only when asked for by name."""
+    """Runs only by name."""
     service.call("PATCH", "/settings", {"speedLimit": 0})
     browser.resize(1180, 700)
     browser.fill("searchbox", "Search", "suite")
@@ -348,7 +348,7 @@ def picture_for_the_readme(browser, service):
 
 
 def measure_first_paint_and_scrolling(browser, service):
-    """Only when asked for by name: on a machine with nothing else to do these hold."""
+    """Runs only by name: the limits apply to an idle machine."""
     found, floor = paints(browser, service, 20)
     slow = found[18]
     print(f"        first contentful paint of 20: median {found[10]:.0f} ms, 95 % within {slow:.0f} ms; no layout shift")
@@ -362,6 +362,6 @@ def measure_first_paint_and_scrolling(browser, service):
 
 
 TESTS = [page_fits_every_window, page_stays_smooth_with_5000_rows, page_paints_at_once_and_never_shifts,
-         page_outlives_reloads_and_restarts, page_lets_go_of_its_connection, page_changes_settings, page_asks_for_a_token, page_with_a_token_for_reading_has_no_controls,
-         page_takes_no_text_for_markup, page_speaks_the_browsers_language]
+         page_continues_after_reloads_and_restarts, page_releases_its_connection, page_changes_settings, page_requests_a_token, page_with_a_token_for_reading_has_no_controls,
+         page_parses_no_text_as_markup, page_speaks_the_browsers_language]
 EXTRAS = [picture_for_the_readme, measure_first_paint_and_scrolling]

@@ -1,4 +1,4 @@
-"""Searching, and what is downloaded, played and saved from results."""
+"""Searches, and downloading, playing and saving results."""
 
 from selenium.webdriver.common.keys import Keys
 

@@ -1,4 +1,4 @@
-"""Works: opened into their parts, ordered as a whole, and standing together in the list."""
+"""Works: opened into their parts, ordered as a whole, and grouped in the list."""
 
 import urllib.parse
 
@@ -8,12 +8,12 @@ from service import Service, wait
 
 WORK = "archive:tidewater-soundings-2023"
 HEAD = "#list .row[aria-expanded]"
-# Bytes per second: what is paused and cancelled as a whole must not have ended in part before, however slow the browser is.
+# Bytes per second: slow enough that no part ends before the work is paused and cancelled as a whole.
 CRAWL = 200_000
 
 
 def parts(service, *formats):
-    """What the service says of the work: its name, all parts in these formats, and the formats there are."""
+    """The service's response for the work: its name, all parts in these formats, and the formats."""
     query = urllib.parse.urlencode([("id", WORK), *(("format", name) for name in formats)])
     found = service.call("GET", "/search/parts?" + query)
     return found["of"]["name"], found["results"], found["formats"]
@@ -30,7 +30,7 @@ def search(browser, service):
 
 
 def order(service, **members):
-    """Has all parts downloaded; returns the work's name and how many they are."""
+    """Downloads all parts; returns the work's name and the number of parts."""
     name, results, _ = parts(service)
     answer = service.call("POST", "/downloads/batch", {"partsOf": WORK, **members})
     assert [each["status"] for each in answer["items"]] == [201] * len(results), answer
@@ -38,7 +38,7 @@ def order(service, **members):
 
 
 def listed(browser):
-    """The names of the parts that are shown."""
+    """The names of the visible parts."""
     return browser.run("return [...document.querySelectorAll('.work .name')].map(({ textContent }) => textContent)")
 
 
@@ -47,7 +47,7 @@ def states(service):
 
 
 def in_list(browser, name):
-    """Clicks a button of the list: results may have one of the same name."""
+    """Clicks a button of the list: results may have one with the same name."""
     def clicked():
         return browser.run("""const button = [...document.querySelectorAll("#list button")].find((each) => each.ariaLabel === arguments[0] && !each.hidden);
             button?.click();
@@ -118,7 +118,7 @@ def works_are_downloaded_in_a_format(browser, service):
     browser.wait_text(".work [role=status]", f"{number} existing")
     browser.audit("a work that is done")
     browser.shoot("work-done")
-    # What stands together does so in the work's order.
+    # Grouped downloads are in the work's order.
     tracks = [each["name"] for each in parts(service, chosen["name"])[1]]
     assert browser.rows() == [name, *tracks], browser.rows()
 
@@ -152,7 +152,7 @@ def works_are_commanded_as_a_whole(browser, service):
     browser.click("button", "Discard")
     browser.wait_row(name, "cancelled")
     assert states(service) == {"cancelled"} and alone() == "paused"
-    # By its label everything can be done with them that can be done with many.
+    # Bulk commands by the work's label apply to all parts.
     browser.run("document.querySelector('#list .label').click()")
     wait(lambda: browser.text("#summary") == f"{number} downloads", "only those of the work are shown")
     browser.fill("searchbox", "Filter downloads", " ")
@@ -246,13 +246,13 @@ def works_have_no_controls_with_a_token_for_reading(browser, _):
         service.close()
 
 
-def works_take_no_text_for_markup(browser, service):
+def works_parse_no_text_as_markup(browser, service):
     hostile = "<img src=x onerror=document.title='owned'>"
     label = "x:<u>label</u>\"'"
     for seed in range(2):
         service.add(f"{service.upstream}/entity?size=9&seed={seed}", labels=[label, "results"],
                     track={"name": hostile, "collection": hostile, "partOf": label})
-        # A label without a source is none of a work: this one would be an element's name.
+        # A label without a source is not a work's id: this one would be the name of an element.
         service.add(f"{service.upstream}/entity?size=9&seed={seed + 2}", labels=["results"], track={"name": "other", "partOf": "results"})
     browser.wait_row(hostile, "completed", "2 of 2 completed")
     wait(lambda: browser.rows().count("other") == 2, "the others are there")
@@ -305,12 +305,12 @@ def downloads_move_to_the_top(browser, service):
     browser.shoot("position")
     assert {each["track"]["name"]: each["position"] for each in service.downloads()} == {"k2": 0, "k0": 1, "k1": 2}
     browser.click("button", "Close")
-    # Others have been moved since it came.
+    # Others have been moved since.
     browser.click("button", "Details k0")
     browser.wait_text("#facts", "Position2")
     browser.click("button", "Close")
 
 
 TESTS = [works_stay_smooth_with_5000_rows, works_are_commanded_as_a_whole, works_open_into_their_parts, works_are_downloaded_in_a_format,
-         works_by_keyboard_only, works_have_no_controls_with_a_token_for_reading, works_take_no_text_for_markup,
+         works_by_keyboard_only, works_have_no_controls_with_a_token_for_reading, works_parse_no_text_as_markup,
          works_fail_and_are_retried_as_a_whole, downloads_move_to_the_top]

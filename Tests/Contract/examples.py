@@ -1,4 +1,4 @@
-"""Holds the examples of openapi.yaml against the schemas beside them: an example that is not one misleads."""
+"""Compares the examples of openapi.yaml with their schemas: an invalid example would mislead."""
 
 import sys
 
@@ -13,7 +13,7 @@ def main(path):
     def check(schema, example, place):
         nonlocal count
         count += 1
-        # What is referred to stands in the document's components.
+        # References lead to the document's components.
         validator = jsonschema_rs.Draft202012Validator({**schema, "components": document["components"]})
         wrong.extend(f"{place}: {error.message}" for error in validator.iter_errors(example))
 
@@ -23,7 +23,7 @@ def main(path):
                 walk(item, f"{place}[{index}]")
         if not isinstance(value, dict):
             return
-        # A media type or parameter: the schema is beside its examples. Otherwise a schema that has its own.
+        # A media type or parameter has its schema beside its examples. Other schemas have their own examples.
         schema = value.get("schema", value)
         if "example" in value and not isinstance(value.get("properties"), dict):
             check(schema, value["example"], place)

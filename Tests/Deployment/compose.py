@@ -1,7 +1,7 @@
 """Reads the compose file of a fleet, and the Caddyfile beside it, as Docker and Caddy would.
 
-    compose.py check FOLDER          whether what they name is there, and fits
-    compose.py environment FOLDER    a replica's variables, a line each, with those of this process's environment filled in
+    compose.py check FOLDER          checks that named files and services exist and fit
+    compose.py environment FOLDER    prints a replica's variables, one on a line, with this process's environment filled in
 """
 
 import os
@@ -22,7 +22,7 @@ def check(folder):
     replicas = {name: service for name, service in services.items() if service["image"].startswith("pawl:")}
     assert len(replicas) == 3
 
-    # Replicas are alike but for their data directories, which nobody shares.
+    # Replicas are equal except for their data directories, which are not shared.
     volumes = []
     for service in replicas.values():
         volume, = service["volumes"]
@@ -35,12 +35,12 @@ def check(folder):
     replica = alike[0]
     assert os.path.exists(os.path.join(folder, replica["build"], "Dockerfile"))
     variables = replica["environment"]
-    # The drain and the orderly end, which takes ten seconds at most.
+    # The drain and the orderly end, which takes at most ten seconds.
     assert seconds(replica["stop_grace_period"]) > int(variables["PAWL_DRAIN_DELAY"]) + 10
 
-    # The database and the storage are there, are waited for, and take what the replicas show.
+    # The database and the storage exist, are waited for, and have the replicas' credentials.
     def shared(value, other):
-        """That two variables have one value, which is asked for."""
+        """Checks that two variables have the same required value."""
         names = [re.search(r"\$\{(\w+):\?", text)[1] for text in (value, other)]
         assert names[0] == names[1], names
 
@@ -61,7 +61,7 @@ def check(folder):
         name, = (name for name in services if services[name] is service)
         assert replica["depends_on"][name] == {"condition": "service_healthy"}
 
-    # The proxy leads to all of them, and to no other.
+    # The proxy leads to exactly the replicas.
     path = next(volume.split(":")[0] for volume in services["caddy"]["volumes"] if volume.endswith(":/etc/caddy/Caddyfile:ro"))
     caddyfile = open(os.path.join(folder, path)).read()
     upstreams = re.search(r"^\treverse_proxy (.*) \{$", caddyfile, re.MULTILINE)[1].split()
@@ -69,7 +69,7 @@ def check(folder):
     assert variables["PAWL_ALLOWED_HOST"].split(",") == list(replicas)
     assert "health_uri /readyz" in caddyfile
 
-    # Nothing is open to other machines, and a name stays one image.
+    # No port is open to other machines, and a name stays one image.
     for name, service in services.items():
         assert all(port.startswith("127.0.0.1:") for port in service.get("ports", [])), name
         assert name in replicas or re.search(r":[\w.-]+@sha256:[0-9a-f]{64}$", service["image"]), service["image"]

@@ -1,8 +1,8 @@
 """Reads Kubernetes manifests as a cluster would.
 
-    manifests.py check FILE…            whether what they name is there, and fits; FILE… are one application
-    manifests.py standard FILE…         those of them that Kubernetes itself defines, as YAML
-    manifests.py environment FILE…      the container's variables, a line each, filled in as in the namespace `media`
+    manifests.py check FILE…            checks that named objects exist and fit; FILE… are one application
+    manifests.py standard FILE…         prints those of Kubernetes' own kinds as YAML
+    manifests.py environment FILE…      prints the container's variables, one on a line, as in the namespace `media`
 """
 
 import re
@@ -10,7 +10,7 @@ import sys
 
 import yaml
 
-#: Made by hand, as docs/operations.md and docs/fleet.md tell.
+#: Created by hand, as in docs/operations.md and docs/fleet.md.
 SECRETS = {
     "pawl": {"tokens"}, "pawl-metrics": {"token"}, "pawl-tls": {"tls.crt", "tls.key"},
     "pawl-store": {"url", "ca.crt"}, "pawl-files": {"access-key-id", "secret-access-key"},
@@ -18,7 +18,7 @@ SECRETS = {
 
 
 def environment(container, namespace="media"):
-    """The variables in order: $(NAME) stands for one that came before."""
+    """The variables in order: $(NAME) means an earlier one."""
     variables = {}
     for variable in container["env"]:
         if "secretKeyRef" in variable.get("valueFrom", {}):
@@ -55,7 +55,7 @@ def check(parts):
     for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
         assert container[probe]["httpGet"]["port"] in ports
 
-    # An image that was loaded onto the nodes is used as it is: a tag of its own, since `latest` is always pulled.
+    # An image that was loaded onto the nodes is used unchanged: it has its own tag, since `latest` is always pulled.
     assert container["imagePullPolicy"] == "IfNotPresent" and re.fullmatch(r"pawl:\d+\.\d+\.\d+", container["image"]), container["image"]
     assert container["resources"]["limits"]["memory"]
 
@@ -86,7 +86,7 @@ def check(parts):
     assert not claims
     variables = environment(container, namespace)
     assert variables["PAWL_TOKENS_FILE"] in files
-    # The drain and the orderly end, which takes ten seconds at most.
+    # The drain and the orderly end, which takes at most ten seconds.
     assert pod["spec"]["terminationGracePeriodSeconds"] > int(variables["PAWL_DRAIN_DELAY"]) + 10
     hosts = variables["PAWL_ALLOWED_HOST"].split(",")
     name = service["metadata"]["name"]
@@ -115,18 +115,18 @@ def check(parts):
 
 
 def check_fleet(spec, found, variables, files, outward):
-    """What holds for several replicas besides."""
+    """Further rules for several replicas."""
     assert spec["replicas"] == 3 and spec["updateStrategy"] == {"type": "RollingUpdate"}
     assert spec["serviceName"] in {service["metadata"]["name"] for service in found["Service"]}
     budget, = found["PodDisruptionBudget"]
     assert budget["spec"]["maxUnavailable"] < spec["replicas"]
     spread, = spec["template"]["spec"]["topologySpreadConstraints"]
     assert spread["labelSelector"]["matchLabels"].items() <= spec["template"]["metadata"]["labels"].items()
-    # Each has a data directory of its own, which waits for it.
+    # Each has its own data directory, which waits for it.
     template, = spec["volumeClaimTemplates"]
     mounts = {mount["name"]: mount["mountPath"] for mount in spec["template"]["spec"]["containers"][0]["volumeMounts"]}
     assert mounts[template["metadata"]["name"]] == "/data"
-    # Only one that does not come back leaves.
+    # Only a replica that is not started again leaves.
     assert "PAWL_LEAVE" not in variables
     assert variables["PAWL_STORE_FILE"] in files and 5432 in outward
     assert variables["PAWL_FILES"].startswith("s3://") and {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} <= variables.keys()

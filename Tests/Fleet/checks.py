@@ -1,4 +1,4 @@
-"""What has to hold when the faults are over: each invariant of a fleet is a function of what was seen."""
+"""The invariants of a fleet after the faults: each is a function of the observations."""
 
 import collections
 import concurrent.futures
@@ -17,9 +17,9 @@ import origin  # noqa: E402
 
 LIVE = {"queued", "downloading", "retrying"}
 ENDS = {"completed", "failed", "cancelled"}
-#: Places of columns in a change.
+#: The indices of columns in a change.
 URL, STATE, LABELS, UPDATED, REVISION = 1, 2, 18, 24, 26
-#: Seconds by which two clocks of one machine may differ in what they note.
+#: The maximum difference of two clocks of one machine, in seconds.
 SLACK = 0.5
 
 
@@ -28,7 +28,7 @@ def milliseconds(text):
 
 
 def board(client, seat):
-    """All downloads as a replica shows them, by id."""
+    """All downloads of a replica's list, by id."""
     found, cursor = {}, ""
     while True:
         status, page = client.insist("GET", "/downloads?limit=200" + cursor, seat=seat)
@@ -48,7 +48,7 @@ def histories(scene):
 
 
 def label(columns):
-    """What the download was added as."""
+    """The request that added the download."""
     return next((text for text in labels(columns) if text.startswith("k")), None)
 
 
@@ -57,10 +57,10 @@ def labels(columns):
     return json.loads(found) if isinstance(found, str) else found
 
 
-# MARK: The way there
+# MARK: Until the end of all downloads
 
 def settle(scene, client):
-    """7, first half: within 30 seconds all replicas show the same, and everything ends."""
+    """7, first half: within 30 seconds all replicas return the same, and everything ends."""
 
     def boards():
         return [board(client, seat) for seat in scene.seats]
@@ -74,7 +74,7 @@ def settle(scene, client):
                 if not one.get(id) == two.get(id) == three.get(id)]
 
     wait(lambda: not differences(), lambda: f"boards differ: {differences()[:4]}", 30)
-    # What nobody has paused has to end without being asked.
+    # Downloads that are not paused have to end without a request.
     wait_for_ends(scene, client, lambda item: item["state"] in LIVE, 90)
     found = board(client, scene.seats[0])
     for entry in scene.entries.values():
@@ -84,7 +84,7 @@ def settle(scene, client):
             if state and not entry.unsure_patches:
                 check(found[entry.id]["labels"] == entry.labels(),
                       f"1: {entry} has the labels {found[entry.id]['labels']}, not {entry.labels()}: {list(entry.history)}")
-    # Then all the rest.
+    # Then all others.
     for entry in scene.entries.values():
         if entry.id in found and found[entry.id]["state"] in ("paused", "failed"):
             entry.sent["resume"] += 1
@@ -98,7 +98,7 @@ def settle(scene, client):
 
 
 def wait_for_ends(scene, client, is_open, limit):
-    """Waits until none is open any more, for as long as there are fewer and fewer."""
+    """Waits until no download is live, as long as their number falls."""
     fewest, deadline = None, time.monotonic() + limit
     while True:
         left = [item for item in board(client, client.dice.choice(scene.seats)).values() if is_open(item)]
@@ -120,7 +120,7 @@ def promises(scene):
     for id, history in changes.items():
         check(history[0][1] is not None, f"1: the first change of {id} is its removal")
         name = label(history[0][1])
-        check(name in scene.entries, f"1: nobody has asked for {id}, {name}")
+        check(name in scene.entries, f"1: no client has added {id}, {name}")
         check(name not in known, f"1: {name} was added twice, as {known.get(name)} and {id}")
         known[name] = id
     for entry in scene.entries.values():
@@ -141,7 +141,7 @@ def promises(scene):
             state = columns[STATE] if columns else None
             if state != before:
                 steps[state] += 1
-                # Whatever was resumed or retried, once for each request.
+                # Resumes and retries, once for each request.
                 steps["again"] += before in ("paused", "failed", "cancelled") and state in LIVE
             before = state
             now = next((text for text in labels(columns) if text.startswith("p")), None) if columns else patch
@@ -159,7 +159,7 @@ def promises(scene):
 
 
 def duplicates(scene):
-    """2: at no time a URL has two downloads that are live or completed, unless somebody wanted another."""
+    """2: at no time has a URL two live or completed downloads, unless a client requested another."""
     current, counts = {}, collections.Counter()
     for number, _, id, columns in scene.changes:
         entry = scene.entries[label(columns)] if columns else None
@@ -174,14 +174,14 @@ def duplicates(scene):
 
 
 def keys(scene, client):
-    """2: each key is answered as it was, by any replica."""
+    """2: each key gets the same response from any replica."""
     for key in client.dice.sample(list(scene.keys), min(len(scene.keys), 60)):
         for seat in scene.seats:
             scene.check_key(client, key, seat)
 
 
 def order(scene):
-    """3: the numbers of changes have no gap, the revisions of a download rise, and a run changes nothing after its death."""
+    """3: the numbers of changes have no gap, the revisions of a download rise, and an instance changes nothing after its end."""
     last, revisions = 0, {}
     deaths = {row["run"]: row["seq"] for row in scene.postgres.ask("SELECT run, seq FROM notes.deaths")}
     for number, run, id, columns in scene.changes:
@@ -198,7 +198,7 @@ def order(scene):
 
 
 def files(scene):
-    """4: every file, from every replica, whole and by range, has the origin's bytes."""
+    """4: every file, from every replica, whole and by range, equals the origin's."""
 
     def fetch(seat, path, fields):
         connection = http.client.HTTPConnection("127.0.0.1", seat.port, timeout=30)
@@ -238,7 +238,7 @@ def files(scene):
 
 
 def fetching(scene):
-    """5: a download is fetched by its owner, and again only where its bytes died with one; limits hold."""
+    """5: a download is fetched by its owner, and again only if its bytes were lost with a replica; limits hold."""
     fetches, _ = scene.network.noted()
     lives = {life.name: (seat, life) for seat in scene.seats for life in seat.lives}
     runs = scene.postgres.ask("SELECT run, node, extract(epoch FROM at)::float8 AS at FROM notes.births ORDER BY at")
@@ -248,7 +248,7 @@ def fetching(scene):
     for row in scene.postgres.ask(
             "SELECT id, gone, state, owner, slot, host, segments, extract(epoch FROM at)::float8 AS at FROM notes.records ORDER BY n"):
         records[row["id"]].append(row)
-        # Turns, as the database gives them.
+        # Slots in the database.
         used[slots.pop(row["id"], None)] -= 1
         if row["slot"] and not row["gone"]:
             slots[row["id"]] = row["host"]
@@ -260,7 +260,7 @@ def fetching(scene):
             if life.node == run["node"] and life.began <= run["at"] <= (life.ended or float("inf")):
                 life_of[run["run"]] = name
 
-    # Bytes that are recorded are given up only when their owner is gone, or when somebody asks for that.
+    # Recorded bytes are discarded only when their owner has ended, or on request.
     for id, history in records.items():
         for before, after in zip(history, history[1:]):
             if before["segments"] and not after["segments"] and after["state"] in LIVE and not after["gone"]:
@@ -283,7 +283,7 @@ def fetching(scene):
         return found
 
     def is_cut_off(life_name, begin, end):
-        """Whether it may have been declared dead and not have known, at some time between these."""
+        """Whether the replica may have been declared ended without knowing it, at some time in the span."""
         seat, life = lives[life_name]
         return seat.was_away(begin - scene.options.lease - 2, end)
 
@@ -298,14 +298,14 @@ def fetching(scene):
         if fetch.life not in {life_of.get(owner) for owner in owners}:
             check(is_cut_off(fetch.life, fetch.began - SLACK, fetch.began + SLACK),
                   lambda: f"5: {fetch}, and {id} belongs to {[life_of.get(owner) for owner in owners]}: {records[id]}")
-        # What was on a disk for a while, and still is, is not asked for again.
+        # Bytes that were on a disk for a while, and still are, are not requested again.
         meanwhile = [row for row in records[id] if fetch.began - SLACK < row["at"] <= fetch.began + SLACK]
         if now and all(life_of.get(row["owner"]) == fetch.life for row in [now, *meanwhile]):
             spans = [{(start, synced) for start, _, synced in json.loads(row["segments"] or "[]")} for row in [now, *meanwhile]]
             for first, end in set.intersection(*spans):
                 check(not first <= fetch.first < end, f"5: {fetch} asks for bytes of {first}..<{end}, which {id} had")
 
-    # Those who were not cut off keep to the limits, whoever else fetches.
+    # Replicas that were not cut off keep the limits, whatever the others fetch.
     for host in {fetch.host for fetch in fetches}:
         marks = []
         for fetch in fetches:
@@ -321,7 +321,7 @@ def fetching(scene):
 
 
 def events(scene):
-    """6: readers that hop between replicas saw each transition once, in order, or a snapshot instead."""
+    """6: readers that change replicas received each transition once, in order, or a snapshot instead."""
     told = {number: (id, columns) for number, _, id, columns in scene.changes}
     live, states = {}, {}
     #: The live downloads after each change.
@@ -368,7 +368,7 @@ def differing(found, expected):
 
 
 def webhooks(scene):
-    """7: every end reached its webhook."""
+    """7: every end was delivered to its webhook."""
     changes = histories(scene)
     expected = collections.defaultdict(list)
     for entry in scene.entries.values():
@@ -404,8 +404,8 @@ def webhooks(scene):
 
 
 def objects(scene):
-    """7: the storage holds exactly what records name, but for what was stored when a replica, or the way to the storage, failed."""
-    # What was given up and could not be removed is tried again after a minute.
+    """7: the storage has exactly the objects that records name, except those stored when a replica or the connection to the storage failed."""
+    # Objects that could not be removed are tried again after a minute.
     wait(lambda: not scene.postgres.ask("SELECT key FROM pawl.garbage"), "7: what was given up is not removed", 90)
     named = {row["key"]: row["size"] for row in scene.postgres.ask(
         "SELECT id || '/' || split_part(file_identity, ':', 2) AS key, bytes_total AS size FROM pawl.downloads WHERE state = 'completed'")}
@@ -417,13 +417,13 @@ def objects(scene):
     faults = scene.storage_faults + [tuple(absence) for seat in scene.seats for absence in seat.absences]
     for key, (_, at) in stored.items():
         if key not in named:
-            check(any(first - 2 <= at <= last + 15 for first, last in faults), f"7: nobody names the object {key}, stored at {at}")
+            check(any(first - 2 <= at <= last + 15 for first, last in faults), f"7: no record names the object {key}, stored at {at}")
             scene.figures["stray objects"] += 1
             print(f"stray {key} at {at:.2f}", file=scene.story, flush=True)
 
 
 def directories(scene):
-    """7: no replica that has ended in order keeps partial bytes of anything."""
+    """7: no replica that has ended in order keeps part files."""
     for seat in scene.seats:
         left = os.listdir(os.path.join(seat.data, "incomplete"))
         check(not left, f"7: replica {seat.number} keeps {left[:5]} in {seat.data}")

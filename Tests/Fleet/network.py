@@ -1,8 +1,8 @@
-"""What the failure test's replicas talk to: relays with faults, a faulty origin, and a receiver of webhooks.
+"""The peers of the failure test's replicas: relays with faults, a faulty origin, and a receiver of webhooks.
 
-A process of its own, so that nothing waits for what else the test does. `network.py <log>` prints the ports of the origin and the
-receiver. It takes commands, a line each: `relay <target>` is answered with the port of a new relay, `set <port> <mode>` and `cut <port>`
-with a line. The log has what came, as a line of JSON each.
+A separate process, so that the test does not delay it. `network.py <log>` prints the ports of the origin and the receiver. It takes commands,
+one on a line: `relay <target>` returns the port of a new relay, `set <port> <mode>` and `cut <port>` an empty line. The log has each request
+as a line of JSON.
 """
 
 import asyncio
@@ -19,12 +19,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Support
 import origin  # noqa: E402
 
 PIECE = 64 << 10
-#: What has a pace is sent in this many pieces a second at least.
+#: A paced response is sent in at least this many pieces per second.
 PIECES_PER_SECOND = 20
 
 
 async def listen(serve):
-    """Has `serve(reader, writer)` called for each connection; returns the port."""
+    """Calls `serve(reader, writer)` for each connection; returns the port."""
 
     async def guarded(reader, writer):
         try:
@@ -39,10 +39,10 @@ async def listen(serve):
 
 
 class Relay:
-    """Passes connections on to a port, unless it is told otherwise.
+    """Relays connections to a port, with faults on demand.
 
-    `relay`: bytes are passed on. `stall`: they wait. `swallow`: they go nowhere. `answers`: with the first bytes of an answer, the
-    connection is cut instead. `refuse`: there are no connections.
+    `relay`: bytes are passed on. `stall`: they wait. `swallow`: they are discarded. `answers`: the connection is cut at the first bytes of a
+    response. `refuse`: connections are refused.
     """
 
     def __init__(self, target):
@@ -57,7 +57,7 @@ class Relay:
             self.cut()
 
     def cut(self):
-        """Ends all connections that there are."""
+        """Ends all open connections."""
         for transport in list(self.open):
             transport.abort()
 
@@ -105,10 +105,10 @@ def response(status, fields=(), length=0):
 
 
 class Origin:
-    """Has all files of all hosts. Replicas use it as their proxy; the user in the proxy's URL tells who asks.
+    """Serves all files of all hosts. Replicas use it as their proxy; the user in the proxy's URL names the replica.
 
-    `/file/<size>/<name>?pace=<n>&busy=<n>&breaks=<n>`: at so many bytes per second; the first requests are answered with 503, and the
-    ones after them break.
+    `/file/<size>/<name>?pace=<n>&busy=<n>&breaks=<n>`: `pace` bytes per second; the first `busy` requests get 503, and the next `breaks`
+    requests break off.
     """
 
     def __init__(self, note):
@@ -142,7 +142,7 @@ class Origin:
             if breaks:
                 end = first + random.Random(f"{name} {count}").randrange(last + 1 - first)
             if reader.at_eof():
-                # Given up before it was seen.
+                # Closed before it was served.
                 return
             self.fetches += 1
             number = self.fetches
@@ -158,7 +158,7 @@ class Origin:
                 while first + sent < end and not reader.at_eof() and not writer.transport.is_closing():
                     part = body[first + sent:first + sent + piece]
                     if first + sent + len(part) > last:
-                        # From here on the client may have all of it at any moment.
+                        # From here on, the client may have all bytes at any moment.
                         ended = time.time()
                     writer.write(part)
                     sent += len(part)
@@ -172,7 +172,7 @@ class Origin:
 
 
 class Receiver:
-    """Takes messages of webhooks, some of them only when they come again."""
+    """Receives messages of webhooks, some of them only when they are repeated."""
 
     def __init__(self, note):
         self.note, self.refused = note, set()

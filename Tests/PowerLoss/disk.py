@@ -1,18 +1,18 @@
-"""What a disk may hold after a power loss, from the system calls that were made before it.
+"""The possible states of a disk after a power loss, computed from the preceding system calls.
 
-`Trace` reads what strace has written: operations on names and bytes below a directory, syncs, and what was sent to clients, in one order.
-A call may have its effect at any moment between its start and its end. `Disk` says what a power loss may leave of them, in two models:
+`Trace` reads the output of strace: operations on names and bytes below a directory, syncs, and bytes sent to clients, in one order. A call may
+have its effect at any moment between its start and its end. `Disk` computes the possible states after a power loss, in two models:
 
-- `strict` is what POSIX promises and no more (ALICE calls it the default abstract persistence model). Bytes last when a sync of their file
-  that began after the write has ended; names last when a sync of (one of) their directory has. All else may be there, or not, in any
-  combination and order: of bytes some blocks, of a longer file the length without the bytes, which are zeros then. A rename is atomic.
-- `ordered` is a journal that all changes of names and lengths go through in order, as ext4's with data=ordered, or the log of XFS: what is
-  there of them is a beginning of their order, and every sync that has something to put into the journal makes all before it last.
-  Bytes are as in `strict`. What this leaves is a part of what `strict` leaves.
+- `strict` is exactly the promise of POSIX (ALICE's default abstract persistence model). Bytes are durable when a sync of their file that began
+  after the write has ended; names are durable when a sync of (one of) their directory has. Everything else may be present or not, in any
+  combination and order: some blocks of the bytes, or the length of a longer file without its bytes, which are zeros then. A rename is atomic.
+- `ordered` is a journal of all changes of names and lengths in order, as of ext4 with data=ordered, or the log of XFS: a prefix of the changes
+  is present, and every sync that writes to the journal makes all earlier ones durable. Bytes are as in `strict`. Its states are a subset of
+  those of `strict`.
 
-Not followed, as they promise nothing: sync_file_range, and the memory of SQLite's `-shm` file, which holds nothing that lasts: whoever
-opens it first truncates it and builds it anew from the log. A state gets one full of noise.
-A call that changes files and is none of those known here ends the run: better no result than one of a model with a hole.
+Calls without a promise are not followed: sync_file_range, and the memory of SQLite's `-shm` file, which has nothing durable: the first process
+that opens it truncates it and rebuilds it from the log. A state gets one with random bytes. An unknown call that changes files ends the run,
+since the model would be incomplete.
 """
 
 import bisect
@@ -27,7 +27,8 @@ CALLS = """open openat openat2 creat close dup dup2 dup3 fcntl write pwrite64 wr
 
 PAGE = 4096
 STRICT, ORDERED = "strict", "ordered"
-#: What a power loss may make of an operation; a number instead is the seed of one that is torn. All but writes are there or not.
+#: The possible effects of a power loss on an operation; a number is the seed of a torn write. Other operations are present or
+#: not.
 ABSENT, LENGTH = "absent", "length"
 
 HEX = rb'((?:\\x[0-9a-f]{2})*)'
@@ -45,12 +46,12 @@ def unhex(text):
 
 
 class File:
-    """A file, by whatever names; its number is the order of its creation."""
+    """A file with any names; its number is the order of its creation."""
 
     def __init__(self, number, path):
         self.number, self.path = number, path
         self.size, self.pages = 0, set()
-        #: Inode number and time of the last change (ns) as the service saw them, with where in the trace.
+        #: Inode number and time of the last change (ns) as the service saw them, with their position in the trace.
         self.identities = []
 
     def identity(self, position):
@@ -63,12 +64,12 @@ class Operation:
 
     def __init__(self, start, end, text):
         self.start, self.end, self.text = start, end, text
-        #: Where in the trace it becomes lasting, by model.
+        #: The position in the trace at which it becomes durable, by model.
         self.lasts = {STRICT: float("inf"), ORDERED: float("inf")}
 
 
 class Naming(Operation):
-    """Names that come to lead to files, to directories (True) or to nothing, in one step."""
+    """Names that change to files, to directories (True) or to nothing, in one step."""
 
     def __init__(self, start, end, text, names):
         super().__init__(start, end, text)
@@ -81,7 +82,7 @@ class Write(Operation):
         super().__init__(start, end, text)
         self.file, self.offset, self.data = file, offset, data
         pages = range(offset // PAGE, (offset + len(data) - 1) // PAGE + 1)
-        #: Whether it takes room or length, which the journal has to know of.
+        #: Whether it changes allocation or length, which the journal records.
         self.is_new = offset + len(data) > file.size or not file.pages.issuperset(pages)
         file.pages.update(pages)
         file.size = max(file.size, offset + len(data))
@@ -103,7 +104,7 @@ class Sync:
 
 
 class Trace:
-    """What the processes of one recording did, one after the other, below `root`."""
+    """The operations of one recording's processes in order, below `root`."""
 
     def __init__(self, root):
         self.root = root
@@ -112,7 +113,7 @@ class Trace:
         self.position = 0
 
     def read(self, path):
-        """Takes in the trace of another process."""
+        """Adds the trace of another process."""
         self.descriptors, self.directories = {}, {}
         open_calls = {}
         with open(path, "rb") as lines:
@@ -137,14 +138,14 @@ class Trace:
                 if match[3] == b"?" or match[3].startswith(b"-"):
                     continue
                 self.end(match[1].decode(), match[2], int(match[3], 0), known, start)
-        # The process was killed in them: they may have had their effect.
+        # The process was killed during these calls: they may have had their effect.
         for head, known, start in open_calls.values():
             match = re.match(rb"(\w+)\((.*)", head, re.DOTALL)
             if match[1] in (b"pwrite64", b"unlink", b"rename", b"link"):
                 raise UnknownCall(f"a call was cut off: {head[:100]}")
 
     def begin(self, text):
-        """Looks at the start of a call: the file that its descriptor stands for, and what a client may have from here on."""
+        """Reads the start of a call: the file of its descriptor, and the bytes that a client may have from here on."""
         match = re.match(rb'(\w+)\(' + DESCRIPTOR, text)
         if match is None:
             return None
@@ -169,7 +170,7 @@ class Trace:
 
     def path(self, directory, name):
         name = unhex(name).decode()
-        # SQLite's paths lead through the descriptor of the data directory.
+        # SQLite's paths use the descriptor of the data directory.
         through = re.fullmatch(r"/proc/self/fd/(\d+)(/.*)?", name)
         if through and int(through[1]) in self.directories:
             name = self.directories[int(through[1])] + (through[2] or "")
@@ -284,7 +285,7 @@ class Trace:
         if self.is_ours(old) or self.is_ours(new):
             self.bind(start, f"link {self.short(old)} as {self.short(new)}", [(new, self.existing(old))])
 
-    # What the service sees of a file, and may record
+    # Metadata that the service reads, and may record
 
     def do_fstat(self, arguments, result, known, start):
         self.saw(known, arguments)
@@ -371,8 +372,8 @@ class Trace:
 
 
 class State:
-    """One of the states that a disk may be in: the trace ends at `position`, and `fates` are those of operations that are not simply
-    there, by their place in the order."""
+    """A state of the disk: the trace ends at `position`, and `fates` are those of operations that are not simply present, by their number
+    in the order."""
 
     def __init__(self, position, model, fates):
         self.position, self.model, self.fates = position, model, fates
@@ -415,12 +416,12 @@ class Disk:
         return sync.scope is operation.file
 
     def unsynced(self, position, model):
-        """The numbers of operations begun by then that nothing has made to last."""
+        """The numbers of operations that have begun and are not durable yet."""
         return [number for number, operation in enumerate(self.operations)
                 if operation.start <= position < operation.lasts[model]]
 
     def states(self, positions, dice):
-        """All states that are looked at, in waves: each wave has some of every kind, of every name and of every file."""
+        """All states to check, in waves: each wave has some of every kind, name and file."""
         waves = []
         for number, operation in enumerate(self.operations):
             if isinstance(operation, Naming):
@@ -440,16 +441,16 @@ class Disk:
 
     @staticmethod
     def spread(states, width, dice):
-        """Puts so many of them into each wave."""
+        """Puts this many of them into each wave."""
         dice.shuffle(states)
         return [(place // width, state) for place, state in enumerate(states)]
 
     def worst(self, position):
-        """Only what was synced is there."""
+        """Only synced changes are present."""
         return State(position, STRICT, dict.fromkeys(self.unsynced(position, STRICT), ABSENT))
 
     def naming_states(self, number, positions, dice):
-        """Those without one change of names, and with it alone: first where the names still stand for what it made of them."""
+        """States without one change of a name, and with it alone: first those whose names still lead to its result."""
         operation = self.operations[number]
         places = {path for path, _ in operation.names}
         changed = next((later.start for later in self.operations[number + 1:]
@@ -475,7 +476,7 @@ class Disk:
 
     @staticmethod
     def data_states(position, numbers, dice):
-        """Ways to lose what was written to one file."""
+        """Ways to lose bytes of one file."""
         yield State(position, STRICT, dict.fromkeys(numbers, ABSENT))
         yield State(position, STRICT, dict.fromkeys(numbers, LENGTH))
         yield State(position, STRICT, {number: dice.getrandbits(32) for number in numbers})
@@ -502,16 +503,16 @@ class Disk:
                 yield State(position, ORDERED, lost | torn)
 
     def is_ordered(self, state):
-        """Whether a journal in order may leave the state, too."""
+        """Whether an ordered journal may leave the state, too."""
         numbers = self.unsynced(state.position, ORDERED)
         journal = [number for number in numbers if not isinstance(self.operations[number], Write)]
         absent = [number for number in state.fates if not isinstance(self.operations[number], Write)]
         return state.fates.keys() <= set(numbers) and sorted(absent) == journal[len(journal) - len(absent):]
 
-    # What a state is
+    # The contents of a state
 
     def contents(self, state):
-        """What the names of a state lead to: paths, and the operations, with their fates, of which each file's bytes are made."""
+        """The targets of a state's names: paths, and the operations, with their fates, of each file's bytes."""
         names, made = {}, {}
         for number, operation in enumerate(self.operations):
             if operation.start > state.position:
@@ -566,7 +567,7 @@ class Disk:
 
     @staticmethod
     def torn(operation, seed):
-        """The pieces of a write that reached the disk, and the length that the file has at least."""
+        """The pieces of a write that reached the disk, and the minimum length of the file."""
         dice = random.Random(seed)
         size = dice.choice([512, PAGE])
         blocks, first = [], 0
@@ -579,8 +580,8 @@ class Disk:
         return blocks, operation.offset + dice.choice([reached, len(operation.data)])
 
     def make(self, state, target):
-        """Makes the state's files in an empty directory.
-        Returns the numbers of their inodes, as `identity.c` wants them, since those of a disk outlast a power loss."""
+        """Creates the state's files in an empty directory. Returns the numbers of their inodes for `identity.c`, since those of a disk
+        outlast a power loss."""
         names, made = self.contents(state)
         first_names, inodes = {}, []
         for path in sorted(names):
@@ -600,7 +601,7 @@ class Disk:
         return ",".join(inodes)
 
     def lost_names(self, state):
-        """What a state lacks but for bytes, for people."""
+        """The missing changes of a state other than bytes, in words."""
         operations = [self.operations[number] for number in sorted(state.fates)]
         return [operation.text for operation in operations if not isinstance(operation, Write)]
 

@@ -1,8 +1,8 @@
-"""The run that a power loss is played to: a service under strace, a client with its commands, and what the client learnt.
+"""The run before the power loss: a service under strace, a client with its commands, and the client's knowledge.
 
-Each request carries an id that its response repeats. So the trace itself tells when the client may have known: from the moment at which the
-service began to send the response, in the same order as the writes and syncs. Between the response to one request and that to the next,
-the next may have taken effect or not; there is one client, and it asks for one thing at a time.
+Each request has an id that its response repeats. So the trace shows the moment from which the client may have known the response: when the
+service began to send it, in one order with the writes and syncs. Between two responses, the next request may have taken effect or not; there
+is one client, and it sends one request at a time.
 """
 
 import hashlib
@@ -24,19 +24,19 @@ import urllib.request
 import disk
 import origin
 
-#: What a download that was let run may have become.
+#: The possible states of a running download.
 RUNS = ["queued", "downloading", "retrying", "completed"]
 #: Members of a download that only the client changes.
 SETTABLE = ["labels", "priority", "filename", "folder"]
-#: How long a sync takes, in microseconds: as on a disk, so that other calls happen meanwhile.
+#: The duration of a sync in microseconds, as on a disk, so that other calls happen meanwhile.
 SYNC_DELAY = 3000
 PATIENCE = 60
-#: Where data directories are: in memory, where there is enough; all on one device, as files are known by it.
+#: The directory of data directories: in memory if there is enough; all on one device, since it identifies files.
 SHELF = "/dev/shm" if os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > 1e9 else None
 
 
 class Broken(Exception):
-    """The run itself did not go as it has to, power loss or not."""
+    """The run itself failed, without a power loss."""
 
 
 class Service:
@@ -80,7 +80,7 @@ class Service:
 
 
 class Recording:
-    """Plays the scenario, and keeps it in a directory: the traces, and the story as the client knows it."""
+    """Plays the scenario, and keeps it in a directory: the traces, and the client's knowledge."""
 
     def __init__(self, binary, directory):
         self.binary, self.directory = binary, directory
@@ -128,7 +128,7 @@ class Recording:
 
     @staticmethod
     def listen(base):
-        """Reads events as long as there are some: what they say, the client knows."""
+        """Reads available events: their contents are known to the client."""
         try:
             with urllib.request.urlopen(base + "/downloads/events?interval=5000", timeout=PATIENCE) as events:
                 while events.read1(1 << 16):
@@ -139,7 +139,7 @@ class Recording:
     # The client
 
     def request(self, method, path, body, facts, expect=200, headers=None):
-        """Sends a request; `facts(response)` gives, by download, what the client knows then."""
+        """Sends a request; `facts(response)` returns the client's knowledge then, by download."""
         step = f"power-{len(self.steps)}."
         status, response = self.service.ask(method, path, body, {"X-Request-Id": step, **(headers or {})})
         if status != expect:
@@ -185,12 +185,12 @@ class Recording:
         self.request("PATCH", f"/downloads/{self.id(key)}", members, facts)
 
     def delete(self, key, with_file, then="gone"):
-        # `None` among the states stands for no download at all.
+        # `None` among the states means no download.
         query = "?deleteFile=true" if with_file else ""
         self.request("DELETE", f"/downloads/{self.id(key)}{query}", None, lambda _: self.knows(key, [None], file=then), 204)
 
     def wait(self, key, condition, state=None):
-        """Waits for something to be said of a download. A state is one to be remembered."""
+        """Waits for a report about a download. A state is remembered."""
         deadline = time.monotonic() + PATIENCE
         while True:
             step = f"power-{len(self.steps)}."
@@ -200,7 +200,7 @@ class Recording:
             if time.monotonic() > deadline:
                 raise Broken(f"waited in vain for {key}: {download}")
             time.sleep(0.02)
-            # The id of a response that says nothing is not used again: the next would be taken for it.
+            # The id of a response without facts is not used again: the next one would be taken for it.
             self.steps.append({"id": step, "what": "", "facts": {}})
         self.steps.append({"id": step, "what": f"GET {key}", "facts": self.knows(key, [state]) if state else {}})
         return download
@@ -212,7 +212,7 @@ class Recording:
     def received(self, key, count):
         self.wait(key, lambda download: download["bytesReceived"] >= count)
 
-    # What happens
+    # The scenario
 
     def scenario(self):
         self.few_small_ones()
@@ -222,7 +222,7 @@ class Recording:
         self.ends()
         self.removals()
         self.stop()
-        # The record file is one again, without a log.
+        # The record file is a single file again, without a log.
         self.start()
         self.post("late", 30_000, "late.bin")
         self.complete("late")
@@ -270,7 +270,7 @@ class Recording:
         self.complete("large")
 
     def another_version(self):
-        """A file that is another when its download goes on."""
+        """A file that has changed when its download continues."""
         for key, paused in (("changed", True), ("changed alone", False)):
             name = key.replace(" ", "-") + ".bin"
             self.origin.set(name=name, pace=1_000_000, version=1)
@@ -279,7 +279,7 @@ class Recording:
             self.pause(key)
             self.origin.set(name=name, version=2, pace=600_000)
             self.command("resume", key, RUNS)
-            # The count begins anew.
+            # The count starts again.
             self.wait(key, lambda download: 0 < download["bytesReceived"] < 900_000)
             self.received(key, 1_200_000)
             if paused:
@@ -289,7 +289,7 @@ class Recording:
             self.complete(key)
 
     def folders(self):
-        """Folders that are made, used by several, removed and made again."""
+        """Folders that are created, used by several downloads, removed and created again."""
         self.post("inner", 9_000, "inner.bin", folder="music/live")
         self.complete("inner")
         self.post("outer", 9_100, "outer.bin", folder="music")
@@ -303,7 +303,7 @@ class Recording:
         self.delete("alone", True)
 
     def ends(self):
-        """Downloads that are cancelled, or fail, and are tried again."""
+        """Downloads that are cancelled or fail, and are retried."""
         for key in ("cancelled", "cancelled for good"):
             name = key.replace(" ", "-") + ".bin"
             self.origin.set(name=name, pace=800_000)
@@ -325,7 +325,7 @@ class Recording:
     def removals(self):
         self.delete("batch 0", False, "kept")
         self.delete("batch 1", True)
-        # The name is another's now.
+        # Another download has the name now.
         self.post("heir", 6_000, "of/another/batch-1.bin")
         self.complete("heir")
         self.origin.set(name="removed.bin", pace=800_000)
@@ -342,15 +342,15 @@ def digests(directory):
 
 
 class Story:
-    """A recording, read: what the client knew at each position of the trace."""
+    """A read recording: the client's knowledge at each position of the trace."""
 
     def __init__(self, directory):
         story = json.loads(pathlib.Path(directory, "story.json").read_text())
         self.root, self.port, self.downloads, self.repeats = story["root"], story["port"], story["downloads"], story["repeats"]
-        #: What was on the disk at the end.
+        #: The contents of the disk at the end.
         self.tree = story["tree"]
         self.trace = disk.Trace(self.root)
-        #: Where processes ended.
+        #: The ends of processes.
         self.ends = []
         for life in range(1, story["lives"] + 1):
             self.trace.read(os.path.join(directory, f"trace-{life}"))
@@ -358,7 +358,7 @@ class Story:
         self.keys = {download["id"]: key for key, download in self.downloads.items()}
         positions = {}
         completed = re.compile(rb'"id":"([^"]+)","url":"[^"]*","state":"completed"')
-        #: Where each download was first said to be complete, in whatever response or event.
+        #: The position at which each download was first reported as complete, in any response or event.
         self.announced = {}
         for position, data in self.trace.sent:
             for step in re.findall(rb"power-\d+\.", data):
@@ -368,7 +368,7 @@ class Story:
         self.steps = story["steps"]
         for step in self.steps:
             step["position"] = positions[step["id"]]
-        #: By SHA-256, the downloads whose bytes these are, in some version.
+        #: By SHA-256, the downloads with these bytes in some version.
         self.contents = {}
         for key, download in self.downloads.items():
             for version in (1, 2):
@@ -376,13 +376,13 @@ class Story:
                 self.contents.setdefault(hashlib.sha256(content).hexdigest(), set()).add(key)
 
     def positions(self):
-        """Where a loss of power is of interest: before a sync ends, when the client has learnt something, at the ends."""
+        """The interesting moments of a power loss: before the end of a sync, when the client has learned something, and at the ends."""
         shown = {step["position"] for step in self.steps if step["facts"]}
         shown.update(self.announced.values())
         return sorted(shown | {sync.end - 1 for sync in self.trace.syncs} | set(self.ends))
 
     def facts(self, position):
-        """What must hold after a power loss, by download. It may be in one of its `states`; None among them: it need not be there."""
+        """The rules after a power loss, by download. It may be in one of its `states`; None among them: it may be missing."""
         facts = {key: {"states": [None]} for key in self.downloads}
         facts["settings"] = {}
         for step in self.steps:
@@ -402,7 +402,7 @@ class Story:
 
     @staticmethod
     def after(old, new):
-        """What a client has set stays."""
+        """Values that a client has set stay."""
         return {name: value for name, value in old.items() if name in SETTABLE} | new
 
     @staticmethod

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a client at https://media.example:PORT finds of the service behind a proxy, below /pawl (over the Unix socket, the prefix left in the path)
-and below /media (over TCP, the prefix taken off). Called by Tests/Proxies/run; ends with status 1 at the first thing that is wrong."""
+"""A client at https://media.example:PORT of the service behind a proxy, below /pawl (over the Unix socket, with the prefix in the path) and
+below /media (over TCP, with the prefix removed). Called by Tests/Proxies/run; ends with status 1 at the first fault."""
 
 import argparse
 import hashlib
@@ -14,12 +14,12 @@ import urllib.parse
 
 TOKEN = "s3cret-of-16-or-more"
 LIMIT = 20
-# Of the file that is downloaded; large enough to come in many pieces.
+# The size of the downloaded file, which needs many pieces.
 SIZE = 3_000_000
 
 
 class Client:
-    """Requests of one client, from an address of 127.0.0.0/8 of its own, so that the service can tell it from the proxy."""
+    """Requests of one client from its own address of 127.0.0.0/8, so that the service can distinguish it from the proxy."""
 
     def __init__(self, arguments, address):
         self.arguments = arguments
@@ -34,7 +34,7 @@ class Client:
         return connection
 
     def open(self, method, path, body=None, token=TOKEN, **fields):
-        """Sends a request; the response is still to be read."""
+        """Sends a request; the caller reads the response."""
         connection = self.connect()
         headers = {name.replace("_", "-"): value for name, value in fields.items()}
         if token:
@@ -74,7 +74,7 @@ def wait_for(what, find):
 
 
 def events(response):
-    """The events of a stream, as they come."""
+    """The events of a stream as they arrive."""
     name = None
     while line := response.readline().decode().rstrip("\n"):
         if line.startswith("event: "):
@@ -114,7 +114,7 @@ def check_downloads(client, base):
     origin = "http://" + urllib.parse.urlsplit(found).netloc
     page = f"https://{client.authority}"
 
-    # The stream's first event comes at once, and what happens then comes while it is open.
+    # The stream's first event arrives at once, and later ones while it is open.
     begun = time.monotonic()
     stream = client.open("GET", base + "/downloads/events?interval=50")
     expect(stream.status == 200 and stream.headers["Content-Type"] == "text/event-stream", f"the event stream: {stream.status}")
@@ -148,12 +148,12 @@ def check_downloads(client, base):
     expect(client.send("GET", links["file"], Range=f"bytes={SIZE}-").status == 416, "a range behind the end")
     expect(client.send("HEAD", links["file"]).headers["Content-Length"] == str(SIZE), "HEAD")
 
-    # A page of ours is one with this host and port, by https.
+    # An own page has this host and port, with https.
     for origin_sent, status in [(page, 200), (f"http://{client.authority}", 403), ("https://media.example", 403), ("https://evil.example", 403)]:
         answer = client.send("POST", base + "/downloads/pause?label=none", Origin=origin_sent)
         expect(answer.status == status, f"a page of {origin_sent}: {answer.status}")
 
-    # Bodies of 1 MiB pass, and no longer ones.
+    # Bodies of 1 MiB pass, and longer ones do not.
     text = json.dumps({"url": f"{origin}/entity?size=1", "paused": True}).encode()
     for size, statuses in [(1 << 20, [200, 201]), ((1 << 20) + 1, [413])]:
         answer = client.send("POST", base + "/downloads", text + b" " * (size - len(text)))
@@ -162,7 +162,7 @@ def check_downloads(client, base):
 
 
 def check_clients(client, other, base, own, log):
-    # What a client says of itself goes no further than the proxy.
+    # The proxy replaces a client's own statements.
     lies = {
         "X_Forwarded_For": "203.0.113.77", "Forwarded": "for=203.0.113.77;host=localhost;proto=http", "X_Forwarded_Host": "evil.example",
         "X_Forwarded_Prefix": "/evil", "X_Forwarded_Proto": "http", "X_Real_IP": "203.0.113.77",
@@ -172,7 +172,7 @@ def check_clients(client, other, base, own, log):
     answer = client.send("POST", base + "/downloads/pause?label=none", Origin=f"https://{client.authority}", **lies)
     expect(answer.status == 200, f"a page of ours with lies: {answer.status}")
 
-    # Wrong tokens of one client are throttled, and no other's.
+    # Wrong tokens of one client are throttled, but no other client's.
     statuses = [client.send("GET", base + "/stats", token=f"guess-{number}").status for number in range(25)]
     expect(statuses[0] == 401 and statuses[-1] == 429, f"guesses: {statuses}")
     expect(client.send("GET", base + "/stats").status == 200, "the right token of one who guesses")
@@ -197,7 +197,7 @@ def main():
         parser.add_argument(name, required=True)
     parser.add_argument("--port", required=True, type=int)
     arguments = parser.parse_args()
-    # Of each proxy and prefix clients of their own, for guesses are remembered.
+    # Each proxy and prefix has its own clients, since wrong tokens are remembered.
     first = 10 if arguments.proxy == "nginx" else 20
     for number, base in enumerate(["/pawl", "/media"]):
         client = Client(arguments, f"127.0.0.{first + 2 * number}")

@@ -1,4 +1,4 @@
-"""A headless Chromium by its driver's own protocol (W3C WebDriver), with Python's library alone."""
+"""A headless Chromium with its driver's protocol (W3C WebDriver), with Python's standard library only."""
 
 import json
 import os
@@ -14,10 +14,10 @@ from service import PATIENCE, SHELF
 
 class BrowserSession:
     def __enter__(self):
-        # Chromium and its driver leave things behind, wherever they think is the place for them.
+        # Chromium and its driver leave files in several directories.
         self.directory = tempfile.mkdtemp(prefix="pawl-browser-", dir=SHELF)
         variables = {**os.environ, "TMPDIR": self.directory, "HOME": self.directory}
-        # It prints the port it has chosen.
+        # The driver prints its port.
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                        env=variables)
         self.session = None
@@ -53,7 +53,7 @@ class BrowserSession:
         self._send("POST", f"/session/{self.session}/url", {"url": url})
 
     def run(self, script, *arguments):
-        """Runs the body of a function in the page, and returns what it returned, or what its promise came to."""
+        """Runs the body of a function in the page, and returns its result, or that of its promise."""
         return self._send("POST", f"/session/{self.session}/execute/sync", {"script": script, "args": list(arguments)})
 
     def _send(self, method, path, body=None):

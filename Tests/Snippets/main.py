@@ -1,4 +1,4 @@
-"""Takes the fenced blocks out of README.md and docs/*.md and runs each; `main.py NAME…` runs only those."""
+"""Extracts the fenced blocks of README.md and docs/*.md and runs each; `main.py NAME…` runs only those."""
 
 import hashlib
 import http.server
@@ -17,7 +17,7 @@ from service import PATIENCE, Service, wait
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Where the service of the documents is.
+# The URL of the service in the documents.
 ADDRESS = "http://127.0.0.1:8080"
 
 
@@ -44,7 +44,7 @@ def run(command, directory):
 
 
 def check_file(service, directory, identity=None):
-    """The snippet has downloaded one thing, or that and others, and has it as a file: that of the record, under its name."""
+    """The snippet has downloaded one file, or this and others: the file of the record with its name."""
     downloads = [each for each in service.downloads() if identity in (None, each["id"])]
     assert len(downloads) == 1, f"there are {len(downloads)} downloads"
     assert downloads[0]["state"] == "completed", downloads[0]
@@ -54,7 +54,7 @@ def check_file(service, directory, identity=None):
 
 
 def program(make_command):
-    """Runs a snippet that downloads something into the directory it is run in."""
+    """Runs a snippet that downloads into its working directory."""
     service = Service()
     try:
         with tempfile.TemporaryDirectory(prefix="pawl-snippet-") as directory:
@@ -66,9 +66,9 @@ def program(make_command):
 
 
 def test_readme():
-    """The README's requests, each as it stands there. ID is taken from the response to the second, of the last part."""
+    """The README's requests, unchanged. ID comes from the response to the second request, from the last part."""
     search, post, watch, pause, resume, file = only("README.md", "sh").splitlines()
-    # All at once: each is sent at a pace.
+    # All at once, since each is paced.
     service = Service("--max-concurrent", "16", "--max-per-host", "16")
     try:
         with tempfile.TemporaryDirectory(prefix="pawl-snippet-") as directory:
@@ -109,7 +109,7 @@ def test_python():
 
 def test_swift():
     def compile_snippet(here, directory):
-        # Not where the snippet writes: it looks at what is there.
+        # In another directory than the snippet's, which it checks.
         (directory / "main.swift").write_text(here(only("clients.md", "swift")))
         run(["swiftc", "-swift-version", "6", "-warnings-as-errors", "main.swift", "-o", "snippet"], directory)
         return ["./snippet"]
@@ -139,7 +139,7 @@ def serve(handler):
 
 
 def test_javascript():
-    """From a page of another origin, with a token: `follow` hears of what `download` has started."""
+    """From a page of another origin, with a token: `follow` receives events of the download that `download` started."""
     server, origin = serve(Page)
     service = Service("--cors-origin", origin, token="a-token-for-the-snippet")
     try:
@@ -195,7 +195,7 @@ TESTS = {"readme": test_readme, "curl": test_curl, "python": test_python, "swift
 
 def main(names):
     found = sorted((document, language) for document, language, _ in blocks())
-    # That of sources.md is a file of CatalogTests, which compares them.
+    # The block of sources.md is a file of CatalogTests, which compares them.
     tested = [("README.md", "sh"), *(("clients.md", language) for language in ("js", "python", "sh", "swift")), ("sources.md", "swift"),
               ("webhooks.md", "python")]
     assert found == tested, f"there are blocks that no test runs: {found}"
@@ -205,7 +205,7 @@ def main(names):
         try:
             TESTS[name]()
             print(f"ok      {name} ({time.monotonic() - begun:.1f} s)", flush=True)
-        except Exception as error:  # whatever it is, the others are run as well
+        except Exception as error:  # the others run despite any failure
             failed += 1
             print(f"FAILED  {name}: {type(error).__name__}: {error}", flush=True)
     print(f"{len(names or TESTS) - failed} passed, {failed} failed")

@@ -1,4 +1,4 @@
-"""Whether clients can have the service reach into the cluster that it runs in, where its addresses look like public ones."""
+"""Tests that clients cannot have the service connect to the cluster in which it runs, where addresses look like public ones."""
 
 import contextlib
 import http.client
@@ -8,7 +8,7 @@ import threading
 from pawl import Pawl, ask, check
 from service import PATIENCE, wait
 
-#: The first address of the block of Google's clusters, an address as that of an API server, and one of the public Internet.
+#: The first address of the block of Google's clusters, an address as of an API server, and one of the public Internet.
 SERVICES, SERVICE_BLOCK = "34.118.224.1", "34.118.224.0/20"
 API_SERVER = "198.41.0.1"
 ORIGIN = "93.184.215.14"
@@ -18,7 +18,7 @@ CONTENT = b"content" * 1000
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Responds to `/file` with a file, to `/to?<URL>` with a redirect to there, and to a POST without content."""
+    """Responds to `/file` with a file, to `/to?<URL>` with a redirect to it, and to a POST without content."""
 
     def log_message(self, *_):
         pass
@@ -62,7 +62,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def end_of(url, **members):
-    """Adds a download, and returns the code of its refusal or failure, or else its last state."""
+    """Adds a download, and returns the code of its refusal or failure, or its last state."""
     status, answer = ask("POST", "/downloads", {"url": url, "onDuplicate": "new", **members})
     if status == 403:
         return answer["code"]
@@ -79,21 +79,21 @@ def ended(path):
 
 
 def webhook_outcomes():
-    """How many attempts to call webhooks ended in which way."""
+    """The number of calls of webhooks by outcome."""
     figures = dict(line.rsplit(" ", 1) for line in ask("GET", "/metrics")[1].decode().splitlines() if not line.startswith("#"))
     outcomes = ("delivered", "retried", "given_up")
     return {outcome: float(figures[f'pawl_webhook_deliveries_total{{outcome="{outcome}"}}']) for outcome in outcomes}
 
 
 def attempts_inside(address, name):
-    """Tries to have the service connect to an address inside; tells of each attempt what it was, how it ended, and how it should have."""
+    """Makes the service connect to an internal address in several ways; returns for each attempt its description, its result and the expected one."""
     for host in (address, f"[::ffff:{address}]", name):
         inside = f"http://{host}/file"
         yield f"a download of {inside}", end_of(inside), REFUSAL
         yield f"a redirect to {inside}", end_of(f"http://{ORIGIN}/to?{inside}"), REFUSAL
         before = webhook_outcomes()
         end = end_of(f"http://{ORIGIN}/file", webhook=f"http://{host}/hook")
-        # What a name leads to is known when it is called.
+        # The address of a name is known when it is called.
         yield f"a download with a webhook at {host}", end, "completed" if host == name else REFUSAL
         if end == "completed":
             wait(lambda: webhook_outcomes() != before, f"the end of the webhook at {host}")
@@ -102,7 +102,7 @@ def attempts_inside(address, name):
 
 
 def scene(network):
-    """Services of the cluster are not connected to, in whatever way they are named; others are."""
+    """Refuses services of the cluster under each of their names, and reaches others."""
     network.place(SERVICES, SERVICE_BLOCK)
     network.place(API_SERVER)
     network.place(ORIGIN)
@@ -118,7 +118,7 @@ def scene(network):
         wrong = [f"{what} ended as {end}, not as {expected}" for what, end, expected in attempts if end != expected]
         wrong += [f"{address} got {servers[address].connections} connections, not 0" for address in INSIDE if servers[address].connections]
         check(not wrong, "; ".join(wrong))
-        # The routes lead there.
+        # The routes lead to it.
         for address in INSIDE:
             with contextlib.closing(http.client.HTTPConnection(address, timeout=PATIENCE)) as connection:
                 connection.request("GET", "/file")

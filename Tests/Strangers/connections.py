@@ -1,4 +1,4 @@
-"""Whether connections without a token can keep those with one out."""
+"""Tests that connections without a token cannot keep those with one out."""
 
 import collections
 import contextlib
@@ -8,16 +8,16 @@ from network import OTHERS, SERVICE
 from pawl import TOKEN, Client, Pawl, ask, check, collected, connect
 from service import wait
 
-#: Descriptors of the service, the connections that those allow, and how many of them one address may have.
+#: The service's descriptors, the connections that they allow, and the limit of one address.
 DESCRIPTORS, CONNECTIONS = 1024, 490
 MOST_OF_ONE = CONNECTIONS // 2
-#: Addresses: of a crowd, of one that takes all it can, and of a client with the token.
+#: Addresses: of a crowd, of one client that takes as many connections as it can, and of a client with the token.
 CROWD, GREEDY, FRIEND = OTHERS[:-2], OTHERS[-2], OTHERS[-1]
-#: Seconds after which a WebSocket without a secret is closed, with this code, and seconds more that a busy machine may take.
+#: Seconds after which a WebSocket without a secret is closed, the close code, and the additional seconds of a busy machine.
 SECRET, MARGIN, NO_SECRET = 10, 5, 1008
-#: WebSockets that take no place of another connection.
+#: WebSockets that do not displace another connection.
 FEW = 50
-#: Answers that each client has to get while a crowd is there, and seconds that each may take.
+#: Responses that each client must get during a crowd, and the time limit of each in seconds.
 ANSWERS, ANSWER = 30, 4
 
 
@@ -31,7 +31,7 @@ class EventStream:
         check(self.response.status == 200, f"the event stream is answered with {self.response.status}, not with 200")
 
     def check_open(self):
-        """Checks that it still tells what happens."""
+        """Checks that events still arrive."""
         status, added = ask("POST", "/downloads", {"url": "http://origin.example/file", "paused": True})
         check(status == 201, f"a download is answered with {status}, not with 201: {added}")
         while added["id"].encode() not in (line := self.response.readline()):
@@ -42,7 +42,7 @@ class EventStream:
 
 
 def check_one_address(network):
-    """Checks that one address has half of all connections at most, and that others are served meanwhile."""
+    """Checks that one address has at most half of all connections, and that others are served meanwhile."""
     with network.others(), contextlib.ExitStack() as held:
         statuses = collections.Counter()
         for _ in range(CONNECTIONS):
@@ -60,13 +60,13 @@ def check_one_address(network):
 
 
 def wait_for_end(crowd):
-    """Waits until the WebSockets that were there first are closed."""
+    """Waits until the first WebSockets are closed."""
     wait(lambda: not crowd.first_left(),
          lambda: f"the end of WebSockets without a secret; {crowd.first_left()} of {crowd.count} are open", SECRET + MARGIN)
 
 
 def check_secret_limit(network):
-    """Checks that WebSockets without a secret are closed in time, and told why."""
+    """Checks that WebSockets without a secret are closed in time, with the reason."""
     crowd = Crowd(SOCKETS, CROWD, FEW)
     with network.others():
         crowd.start()
@@ -83,7 +83,7 @@ def check_secret_limit(network):
 
 
 def check_crowd(network, pawl, name, full, wrong):
-    """Checks that clients with the token are answered while a crowd without one takes all connections.
+    """Checks that clients with the token are served while a crowd without one takes all connections.
 
     Then the service has `full` sockets open.
     """
@@ -98,7 +98,7 @@ def check_crowd(network, pawl, name, full, wrong):
             client.start()
         wait(lambda: all(client.count >= ANSWERS for client in clients), "answers to the clients")
         if crowd.kind is SOCKETS:
-            # All of them have their end at once, unless they have given way before.
+            # All of them are closed at once, unless they were displaced before.
             wait_for_end(crowd)
     crowd.end()
     for client in clients:
@@ -113,7 +113,7 @@ def check_crowd(network, pawl, name, full, wrong):
 
 
 def scene(network):
-    """Clients with a token are served whatever crowds without one do; one address has half of all connections."""
+    """Serves clients with a token during crowds without one; limits an address to half of all connections."""
     wrong = []
     with contextlib.closing(Pawl(descriptors=DESCRIPTORS)) as pawl:
         full = pawl.sockets() + CONNECTIONS

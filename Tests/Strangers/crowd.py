@@ -1,4 +1,4 @@
-"""A crowd of strangers: connections without a token that stay, and come again when they are closed."""
+"""A crowd of strangers: connections without a token that stay, and are opened again when they are closed."""
 
 import contextlib
 import dataclasses
@@ -11,7 +11,7 @@ from network import SERVICE
 from pawl import PORT, frame, handshake, post
 from service import PATIENCE
 
-#: A receive buffer that takes next to nothing.
+#: A minimal receive buffer.
 SMALL_BUFFER = 4096
 #: Opcodes of frames (RFC 6455 §5.5).
 CLOSE, PING, PONG = 8, 9, 10
@@ -21,7 +21,7 @@ PAGE = f"GET /docs HTTP/1.1\r\nHost: {SERVICE}\r\n\r\n".encode()
 
 @dataclasses.dataclass
 class Kind:
-    """What a stranger does: it sends an opening, then a piece each second, and reads or does not."""
+    """The behaviour of a stranger: it sends an opening, then a piece each second, and reads or does not."""
 
     opening: bytes
     piece: bytes = b""
@@ -32,9 +32,9 @@ class Kind:
 SOCKETS = Kind(handshake(), frame(PING, b""), is_websocket=True)
 KINDS = {
     "WebSockets without a secret": SOCKETS,
-    # The least rate is 1 KiB a second.
+    # The minimum rate is 1 KiB per second.
     "slow bodies": Kind(post(1 << 20), bytes(1100)),
-    # More than the kernel takes. What is sent to a connection that was closed is answered with a reset.
+    # More than the kernel buffers. Bytes sent to a closed connection get a reset.
     "pages that are not read": Kind(PAGE * 100, PAGE, reads=False),
 }
 
@@ -46,7 +46,7 @@ class Stranger:
         self.kind, self.address, self.is_first = kind, address, is_first
         self.since = time.monotonic()
         self.unsent, self.received = kind.opening, b""
-        #: Whether the service has taken the opening, and the code with which it has closed a WebSocket.
+        #: Whether the service has read the opening, and the close code of a WebSocket.
         self.is_open, self.code = False, None
         self.socket = socket.socket()
         self.socket.setblocking(False)
@@ -55,12 +55,12 @@ class Stranger:
         self.socket.connect_ex((SERVICE, PORT))
 
     def send(self):
-        """Sends what is left of the opening. Raises an OSError once the connection is closed."""
+        """Sends the remaining bytes of the opening. Raises an OSError once the connection is closed."""
         self.unsent = self.unsent[self.socket.send(self.unsent):] if self.unsent else b""
         self.is_open |= not self.unsent and not self.kind.is_websocket
 
     def receive(self):
-        """Takes what has come. Raises an OSError once the connection is closed."""
+        """Reads available bytes. Raises an OSError once the connection is closed."""
         data = self.socket.recv(1 << 16)
         if not data:
             raise ConnectionError
@@ -70,7 +70,7 @@ class Stranger:
         if not self.is_open and b"\r\n\r\n" in self.received:
             self.received = self.received.partition(b"\r\n\r\n")[2]
             self.is_open = True
-        # Frames of the service are short, and not masked.
+        # Frames of the service are short and not masked.
         while self.is_open and len(self.received) >= 2 and len(self.received) >= 2 + self.received[1]:
             opcode, length = self.received[0] & 15, self.received[1]
             payload, self.received = self.received[2:2 + length], self.received[2 + length:]
@@ -88,14 +88,14 @@ class Stranger:
 
 
 class Crowd(threading.Thread):
-    """So many strangers of a kind, from several addresses of this thread's namespace. One whose connection is closed opens another."""
+    """A number of strangers of a kind, from several addresses of this thread's namespace. A closed connection is replaced by another."""
 
     def __init__(self, kind, addresses, count):
         super().__init__(daemon=True)
         self.kind, self.addresses, self.count = kind, addresses, count
         self.poll = select.epoll()
         self.strangers = {}
-        #: Of each that was closed its age in seconds, and the code if it was a WebSocket's that has one.
+        #: The age of each closed connection, and the code if it was a WebSocket with one.
         self.ends = []
         self.over = threading.Event()
 
@@ -104,11 +104,11 @@ class Crowd(threading.Thread):
 
     @property
     def oldest_end(self):
-        """The age at which the oldest was closed."""
+        """The age of the oldest at its close."""
         return max((age for age, _ in list(self.ends)), default=0)
 
     def first_left(self):
-        """How many of the first connections are left."""
+        """The number of open first connections."""
         return sum(stranger.is_first for stranger in list(self.strangers.values()))
 
     def run(self):

@@ -1,10 +1,10 @@
-"""A limit of memory: a control group of its own for the service."""
+"""A limit of memory: a control group for the service."""
 
 import contextlib
 import os
 import pathlib
 
-#: Names of a group's files, in versions 1 and 2. The one for swap is missing where swap is not counted.
+#: The names of a group's files in versions 1 and 2. The one for swap is missing if swap is not counted.
 FILES = {
     1: {"limit": "memory.limit_in_bytes", "swap": "memory.memsw.limit_in_bytes", "peak": "memory.max_usage_in_bytes"},
     2: {"limit": "memory.max", "swap": "memory.swap.max", "peak": "memory.peak"},
@@ -12,13 +12,13 @@ FILES = {
 
 
 class MemoryGroup:
-    """A control group whose processes have so many bytes of memory together, and no swap."""
+    """A control group whose processes have this number of bytes together, and no swap."""
 
     def __init__(self, path, version, limit):
         self.path, self.version = path, version
         self.path.mkdir()
         try:
-            # A file that is missing must not be made, as `write_text` would where this is no control group.
+            # `write_text` would create a missing file if this is no control group.
             with self.file("limit").open("r+") as file:
                 file.write(str(limit))
             if self.file("swap").exists():
@@ -33,17 +33,17 @@ class MemoryGroup:
         return self.path / FILES[self.version][name]
 
     def enter(self):
-        """Has this process be in the group."""
+        """Moves this process into the group."""
         self.path.joinpath("cgroup.procs").write_text("0")
 
     def peak(self):
-        """The most that was used so far, in bytes; `None` where the kernel does not tell."""
+        """The peak so far, in bytes; `None` if the kernel does not report it."""
         with contextlib.suppress(FileNotFoundError):
             return int(self.file("peak").read_text())
 
 
 def places():
-    """Directories in which a memory group may be made, and the version: in this process's own group, beside it, and at the top."""
+    """Directories in which a memory group may be created, and the version: in this process's group, beside it, and at the top."""
     own = {}
     for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
@@ -62,7 +62,7 @@ def places():
 
 @contextlib.contextmanager
 def memory_group(limit):
-    """A memory group, which is removed in the end; `None` where none can be made."""
+    """A memory group, removed at the end; `None` if none can be created."""
     group = None
     for place, version in places():
         with contextlib.suppress(OSError):

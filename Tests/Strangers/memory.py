@@ -1,4 +1,4 @@
-"""What calls without a secret cost before they are refused: memory, and the time of clients that have one."""
+"""The costs of calls without a secret before their refusal: memory, and the time of other clients."""
 
 import contextlib
 import select
@@ -10,22 +10,22 @@ from network import SERVICE
 from pawl import PORT, Client, Pawl, check, frame, handshake, post
 from service import PATIENCE, wait
 
-#: Bytes that the service may use at all, as in the Kubernetes manifest, and here: bodies have 256 MiB in all.
+#: The service's memory limit in bytes, as in the Kubernetes manifest; bodies may use 256 MiB of it.
 LIMIT, MOST = 512 << 20, 384 << 20
-#: Bytes of the longest message, and the calls that it may have.
+#: The bytes of the longest message, and its maximum number of calls.
 LONGEST, MOST_CALLS = 1 << 20, 4096
-#: Connections that post a message each, and messages on one WebSocket.
+#: Connections that post one message each, and messages on one WebSocket.
 POSTS, MESSAGES = 300, 16
-#: Seconds that an answer may take: of paths that wait for nothing, and of lists, which wait for long messages.
+#: Time limits in seconds: of paths that wait for nothing, and of lists, which wait for long messages.
 ANSWERS = {"/stats": 2, "/readyz": 2, "/downloads": 4}
-#: A receive buffer that takes next to nothing.
+#: A minimal receive buffer.
 SMALL_BUFFER = 4096
-#: Seconds in which all strangers have to be answered, or closed.
+#: The time limit in seconds for the responses to all strangers, or their closes.
 LIMIT_OF_ANSWERS = 30
 
 
 def repeated(item, head=b"[", tail=b"]", most=LONGEST):
-    """The longest message in which an item is repeated so often at most."""
+    """The longest message with the maximum number of repetitions of an item."""
     count = min(most, (LONGEST - len(head) - len(tail) + 1) // (len(item) + 1))
     return head + b",".join([item] * count) + tail
 
@@ -44,7 +44,7 @@ KINDS = {
 
 
 class Stranger:
-    """A connection that sends messages without a secret, and reads no answer."""
+    """A connection that sends messages without a secret, and reads no response."""
 
     def __init__(self, head, *messages, is_websocket=False):
         self.socket = socket.socket()
@@ -65,11 +65,11 @@ class Stranger:
             for message in messages:
                 self.socket.sendall(message)
         except OSError:
-            # The service has closed it, or this test has.
+            # The service or this test has closed it.
             self.is_open.set()
 
     def is_answered(self):
-        """Whether there is something to read: an answer, or the end."""
+        """Whether there is something to read: a response or the end."""
         return self.is_open.is_set() and bool(select.select([self.socket], [], [], 0)[0])
 
     def close(self):
@@ -80,7 +80,7 @@ class Stranger:
 
 
 def flood(network, message):
-    """Sends a message on many connections at once, and waits until each of them has an answer."""
+    """Sends a message on many connections at once, and waits until each has a response."""
     with network.others():
         strangers = [Stranger(post(len(message)), message) for _ in range(POSTS)]
         strangers.append(Stranger(handshake(), *[frame(1, message)] * MESSAGES, is_websocket=True))
@@ -92,7 +92,7 @@ def flood(network, message):
 
 
 def scene(network):
-    """Long messages without a secret take little memory, and hold no client up."""
+    """Long messages without a secret use little memory, and delay no client."""
     with memory_group(LIMIT) as group, contextlib.closing(Pawl(group=group)) as pawl:
         if not group:
             print("   no control group can be made here: only the resident memory is looked at")

@@ -1,6 +1,6 @@
 """Two network namespaces with a link between them: one for the service, one for the other machines.
 
-They have no names and no processes of their own, so that they are gone when this process ends, however it ends.
+They have no names and no processes of their own, so they end with this process in any case.
 """
 
 import contextlib
@@ -9,7 +9,7 @@ import os
 import subprocess
 
 CLONE_NEWNET = 0x40000000  # <sched.h>
-#: The service's address, and how many others there are on the link.
+#: The service's address, and the number of other addresses on the link.
 SERVICE = "10.77.0.1"
 OTHERS = [f"10.77.0.{number}" for number in range(2, 22)]
 
@@ -22,13 +22,13 @@ def ip(*words):
 
 
 def system_call(name, *arguments):
-    """Calls a function of the C library that returns 0 unless it fails."""
+    """Calls a function of the C library that returns 0 on success."""
     if getattr(libc, name)(*arguments) != 0:
         raise OSError(ctypes.get_errno(), f"{name}: {os.strerror(ctypes.get_errno())}")
 
 
 class Namespace:
-    """A new network namespace, which becomes that of this thread. Sockets belong to the one in which they are made."""
+    """A new network namespace, which becomes that of this thread. Sockets belong to the namespace of their creation."""
 
     def __init__(self):
         system_call("unshare", CLONE_NEWNET)
@@ -37,7 +37,7 @@ class Namespace:
 
     @property
     def path(self):
-        """A path that leads here for other processes."""
+        """The namespace's path for other processes."""
         return f"/proc/{os.getpid()}/fd/{self.descriptor}"
 
     def enter(self):
@@ -46,7 +46,7 @@ class Namespace:
 
 
 class Network:
-    """The two namespaces. What is not within `others()` is in the service's."""
+    """The two namespaces. Code outside `others()` is in the service's."""
 
     def __init__(self):
         self.away = Namespace()
@@ -61,7 +61,7 @@ class Network:
 
     @contextlib.contextmanager
     def others(self):
-        """Has this thread, and those that it starts, stand where the other machines are."""
+        """Moves this thread, and those that it starts, to the other machines' namespace."""
         self.away.enter()
         try:
             yield
@@ -69,7 +69,7 @@ class Network:
             self.home.enter()
 
     def place(self, address, block=None):
-        """Gives the others an address behind a router, as all of the Internet is, with the block around it."""
+        """Gives the others an address behind a router, with its block, like the Internet."""
         with self.others():
             ip("address", "add", f"{address}/32", "dev", "lo")
         ip("route", "add", block or f"{address}/32", "via", OTHERS[0])

@@ -1,4 +1,4 @@
-"""The service as it is tested here, the clients that have its token, and what strangers send."""
+"""The tested service, the clients with its token, and the messages of strangers."""
 
 import collections
 import contextlib
@@ -23,22 +23,22 @@ PAUSE = 0.1
 
 
 class Violation(Exception):
-    """Something that must hold, and does not."""
+    """A violated rule."""
 
 
-#: What ends a check: a violation, a wait in vain, or a connection that the service has closed.
+#: The causes of a failed check: a violation, a timeout, or a connection that the service has closed.
 FAILURES = (Violation, AssertionError, OSError, http.client.HTTPException)
 
 
 def check(holds, what):
-    """Raises a violation that says what was expected and what came, unless it holds."""
+    """Raises a violation with the expected and the actual value, unless they are equal."""
     if not holds:
         raise Violation(what)
 
 
 @contextlib.contextmanager
 def collected(wrong):
-    """Puts a violation on a list, so that the other checks go on."""
+    """Adds a violation to a list, so that the other checks continue."""
     try:
         yield
     except FAILURES as failure:
@@ -49,7 +49,7 @@ class Pawl(Service):
     """`pawl serve` with a token, on the link between the namespaces."""
 
     def __init__(self, *flags, group=None, descriptors=None, hosts=None, **environment):
-        """`group` is a memory group, `descriptors` the most that it may have, and `hosts` the text of its /etc/hosts."""
+        """`group` is a memory group, `descriptors` the maximum number of descriptors, and `hosts` the text of its /etc/hosts."""
         self.group, self.descriptors, self.hosts, self.environment = group, descriptors, hosts, environment
         super().__init__(*flags, token=TOKEN)
 
@@ -61,7 +61,7 @@ class Pawl(Service):
             path = pathlib.Path(self.directory, "hosts")
             path.write_text(self.hosts)
             command = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"', str(path), *command]
-        # A cluster that this test itself runs in has services, too.
+        # A cluster in which this test itself runs has services, too.
         kept = {name: value for name, value in os.environ.items() if not re.match(r"PAWL_|.*_SERVICE_HOST$", name)}
         self.log = open(self.directory + "/log", "ab")
         self.child = subprocess.Popen(
@@ -79,11 +79,11 @@ class Pawl(Service):
             resource.setrlimit(resource.RLIMIT_NOFILE, (self.descriptors, self.descriptors))
 
     def peak(self):
-        """The most memory that was resident so far, in bytes."""
+        """The peak of resident memory so far, in bytes."""
         return int(re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path(f"/proc/{self.child.pid}/status").read_text())[1]) << 10
 
     def sockets(self):
-        """How many sockets it has open."""
+        """The number of its open sockets."""
         count, directory = 0, f"/proc/{self.child.pid}/fd"
         for name in os.listdir(directory):
             with contextlib.suppress(FileNotFoundError):
@@ -91,7 +91,7 @@ class Pawl(Service):
         return count
 
     def check_alive(self, when):
-        """Checks that it answers, or tells the status with which it ended."""
+        """Checks that it responds, or reports its exit status."""
         try:
             status = ask("GET", "/readyz")[0]
         except FAILURES as error:
@@ -107,7 +107,7 @@ def connect(source=SERVICE):
 
 
 def ask(method, path, body=None, source=SERVICE):
-    """Sends a request with the token on a connection of its own, and returns status and JSON of the response."""
+    """Sends a request with the token on a new connection, and returns status and JSON of the response."""
     connection = connect(source)
     headers = {"Authorization": "Bearer " + TOKEN}
     if body is not None:
@@ -122,7 +122,7 @@ def ask(method, path, body=None, source=SERVICE):
 
 
 class Client(threading.Thread):
-    """A client with the token, which asks for paths in turn, and notes how it is answered."""
+    """A client with the token, which requests paths one by one, and records the responses."""
 
     def __init__(self, namespace, source, *paths):
         super().__init__(daemon=True)
@@ -157,7 +157,7 @@ class Client(threading.Thread):
             self.join(PATIENCE)
 
     def check(self, when):
-        """Checks that every request was answered with 200."""
+        """Checks that every request got 200."""
         check(set(self.statuses) == {200}, f"{when} a client at {self.source} with the token got {dict(self.statuses)}, not 200 alone")
 
 

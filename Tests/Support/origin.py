@@ -1,13 +1,13 @@
-"""The origin of the tests of crashes and power losses: it honours ranges, paces its responses, has files with versions and notes what was
-asked of it. `origin.py <port> [<log>]` prints its port; `Origin` is that, as a process of its own.
+"""The origin of the tests of crashes and power losses. It supports ranges, paces its responses, has files with versions and records
+requests. `origin.py <port> [<log>]` prints its port; `Origin` runs it as a process.
 
-`/file/<size>/<name>` is a file of `size` bytes; `?pace=<n>` sends it at so many bytes per second and connection (0: as fast as may be). Its
-two versions are of the same length and differ in each of their parts and in their ETag.
+`/file/<size>/<name>` is a file of `size` bytes; `?pace=<n>` limits it to this number of bytes per second and connection (0: unlimited). Its
+two versions have the same length and differ in each of their parts and in their ETag.
 
-`/control` with the members of the query changes, for files of a name: `version` (0: the one that If-Range names, or else the second; so it
-is from the beginning), `pace` (before the one of the URL) and `status` (what is responded instead of the file; 0: the file).
+`/control` with the members of the query changes all files of a name: `version` (0, the default: the one that If-Range names, otherwise the
+second), `pace` (in place of the URL's) and `status` (a status in place of the file; 0: the file).
 
-`/noted` is responded to when all that was asked on earlier connections has been noted: for when the client that had them is dead.
+`/noted` responds once all requests of earlier connections are recorded, for use after their client has ended.
 """
 
 import functools
@@ -23,13 +23,13 @@ import time
 import urllib.parse
 import urllib.request
 
-#: The most bytes that are sent at once.
+#: The maximum bytes of one write.
 PIECE = 64 << 10
-#: What has a pace is sent in this many pieces a second at least.
+#: A paced response is sent in at least this many pieces per second.
 PIECES_PER_SECOND = 16
-#: Seconds that a request to the origin itself may take.
+#: The time limit of a request to the origin itself, in seconds.
 PATIENCE = 90
-#: The version that a file has for a client that knows none.
+#: The version of a file for a client that knows none.
 LATEST = 2
 
 
@@ -39,7 +39,7 @@ def content(name, size, version=LATEST):
 
 
 class Origin:
-    """The origin, in a process of its own that can die and return."""
+    """The origin in its own process, which can end and return."""
 
     def __init__(self, port=0, log=None):
         self.port, self.log, self.read = port, log, 0
@@ -63,11 +63,11 @@ class Origin:
             pass
 
     def set(self, **members):
-        """Changes the files of a name."""
+        """Changes the files with a name."""
         self.ask("/control?" + urllib.parse.urlencode(members))
 
     def settle(self):
-        """Waits until all that a dead service had asked for is noted."""
+        """Waits until all requests of an ended service are recorded."""
         self.ask("/noted")
 
     def news(self):
@@ -85,7 +85,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     #: The descriptor of the log, if there is one.
     log = None
     versions, paces, statuses = {}, {}, {}
-    #: Clients' addresses of connections on which a request may come that has not been noted.
+    #: The clients' addresses of connections on which an unrecorded request may arrive.
     listening = set()
     changed = threading.Condition()
 
@@ -184,7 +184,7 @@ class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 256
 
     def process_request(self, request, client_address):
-        # In the order of arrival, before a thread has seen anything of it.
+        # In the order of arrival, before a thread has read anything from it.
         with Handler.changed:
             Handler.listening.add(client_address)
         super().process_request(request, client_address)

@@ -1,4 +1,4 @@
-"""What the tests of the console, the terminal and the snippets share: a `pawl demo` of their own, and waiting for what must happen."""
+"""The common parts of the tests of console, terminal and snippets: their own `pawl demo`, and waiting for conditions."""
 
 import json
 import os
@@ -10,15 +10,15 @@ import time
 import urllib.parse
 import urllib.request
 
-# Everything may take twenty times as long as it should: what waits, waits for a condition, and this long at most.
+# Everything may take twenty times its usual time: waits have a condition and this time limit.
 PATIENCE = int(os.environ.get("PATIENCE", 90))
 
-# What is downloaded here need not outlive the machine: in memory, where there is enough, a busy disk holds nobody up.
+# Downloads here need not be durable: they are in memory if there is enough, so that a busy disk delays no test.
 SHELF = "/dev/shm" if os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > 2e9 else None
 
 
 def wait(condition, what, limit=PATIENCE):
-    """Waits until `condition()` is true, and returns what it returned. `what` may be a function, asked if it was in vain."""
+    """Waits until `condition()` is true, and returns its result. `what` may be a function, called after the time limit."""
     deadline = time.monotonic() + limit
     while True:
         value = condition()
@@ -36,10 +36,10 @@ def fetch(url):
 
 
 class Service:
-    """A `pawl demo` on a free port, with a data directory that nobody else has. After `stop`, `start` has it go on with both."""
+    """A `pawl demo` on a free port with its own data directory. After `stop`, `start` continues with both."""
 
     def __init__(self, *flags, token=None, tokens=None):
-        """`tokens` is what the file of `--tokens-file` has."""
+        """`tokens` is the text of the file of `--tokens-file`."""
         self.directory = tempfile.mkdtemp(prefix="pawl-test-", dir=SHELF)
         self.flags = flags
         if tokens:
@@ -79,12 +79,12 @@ class Service:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def renew(self):
-        """Goes on with an empty data directory, at another port."""
+        """Continues with an empty data directory at another port."""
         self.close()
         self.__init__(*self.flags, token=self.token)
 
     def call(self, method, path, body=None):
-        """Sends a request as any client would; returns the response's JSON."""
+        """Sends a request as a client does; returns the response's JSON."""
         headers = {"Content-Type": "application/json"} if body is not None else {}
         if self.token:
             headers["Authorization"] = "Bearer " + self.token
@@ -101,7 +101,7 @@ class Service:
         return self.call("GET", "/downloads?limit=200" + query)["items"]
 
     def clear(self):
-        """Takes everything off the list."""
+        """Removes all downloads."""
         while items := self.downloads():
             for item in items:
                 self.call("DELETE", f"/downloads/{item['id']}?deleteFile=true")

@@ -12,7 +12,7 @@ from terminal import Terminal
 
 COLUMNS, ROWS = 92, 17
 CELL, LINE, MARGIN = 8.2, 19, 14
-# A README takes no more of anybody's patience, nor of a page's bytes.
+# The maximum duration and size for a README.
 LIMIT = 100_000
 OUTPUT = os.path.join(os.path.dirname(__file__), "clip.svg")
 
@@ -24,7 +24,7 @@ g{visibility:hidden}"""
 
 
 class Recorder:
-    """Screens, and when each was first seen."""
+    """Screens, and the time at which each appeared."""
 
     def __init__(self, terminal):
         self.terminal, self.frames, self.begun = terminal, [], time.monotonic()
@@ -49,7 +49,7 @@ class Recorder:
 
 
 def lines(screen):
-    """A screen's lines as pieces of (class, text). Styles go on from line to line until they are changed."""
+    """A screen's lines as pieces of (class, text). Styles continue from line to line until they change."""
     weight, colour, result = None, None, []
     for line in screen:
         pieces = []
@@ -68,7 +68,7 @@ def lines(screen):
 
 
 def drawn(line, row):
-    """A line as an SVG text, as wide as its columns in any font."""
+    """A line as an SVG text with the width of its columns in any font."""
     spans = "".join(
         f'<tspan class="{style}">{xml.sax.saxutils.escape(text)}</tspan>' if style else xml.sax.saxutils.escape(text)
         for style, text in line)
@@ -78,7 +78,7 @@ def drawn(line, row):
 
 
 def picture(frames, length):
-    """Each line once for as long as it stands on its row."""
+    """Each line once, for its whole time in its row."""
     width, height = MARGIN * 2 + round(COLUMNS * CELL), MARGIN * 2 + ROWS * LINE
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">',
@@ -95,7 +95,7 @@ def picture(frames, length):
                 runs.append((begin, line))
         ends = [begin for begin, _ in runs[1:]] + [length]
         for (begin, line), end in zip(runs, ends):
-            # What stands for less than a frame is not seen; without a duration it would stay for ever.
+            # A line with less than a frame is not drawn; without a duration it would stay forever.
             if end - begin >= 0.02 and any(text.strip() for _, text in line):
                 parts.append(
                     f'<g><set attributeName="visibility" to="visible" begin="l.begin+{begin:.2f}s" dur="{end - begin:.2f}s"/>'

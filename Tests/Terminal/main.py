@@ -1,4 +1,4 @@
-"""Runs the tests of the terminal one after the other, keeps their last screens, and says what failed."""
+"""Runs the tests of the terminal one by one, keeps their last screens, and reports failures."""
 
 import argparse
 import os
@@ -18,7 +18,7 @@ from terminal import Terminal
 
 
 class Fixture:
-    """What a test has: a directory with `pawl` on its path, terminals, and the demo that all tests share."""
+    """The environment of a test: a directory with `pawl` on its path, terminals, and the demo that all tests share."""
 
     def __init__(self, service, screens, name):
         self.service, self.screens, self.name = service, screens, name

@@ -10,7 +10,7 @@ from service import PATIENCE, wait
 
 
 class Terminal:
-    """One window of a tmux server of its own, whose socket goes away with the directory."""
+    """A window of a separate tmux server, whose socket is removed with the directory."""
 
     KEYS = {"Enter", "Tab", "Space", "Up", "Down", "C-c", "C-u"}
 
@@ -30,12 +30,12 @@ class Terminal:
         return subprocess.run(["tmux", "-S", self.socket, *arguments], check=True, capture_output=True, text=True).stdout
 
     def screen(self, styles=False):
-        """What is on the screen, without spaces at the ends of lines."""
+        """The text on the screen, without spaces at the ends of lines."""
         text = self.tmux("capture-pane", "-p", *(["-e"] if styles else []))
         return "\n".join(line.rstrip() for line in text.split("\n")).rstrip("\n")
 
     def type(self, *keys):
-        """Types keys by their tmux names; all else goes as it is."""
+        """Types keys by their tmux names, and other text unchanged."""
         for key in keys:
             self.tmux("send-keys", *([] if key in self.KEYS else ["-l"]), "--", key)
 
@@ -45,7 +45,7 @@ class Terminal:
         self.type("Enter")
 
     def child(self):
-        """The process of the `pawl` that runs in it."""
+        """The process of the `pawl` in the window."""
         shell = self.tmux("list-panes", "-F", "#{pane_pid}").strip()
         found = lambda: subprocess.run(["pgrep", "-P", shell, "pawl"], capture_output=True, text=True).stdout.split()
         return int(wait(found, "the process")[0])

@@ -1,4 +1,4 @@
-"""`pawl get` at a terminal, in a pipe, and interrupted."""
+"""`pawl get` on a terminal, in a pipe, and interrupted."""
 
 import json
 import os
@@ -47,8 +47,7 @@ def get_fits_narrow_terminals_and_follows_their_size(fixture):
     terminal.wait_for(r"━.*left")
     terminal.type("C-c")
     screen = terminal.wait_for("^pawl: interrupted")
-    # However often it was drawn anew, nothing of that stays; but tmux breaks lines before it tells its programs of a new size, and
-    # what was drawn between may leave a line.
+    # No earlier drawing stays; but tmux wraps lines before it reports a new size, and a drawing in between may leave a line.
     assert len(re.findall(r"\d+%", screen)) <= 3, screen
 
 
@@ -69,14 +68,14 @@ def get_of_many_has_a_line_for_each_and_a_total(fixture):
     assert len(os.listdir(fixture.path("out"))) == 4
 
 
-def get_of_more_than_the_screen_holds(fixture):
+def get_of_more_downloads_than_rows(fixture):
     urls = [entity(fixture, 400_000, seed, pace=100_000) for seed in range(1, 21)]
     fixture.path("list.txt").write_text("\n".join(urls))
     terminal = fixture.terminal(80, 10)
     terminal.run("clear; pawl get -i list.txt --max-concurrent 20 --max-per-host 20; echo status $?")
     terminal.wait_for(r"and \d+ more\n^total: ")
     terminal.wait_for(r"^total: 20 of 20 downloads(?s:.*)^status 0")
-    # Nothing that was to be drawn over has scrolled away.
+    # No line of a later drawing has scrolled away.
     history = terminal.tmux("capture-pane", "-p", "-S", "-200")
     assert history.count("saved ") == 20, history
     assert "queued" not in history and "more" not in history, history
@@ -109,19 +108,19 @@ def get_with_json_writes_events(fixture):
     assert fixture.path(events[-2]["path"]).stat().st_size == events[-1]["bytes"] == 600_000
 
 
-def get_goes_on_after_kill_9(fixture):
+def get_resumes_after_kill_9(fixture):
     url = entity(fixture, 4_000_000, seed=9, pace=400_000)
     terminal = fixture.terminal()
     terminal.run(f"pawl get -o k.bin '{url}'; echo status $?")
     terminal.wait_for(r" [3-9]\d%  ")
-    # What was received is on disk within the second.
+    # Received bytes are on disk within a second.
     wait(lambda: sum(file.stat().st_blocks for file in fixture.path(".pawl-get/incomplete").iterdir()) > 0, "a partial file")
     terminal.wait_for(r" [6-9]\d%  ")
     os.kill(terminal.child(), signal.SIGKILL)
     terminal.wait_for("^status 137")
     terminal.clear()
     terminal.run(f"pawl get -o k.bin '{url}'; echo status $?")
-    # It does not begin at nothing.
+    # The download does not start from the first byte.
     first = terminal.wait_for(r" (\d+)%  |saved")
     shown = re.search(r" (\d+)%  ", first)
     assert shown is None or int(shown[1]) >= 10, first
@@ -132,7 +131,7 @@ def get_goes_on_after_kill_9(fixture):
     assert asked, "the second run asked for a range"
 
 
-def get_interrupted_says_how_to_go_on(fixture):
+def get_interrupted_says_how_to_resume(fixture):
     url = entity(fixture, 4_000_000, seed=3, pace=500_000)
     terminal = fixture.terminal()
     terminal.run(f"pawl get -o c.bin '{url}'; echo status $?")
@@ -148,7 +147,7 @@ def get_interrupted_says_how_to_go_on(fixture):
     assert not fixture.path(".pawl-get").exists()
 
 
-def get_ends_with_the_status_that_fits(fixture):
+def get_ends_with_the_right_status(fixture):
     good, bad = entity(fixture, 1000), fixture.service.upstream + "/nothing"
     zeros = "0" * 64
     terminal = fixture.terminal(120, 40)
@@ -186,7 +185,7 @@ def get_writes_lines_to_a_terminal_that_cannot_be_drawn_on(fixture):
     assert status == 0 and re.search(r"^entity: \d+% of 585.9 KiB, ", screen, re.MULTILINE), screen
 
 
-def get_ended_by_sigterm_keeps_what_it_has(fixture):
+def get_ended_by_sigterm_keeps_its_bytes(fixture):
     url = entity(fixture, 4_000_000, seed=4, pace=800_000)
     child = subprocess.Popen(
         [os.environ["PAWL_BINARY"], "get", "--json", url], cwd=fixture.directory, env=plain_environment(),
@@ -203,7 +202,7 @@ def get_ended_by_sigterm_keeps_what_it_has(fixture):
 
 TESTS = [
     get_shows_a_bar_with_speed_and_time_left, get_fits_narrow_terminals_and_follows_their_size,
-    get_of_many_has_a_line_for_each_and_a_total, get_of_more_than_the_screen_holds, get_in_a_pipe_writes_plain_lines,
-    get_with_json_writes_events, get_goes_on_after_kill_9, get_interrupted_says_how_to_go_on, get_ends_with_the_status_that_fits,
-    get_without_unicode_or_colours, get_writes_lines_to_a_terminal_that_cannot_be_drawn_on, get_ended_by_sigterm_keeps_what_it_has,
+    get_of_many_has_a_line_for_each_and_a_total, get_of_more_downloads_than_rows, get_in_a_pipe_writes_plain_lines,
+    get_with_json_writes_events, get_resumes_after_kill_9, get_interrupted_says_how_to_resume, get_ends_with_the_right_status,
+    get_without_unicode_or_colours, get_writes_lines_to_a_terminal_that_cannot_be_drawn_on, get_ended_by_sigterm_keeps_its_bytes,
 ]

@@ -1,4 +1,4 @@
-"""The commands that talk to a running service, and the screen of `pawl watch`."""
+"""The commands for a running service, and the screen of `pawl watch`."""
 
 import itertools
 import json
@@ -33,7 +33,7 @@ def downloads_are_added_listed_and_commanded(fixture):
     status, screen = terminal.finish(f"pawl add -l mine '{slow}'")
     assert status == 0 and re.search(r"^[0-9A-Z]{26}  added ", screen, re.MULTILINE), screen
     id = listed(fixture, "-l", "mine")[0]["id"]
-    # Identifiers begin with the time: fewer characters might begin another one's, too.
+    # Ids begin with the time: fewer characters might be the beginning of another id as well.
     short = id[:14].lower()
     terminal.clear()
     for line, said in [
@@ -48,7 +48,7 @@ def downloads_are_added_listed_and_commanded(fixture):
     assert not listed(fixture, "-l", "mine")
 
 
-def what_the_service_refuses_is_told_and_keeps_nothing_else(fixture):
+def refusals_are_reported_and_others_continue(fixture):
     small = entity(fixture, 1000, seed=12)
     terminal = fixture.terminal(130, 40, PAWL_SERVER=fixture.service.url)
     status, screen = terminal.finish(f"pawl add -l refused http://10.0.0.1/x '{small}'")
@@ -62,7 +62,7 @@ def what_the_service_refuses_is_told_and_keeps_nothing_else(fixture):
     assert status == 0, screen
 
 
-def identifiers_are_listed_without_a_bound(fixture):
+def ids_are_listed_without_a_limit(fixture):
     fixture.path("sixty.txt").write_text("".join(entity(fixture, 10, seed) + "\n" for seed in range(4_000, 4_060)))
     assert pawl(fixture, "add", "--paused", "-l", "sixty", "-i", "sixty.txt").returncode == 0
     rows = pawl(fixture, "list", "-l", "sixty")
@@ -79,7 +79,7 @@ def all_with_a_label_are_commanded_at_once(fixture):
     assert {download["state"] for download in listed(fixture, "-l", "bulk")} == {"paused"}
     assert pawl(fixture, "cancel", "--all", "-l", "bulk").stdout == "cancelled 3\n"
     ids = pawl(fixture, "list", "--ids", "-l", "bulk").stdout.split()
-    # Nothing is left to watch, and what there is to say is said at once.
+    # All downloads have ended, so the command ends at once with their states.
     late = pawl(fixture, "watch", *ids)
     assert late.returncode == 1 and late.stdout.count("cancelled") == 3, late
     assert pawl(fixture, "watch", "--json", ids[0]).stdout.startswith('{"event":"download",')
@@ -88,7 +88,7 @@ def all_with_a_label_are_commanded_at_once(fixture):
     assert pawl(fixture, "pause", os.path.commonprefix([first, second])).returncode == 1
 
 
-def a_folder_is_given_shown_and_chosen_by(fixture):
+def a_folder_is_set_shown_and_selected_by(fixture):
     for seed, folder in ((31, "tapes/live"), (32, "tapes"), (33, "")):
         assert pawl(fixture, "add", "--paused", "-o", "a.bin", "-l", "folders", "--folder", folder, entity(fixture, 10, seed)).returncode == 0
     assert {download["folder"] for download in listed(fixture, "--folder", "tapes")} == {"tapes"}
@@ -121,7 +121,7 @@ def a_search_is_a_table_whose_numbers_can_be_added(fixture):
 
 
 def the_parts_of_a_work_are_a_list_whose_numbers_can_be_added(fixture):
-    """Needs of `pawl demo` the item tidewater-soundings-2023 of the archive: eight tracks or more, as Flac and as VBR MP3."""
+    """Needs the item tidewater-soundings-2023 of `pawl demo`'s archive: eight tracks or more, as Flac and as VBR MP3."""
     work = "archive:tidewater-soundings-2023"
     terminal = fixture.terminal(110, 50, PAWL_SERVER=fixture.service.url)
     status, screen = terminal.finish("pawl search --source archive tidewater soundings")
@@ -134,7 +134,7 @@ def the_parts_of_a_work_are_a_list_whose_numbers_can_be_added(fixture):
     assert re.search(r"^\d+ parts, [\d.]+ MiB", screen, re.MULTILINE), screen
     assert re.search(r"^FORMAT +PARTS +SIZE +SOURCE +LISTED\n(.*\n)*Flac .*original +yes$", screen, re.MULTILINE), screen
     assert re.search(r"^VBR MP3 .*derivative$", screen, re.MULTILINE), screen
-    # The number is still that of the search, though parts were listed since.
+    # The number still refers to the search, although parts were listed since.
     terminal.clear()
     status, screen = terminal.finish(f"pawl parts {row[1]} --format 'vbr mp3'")
     assert status == 0 and re.search(r"^ *8  .+  VBR MP3 ", screen, re.MULTILINE) and "  Flac  " not in screen, screen
@@ -146,7 +146,7 @@ def the_parts_of_a_work_are_a_list_whose_numbers_can_be_added(fixture):
     terminal.clear()
     status, screen = terminal.finish(f"pawl add --paused --format 'VBR MP3' {work}")
     assert status == 0 and re.search(rf": \d+ paused, 3 there already; its label is {work}$", screen, re.MULTILINE), screen
-    # All of it, those that were there already, too.
+    # The whole work, with existing parts.
     count = len(listed(fixture, "-l", work))
     parts = [json.loads(line) for line in pawl(fixture, "parts", "--json", work, "--format", "VBR MP3").stdout.splitlines()]
     assert count == len(parts) and {part["partOf"] for part in parts} == {work}, parts
@@ -157,8 +157,8 @@ def the_parts_of_a_work_are_a_list_whose_numbers_can_be_added(fixture):
     assert pawl(fixture, "rm", *pawl(fixture, "list", "--ids", "-l", work).stdout.split()).returncode == 0
 
 
-def what_waits_has_a_place_in_the_queue_and_can_be_moved(fixture):
-    # From a host that gives four at a time at most, the others wait.
+def queued_downloads_have_a_position_and_can_be_moved(fixture):
+    # The host allows four transfers at a time, so the others wait.
     urls = [entity(fixture, 50_000_000, seed, pace=50_000) for seed in range(91, 98)]
     assert pawl(fixture, "add", "-l", "queue", *urls).returncode == 0
     queued = lambda: [download["url"] for download in sorted(
@@ -182,7 +182,7 @@ def watch_redraws_live_and_takes_keys(fixture):
     terminal = fixture.terminal(100, 16, PAWL_SERVER=fixture.service.url)
     terminal.run("pawl watch; echo status $?")
     screen = terminal.wait_for(r"^pawl http://127.0.0.1:\d+$")
-    # Something begins elsewhere, and appears by itself.
+    # A download of another client appears.
     assert pawl(fixture, "add", "-o", "watched.bin", entity(fixture, 7_500_000, seed=31, pace=100_000)).returncode == 0
     terminal.wait_for(r"^  watched.bin +[━╸]+.* \d+% .*left$")
     first = terminal.wait_for(r"1 downloading")
@@ -200,7 +200,7 @@ def watch_redraws_live_and_takes_keys(fixture):
     terminal.wait_for(r"watched.bin .* cancelled$")
     terminal.type("q")
     screen = terminal.wait_for(r"^status 0")
-    # The screen is as it was before, and the terminal takes lines again.
+    # The screen is restored, and the terminal accepts lines again.
     assert "pawl watch; echo" in screen and "watched.bin" not in screen, screen
     status, screen = terminal.finish("stty -a | grep -c ' icanon.* echo \\| echo '")
     assert status == 0, screen
@@ -223,7 +223,7 @@ def watch_restores_the_terminal_when_a_signal_ends_it(fixture):
         assert terminal.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag}").split() == ["0", "1"]
 
 
-def watch_outlives_its_service(fixture):
+def watch_continues_after_its_service_returns(fixture):
     service = Service()
     try:
         terminal = fixture.terminal(100, 12, PAWL_SERVER=service.url)
@@ -242,7 +242,7 @@ def watch_outlives_its_service(fixture):
         service.close()
 
 
-def watch_of_some_ends_with_them(fixture):
+def watch_of_chosen_downloads_ends_with_them(fixture):
     url = entity(fixture, 600_000, seed=41, pace=400_000)
     assert pawl(fixture, "add", "-l", "some", "-o", "some.bin", url).returncode == 0
     id = pawl(fixture, "list", "--ids", "-l", "some").stdout.strip()
@@ -267,7 +267,7 @@ def watch_in_a_pipe_writes_lines_or_events(fixture):
     try:
         wait(lambda: lines["--json"], "the snapshot")
         assert json.loads(lines["--json"][0])["event"] == "snapshot"
-        # A name that would clear the screen, were it written as it is.
+        # A name that would clear the screen if it were written unchanged.
         url = entity(fixture, 1000, seed=51)
         assert pawl(fixture, "add", "-l", "pipe", "-o", "pipe.bin", url).returncode == 0
         wait(lambda: any("completed    pipe.bin" in line for line in lines["--json=false"]), lambda: str(lines["--json=false"]))
@@ -280,13 +280,13 @@ def watch_in_a_pipe_writes_lines_or_events(fixture):
     assert pawl(fixture, "rm", *pawl(fixture, "list", "--ids", "-l", "pipe").stdout.split()).returncode == 0
 
 
-def watch_ends_when_nobody_reads_it_any_more(fixture):
+def watch_ends_without_a_reader(fixture):
     child = subprocess.Popen(
         ["sh", "-c", f"'{PAWL}' watch --json | head -1"], env={"PAWL_SERVER": fixture.service.url, "PATH": os.environ["PATH"]},
         stdout=subprocess.PIPE, text=True, start_new_session=True)
     assert json.loads(child.stdout.readline())["event"] == "snapshot"
     url = entity(fixture, 1000, seed=81)
-    # Some events may go into the pipe before its reader is gone.
+    # Some events may be in the pipe before its reader ends.
     try:
         numbers = itertools.count()
         wait(lambda: pawl(fixture, "add", "-l", "nobody", f"{url}&n={next(numbers)}") and child.poll() is not None, "its end")
@@ -297,7 +297,7 @@ def watch_ends_when_nobody_reads_it_any_more(fixture):
     pawl(fixture, "rm", *pawl(fixture, "list", "--ids", "-l", "nobody").stdout.split())
 
 
-def a_service_that_is_not_there_or_refuses_is_told_apart(fixture):
+def unreachable_and_refusing_services_are_distinguished(fixture):
     secured = Service(token="right")
     try:
         terminal = fixture.terminal(120, 40)
@@ -315,14 +315,14 @@ def a_service_that_is_not_there_or_refuses_is_told_apart(fixture):
         ]:
             terminal.clear()
             status, screen = terminal.finish(line)
-            # What is right once may be tried again only after a while if the address has guessed too often: it has not.
+            # After too many wrong tokens, the address would be throttled: here it is not.
             assert status == expected and re.search(said, screen), f"{line}\n{screen}"
     finally:
         secured.close()
 
 
 def hostile_names_are_drawn_as_text(fixture):
-    """An error message with what the origin chose, on all the screens that show it."""
+    """An error message with text from the origin, on all screens that display it."""
     name = "a\u202egpj\u2028.bin"
     url = entity(fixture, 1000, seed=61)
     answer = pawl(fixture, "add", "-l", "hostile", url + "&n=\u202e\u009b31m")
@@ -336,12 +336,12 @@ def hostile_names_are_drawn_as_text(fixture):
 
 
 TESTS = [
-    downloads_are_added_listed_and_commanded, what_the_service_refuses_is_told_and_keeps_nothing_else,
-    identifiers_are_listed_without_a_bound, all_with_a_label_are_commanded_at_once,
-    a_folder_is_given_shown_and_chosen_by,
+    downloads_are_added_listed_and_commanded, refusals_are_reported_and_others_continue,
+    ids_are_listed_without_a_limit, all_with_a_label_are_commanded_at_once,
+    a_folder_is_set_shown_and_selected_by,
     a_search_is_a_table_whose_numbers_can_be_added, the_parts_of_a_work_are_a_list_whose_numbers_can_be_added,
-    what_waits_has_a_place_in_the_queue_and_can_be_moved, watch_redraws_live_and_takes_keys,
-    watch_restores_the_terminal_when_a_signal_ends_it, watch_outlives_its_service, watch_of_some_ends_with_them,
-    watch_in_a_pipe_writes_lines_or_events, watch_ends_when_nobody_reads_it_any_more,
-    a_service_that_is_not_there_or_refuses_is_told_apart, hostile_names_are_drawn_as_text,
+    queued_downloads_have_a_position_and_can_be_moved, watch_redraws_live_and_takes_keys,
+    watch_restores_the_terminal_when_a_signal_ends_it, watch_continues_after_its_service_returns, watch_of_chosen_downloads_ends_with_them,
+    watch_in_a_pipe_writes_lines_or_events, watch_ends_without_a_reader,
+    unreachable_and_refusing_services_are_distinguished, hostile_names_are_drawn_as_text,
 ]

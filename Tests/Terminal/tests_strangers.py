@@ -1,6 +1,6 @@
 """Working directories in a directory that several users share, one of whom is hostile.
 
-Only root can run programs as other users. Without root these tests do nothing and say so.
+Only root can run programs as other users. Without root these tests are skipped with a message.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ VICTIM, STRANGER = 23456, 12345
 
 
 class Shared:
-    """A directory that all users may write to, the program in a place that all can reach, and a key of the victim's."""
+    """A directory that all users may write to, the program in a readable directory, and a key of the victim."""
 
     def __init__(self, directory, mode):
         self.top = pathlib.Path(directory)
@@ -40,7 +40,7 @@ class Shared:
                               capture_output=True, text=True, timeout=PATIENCE, **more)
 
     def stranger(self, script):
-        """Runs a script of the stranger's in the shared directory; `$1` is the victim's key."""
+        """Runs a script of the hostile user in the shared directory; `$1` is the victim's key."""
         answer = self.run(STRANGER, "sh", "-ec", script, "sh", str(self.key))
         assert answer.returncode == 0, answer
 
@@ -103,7 +103,7 @@ def strangers_directories_are_refused(fixture):
                 assert sorted(path.relative_to(place.path) for path in place.path.rglob("*")) == before, script
                 assert sorted(os.listdir(place.home)) == ["key"], os.listdir(place.home)
                 place.stranger(f"rm -rf {name}")
-            # The victim's own, but open for others.
+            # The victim's own directory, but writable for others.
             for mode in ("0777", "0770", "1777"):
                 answer = place.run(VICTIM, "sh", "-ec", f"umask 0; mkdir {name}; chmod {mode} {name}")
                 assert answer.returncode == 0, answer
@@ -112,7 +112,7 @@ def strangers_directories_are_refused(fixture):
                 assert place.run(VICTIM, "rmdir", name).returncode == 0
 
 
-def strangers_names_are_left_alone(fixture):
+def strangers_files_are_not_replaced(fixture):
     with shared(0o1777) as place:
         if place is None:
             return
@@ -122,7 +122,7 @@ def strangers_names_are_left_alone(fixture):
         assert answer.returncode == 0 and "saved entity (2)" in answer.stdout, answer
         saved = place.path / "entity (2)"
         assert not saved.is_symlink() and saved.read_bytes() == fetch(url)
-        # In a sticky directory only root could replace them.
+        # In a sticky directory, only root could replace them.
         for name in ("mine.bin", "plain.bin"):
             answer = place.pawl("get", "-o", name, url)
             assert answer.returncode == 1 and "Operation not permitted" in answer.stderr, answer
@@ -134,7 +134,7 @@ def strangers_names_are_left_alone(fixture):
 
 
 def strangers_gain_nothing_by_exchanging_a_directory(fixture):
-    # Not sticky: the stranger may rename what belongs to others.
+    # Without the sticky bit, a hostile user may rename files of others.
     with shared(0o777) as place:
         if place is None:
             return
@@ -157,5 +157,5 @@ def strangers_gain_nothing_by_exchanging_a_directory(fixture):
 
 
 TESTS = [
-    strangers_directories_are_refused, strangers_names_are_left_alone, strangers_gain_nothing_by_exchanging_a_directory,
+    strangers_directories_are_refused, strangers_files_are_not_replaced, strangers_gain_nothing_by_exchanging_a_directory,
 ]

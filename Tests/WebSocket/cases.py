@@ -1,10 +1,9 @@
-"""Runs the cases of Autobahn's test-suite, but for those about compression, against an echo server.
+"""Runs the cases of Autobahn's test suite, except those about compression, against an echo server.
 
-    cases.py DIRECTORY PORT [PREFIX…]     of the cases in DIRECTORY those whose numbers begin so, all otherwise
+    cases.py DIRECTORY PORT [PREFIX…]     the cases in DIRECTORY whose numbers begin with a prefix; by default all
 
-The suite is written in Python 2 and for a version of its library that doesn't run any more: the cases, which say what is sent and what is
-expected, are translated here and run over today's library, which is a client independent of ours. Prints what doesn't pass, and ends with
-status 1 if anything doesn't.
+The suite is written in Python 2 for an old version of its library. The cases, with their sent and expected messages, are translated here and
+run with today's library, a client that is independent of Pawl. Prints failed cases, and ends with status 1 if there are any.
 """
 
 import asyncio
@@ -16,19 +15,19 @@ import warnings
 
 from autobahn.asyncio.websocket import WebSocketClientFactory, WebSocketClientProtocol
 
-# What a case may end with. The informational ones say how a server behaves where RFC 6455 leaves the choice.
+# The accepted results of a case. Informational cases describe choices that RFC 6455 leaves to the server.
 PASSED = {"OK", "INFORMATIONAL"}
 
 
 def translate(source, target):
-    """Makes Python 3 of the cases."""
+    """Translates the cases to Python 3."""
     target.mkdir(exist_ok=True)
     tool = fissix.refactor.RefactoringTool(fissix.refactor.get_fixers_from_package("fissix.fixes"))
     for file in source.glob("case*.py"):
-        # The suite doesn't run case 9.9 either.
+        # The suite does not run case 9.9 either.
         if file.name.startswith(("case12", "case13", "case9_9_")):
             continue
-        # Strings are bytes there: here each character stands for one.
+        # Strings are bytes in Python 2: here each character stands for one.
         text = file.read_text(encoding="latin-1")
         text = text.replace("len(self.payload) / self.p.", "len(self.payload) // self.p.")
         text = text.replace("binascii.b2a_hex(", "str(").replace("v.validate(vss[:i])", "v.validate(vss[:i].encode('latin-1'))")
@@ -39,7 +38,7 @@ def translate(source, target):
 
 
 def load(directory):
-    """All cases, by their numbers."""
+    """All cases by their numbers."""
     sys.path.insert(0, str(directory))
     base = importlib.import_module("case").Case
     base.compare = lambda self, one, other: one == other
@@ -60,7 +59,7 @@ def as_bytes(text):
 
 
 class Client(WebSocketClientProtocol):
-    """What the suite's own client is to the cases."""
+    """The interface of the suite's own client for the cases."""
 
     def __init__(self):
         super().__init__()
