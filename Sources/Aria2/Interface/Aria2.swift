@@ -166,18 +166,18 @@ public final class Aria2: Sendable {
         return Prepared(
             entries: zip(entries, steps).map { (id: $0.id, step: $1) }, isBatch: isBatch, isUnauthorized: planner.isUnauthorized,
             onlyReads: onlyReads,
-            isLongReading: onlyReads && (calls.count > Self.mostShort || calls.contains { $0.method.tellsMany }),
+            isLongReading: onlyReads && (calls.count > Self.maximumShort || calls.contains { $0.method.returnsMany }),
             caller: planner.caller)
     }
 
     /// The maximum number of calls in a message that an event loop answers.
-    private static let mostQuick = 16
+    private static let maximumQuick = 16
     /// The maximum size in bytes of a message that an event loop parses.
-    private static let mostQuickBytes = 16 << 10
+    private static let maximumQuickBytes = 16 << 10
     /// The same for a message that does not begin with a right secret.
-    private static let mostUncheckedBytes = 2 << 10
+    private static let maximumUncheckedBytes = 2 << 10
     /// The maximum number of calls in a message that is answered without the lane.
-    private static let mostShort = 64
+    private static let maximumShort = 64
     /// The maximum wait for the lane. A message may wait twice: to be parsed, and to be answered.
     private static let laneLimit: Duration = .seconds(2)
 
@@ -187,7 +187,7 @@ public final class Aria2: Sendable {
         var count = 0
         func isQuick(_ step: RPCStep) -> Bool {
             count += 1
-            guard count <= Self.mostQuick else { return false }
+            guard count <= Self.maximumQuick else { return false }
             return switch step {
             case .failed: true
             case .call(let call): call.method.isQuick
@@ -227,9 +227,9 @@ public final class Aria2: Sendable {
 
     /// The lane in which a message is parsed; `nil`: an event loop parses it.
     private func readingLane(for text: [UInt8]) -> Lane? {
-        if text.count <= Self.mostUncheckedBytes { return nil }
+        if text.count <= Self.maximumUncheckedBytes { return nil }
         guard !access.needsSecret || RPCMessage.firstSecret(in: text).map(access.isSecret) ?? false else { return strangersLane }
-        return text.count > Self.mostQuickBytes ? lane : nil
+        return text.count > Self.maximumQuickBytes ? lane : nil
     }
 
     /// Parses and answers a message that is too long for an event loop.

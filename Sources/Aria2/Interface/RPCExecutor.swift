@@ -65,7 +65,7 @@ final class RPCExecutor: Sendable {
     private func waiting(_ parameters: RPCParameters, for caller: Aria2Caller) throws(RPCError) -> Answer {
         let (offset, count) = (try parameters.integer(0), try parameters.integer(1, atLeast: 0))
         let keys = try parameters.keys(2)
-        let window = ListWindow(offset: offset, count: min(count, DownloadView.mostLive), of: index.queueCount)
+        let window = ListWindow(offset: offset, count: min(count, DownloadView.maximumLive), of: index.queueCount)
         let found = index.queue(offset: window.range.lowerBound, limit: window.range.count)
         return list(window.isBackwards ? found.reversed() : found, keys, for: caller)
     }
@@ -73,7 +73,7 @@ final class RPCExecutor: Sendable {
     private func stopped(_ parameters: RPCParameters, for caller: Aria2Caller) throws(RPCError) -> Answer {
         let (offset, count) = (try parameters.integer(0), try parameters.integer(1, atLeast: 0))
         let keys = try parameters.keys(2)
-        let all = index.ended(limit: DownloadView.mostStopped)
+        let all = index.ended(limit: DownloadView.maximumStopped)
         let window = ListWindow(offset: offset, count: count, of: all.count)
         let found = Array(all[window.range])
         return list(window.isBackwards ? found.reversed() : found, keys, for: caller)
@@ -123,7 +123,7 @@ final class RPCExecutor: Sendable {
         case .addUri: return try await add([call])[0].get()
         case .tellActive:
             let keys = try parameters.keys(0)
-            return list(Array(index.active().prefix(DownloadView.mostLive)), keys, for: caller)
+            return list(Array(index.active().prefix(DownloadView.maximumLive)), keys, for: caller)
         case .tellWaiting: return try waiting(parameters, for: caller)
         case .tellStopped: return try stopped(parameters, for: caller)
         case .getFiles:
@@ -145,8 +145,8 @@ final class RPCExecutor: Sendable {
             let details = try await details(try parameters.string(0), for: caller)
             let usual = await downloads.settings.segments
             return .options(
-                ToldOptions.download(details, in: files, usualSegments: usual, hidesSecrets: caller.scope != .full))
-        case .getGlobalOption: return .options(ToldOptions.global(await downloads.settings, in: files))
+                ReportedOptions.download(details, in: files, usualSegments: usual, hidesSecrets: caller.scope != .full))
+        case .getGlobalOption: return .options(ReportedOptions.global(await downloads.settings, in: files))
         case .pause, .forcePause:
             return try await command(.pause, call, isTaken: { $0 != .paused && $0.isLive }) { "GID#\($0) cannot be paused now" }
         case .unpause:
@@ -272,14 +272,14 @@ final class RPCExecutor: Sendable {
     // MARK: - Several calls
 
     /// The number of listed downloads, about 35 MB, after which the following calls of a message fail.
-    private static let mostTold = 50_000
+    private static let maximumStatuses = 50_000
     /// The maximum number of commands of one message that run at once.
     private static let commandsAtOnce = 256
 
     /// The progress of a message's calls.
     private struct Course {
         /// The number of downloads listed so far.
-        var told = 0
+        var statusCount = 0
         /// The first failure because the store did not answer in time. Later calls that change something are not tried:
         /// each would wait as long.
         var unanswered: RPCError?
@@ -320,12 +320,12 @@ final class RPCExecutor: Sendable {
                     let performed = await performAtOnce(together, from: peer)
                     course.note(performed)
                     results += performed
-                } else if course.told > Self.mostTold {
+                } else if course.statusCount > Self.maximumStatuses {
                     results.append(.failure(.tooLarge))
                 } else {
                     let result = await result(of: call, from: peer)
                     course.note([result])
-                    if case .success(.statuses(let downloads, _)) = result { course.told += downloads.count }
+                    if case .success(.statuses(let downloads, _)) = result { course.statusCount += downloads.count }
                     results.append(result)
                 }
             }
@@ -380,7 +380,7 @@ final class RPCExecutor: Sendable {
     /// Adds downloads in one commit.
     private func add(_ calls: [AuthorizedCall]) async -> [Result<Answer, RPCError>] {
         let usual = await downloads.settings.segments
-        let asked = calls.map { call -> Result<NewDownload, RPCError> in
+        let requested = calls.map { call -> Result<NewDownload, RPCError> in
             do throws(RPCError) {
                 let addresses = try call.parameters.strings(0)
                 let members = try call.parameters.optionalMembers(1) ?? []
@@ -391,7 +391,7 @@ final class RPCExecutor: Sendable {
                 return .failure(error)
             }
         }
-        let accepted = asked.compactMap { try? $0.get() }
+        let accepted = requested.compactMap { try? $0.get() }
         var outcomes: [Addition.Outcome] = []
         var failure: RPCError?
         if !accepted.isEmpty {
@@ -402,8 +402,8 @@ final class RPCExecutor: Sendable {
             }
         }
         var next = outcomes.makeIterator()
-        return asked.map { asked in
-            if case .failure(let error) = asked { return .failure(error) }
+        return requested.map { requested in
+            if case .failure(let error) = requested { return .failure(error) }
             if let failure { return .failure(failure) }
             switch next.next() {
             case .success(let addition)?: return .success(.gid(addition.download.gid))
@@ -430,8 +430,8 @@ struct URIList: Sendable, Equatable {
     init(_ urls: [HTTPURL], deleting texts: [String], adding more: [String], at position: Int?) {
         self.urls = urls
         for text in texts {
-            guard let url = PastedURL.parse(text), let place = self.urls.firstIndex(of: url.withoutUserInfo) else { continue }
-            self.urls.remove(at: place)
+            guard let url = PastedURL.parse(text), let index = self.urls.firstIndex(of: url.withoutUserInfo) else { continue }
+            self.urls.remove(at: index)
             deleted += 1
         }
         let new = more.compactMap(PastedURL.parse)

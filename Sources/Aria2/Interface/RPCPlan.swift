@@ -33,7 +33,7 @@ struct RPCPlanner {
     /// The secrets checked so far: all calls of a message usually have the same.
     private var known: [(secret: String?, caller: Aria2Caller?)] = []
     /// The maximum number of secrets that a message may try, so that guessing stays slow.
-    private static let mostSecrets = 3
+    private static let maximumSecrets = 3
     /// Whether a call had no right secret; such a message is answered late.
     private(set) var isUnauthorized = false
     /// The caller, if a call had the right secret or none is required.
@@ -45,12 +45,12 @@ struct RPCPlanner {
     }
 
     /// The maximum number of calls in a message that is planned without first finding a right secret in it.
-    private static let mostUnchecked = 16
+    private static let maximumUnchecked = 16
 
     /// The steps for the calls of a message; `nil` if the whole message is refused: it has many calls, and no right secret.
     mutating func plan(_ calls: [Result<RPCCall, RPCError>]) -> [RPCStep]? {
         let count = calls.reduce(0) { $0 + ((try? $1.get())?.inner?.count ?? 1) }
-        if access.needsSecret, count > Self.mostUnchecked, !showRightSecret(calls) {
+        if access.needsSecret, count > Self.maximumUnchecked, !haveRightSecret(calls) {
             isUnauthorized = true
             return nil
         }
@@ -63,7 +63,7 @@ struct RPCPlanner {
     }
 
     /// Whether one of the calls, or of those in a `system.multicall`, has the right secret.
-    private mutating func showRightSecret(_ calls: [Result<RPCCall, RPCError>]) -> Bool {
+    private mutating func haveRightSecret(_ calls: [Result<RPCCall, RPCError>]) -> Bool {
         for case .success(let call) in calls {
             if let secret = call.secret, authorize(secret) != nil { return true }
             for entry in call.inner ?? [] {
@@ -109,7 +109,7 @@ struct RPCPlanner {
 
     private mutating func authorize(_ secret: String?) -> Aria2Caller? {
         if let found = known.first(where: { $0.secret == secret }) { return found.caller }
-        guard known.count < Self.mostSecrets else { return nil }
+        guard known.count < Self.maximumSecrets else { return nil }
         let found = access.caller(withSecret: secret, from: peer)
         known.append((secret, found))
         if let found { caller = found }

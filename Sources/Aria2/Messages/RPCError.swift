@@ -31,14 +31,14 @@ struct RPCError: Error, Sendable, Equatable {
     /// The call has no `id` or no `method`, or is not an object.
     static let invalidRequest = RPCError(code: -32600, "Invalid Request.")
     /// The message has too many calls.
-    static let tooManyCalls = RPCError(code: -32600, "A message has at most \(RPCMessage.mostCalls) calls.")
+    static let tooManyCalls = RPCError(code: -32600, "A message has at most \(RPCMessage.maximumCalls) calls.")
     /// An `id` is too long.
     static let longID = RPCError(code: -32600, "An id has at most \(RPCMessage.Entry.maximumIDLength) bytes.")
     /// `params` is not a list.
     static let invalidParameters = RPCError(code: -32602, "Invalid params.")
     /// The text is not JSON.
     static let parse = RPCError(code: -32700, "Parse error.")
-    /// The response to the message has reached its limit (``Answer/mostBytes``).
+    /// The response to the message has reached its limit (``Answer/maximumBytes``).
     static let tooLarge = RPCError("The response would be too large.")
     /// Too many other messages are being answered.
     static let busy = RPCError("The service is answering as many large messages as it can; try again in a moment.")

@@ -43,7 +43,7 @@ enum RPCMessage: Sendable {
             self = .failed(.parse)
             return
         }
-        let isTooLong = Self.callCount(of: value) > Self.mostCalls
+        let isTooLong = Self.callCount(of: value) > Self.maximumCalls
         guard case .array(let elements) = value else {
             let entry = Entry(value) { text }
             self = .single(isTooLong ? Entry(id: entry.id, call: .failure(.tooManyCalls)) : entry)
@@ -53,13 +53,13 @@ enum RPCMessage: Sendable {
             self = .failed(.tooManyCalls)
             return
         }
-        var places: [JSONDocument.Element]?
+        var located: [JSONDocument.Element]?
         self = .batch(
             elements.enumerated().map { number, element in
                 Entry(element) {
-                    if places == nil { places = (try? JSONDocument(parsing: text))?.elements ?? [] }
-                    guard let places, number < places.count else { return [] }
-                    return Array(text[places[number].range])
+                    if located == nil { located = (try? JSONDocument(parsing: text))?.elements ?? [] }
+                    guard let located, number < located.count else { return [] }
+                    return Array(text[located[number].range])
                 }
             })
     }
@@ -70,7 +70,7 @@ enum RPCMessage: Sendable {
 
     /// The maximum number of calls in a message, including those in `system.multicall`. Clients send one for each
     /// selected download.
-    static let mostCalls = 4_096
+    static let maximumCalls = 4_096
 
     /// The text after the first `"token:` of a message that has not been parsed; `nil` if there is none, or if it has an
     /// escape.
@@ -132,8 +132,8 @@ extension RPCMessage.Entry {
         case .null, .bool, .integer, .string: return id.serialized()
         case .number, .array, .object:
             let text = text()
-            guard let place = (try? JSONDocument(parsing: text))?.member("id")?.range else { return id.serialized() }
-            return Array(text[place])
+            guard let range = (try? JSONDocument(parsing: text))?.member("id")?.range else { return id.serialized() }
+            return Array(text[range])
         }
     }
 }

@@ -59,7 +59,7 @@ enum RPCMethod: String, Sendable, CaseIterable {
     }
 
     /// Whether it lists many downloads.
-    var tellsMany: Bool {
+    var returnsMany: Bool {
         switch self {
         case .tellActive, .tellWaiting, .tellStopped: true
         default: false

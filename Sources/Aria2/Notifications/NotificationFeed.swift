@@ -10,7 +10,7 @@ final class NotificationFeed: Sendable {
     private struct Listener: Sendable {
         let socket: WebSocket
         /// Its right to receive notifications.
-        var standing: Standing
+        var access: Access
         /// The number of its unanswered calls that may start downloads.
         var openCalls = 0
         /// Notifications held back for the listener, the oldest first.
@@ -18,13 +18,13 @@ final class NotificationFeed: Sendable {
 
         /// Whether notifications are held back.
         var isHeld: Bool {
-            if case .unknown = standing { return true }
+            if case .unknown = access { return true }
             return openCalls > 0
         }
     }
 
     /// The right of a listener to receive notifications.
-    enum Standing: Sendable {
+    enum Access: Sendable {
         /// The client has not sent a right secret yet.
         case unknown
         /// Permitted by its secret's permit; `nil` if no secret is required.
@@ -32,7 +32,7 @@ final class NotificationFeed: Sendable {
     }
 
     /// The maximum number of notifications held back for one listener. The oldest are discarded.
-    private static let mostWaiting = 256
+    private static let maximumWaiting = 256
 
     private struct State {
         var next = 0
@@ -52,10 +52,10 @@ final class NotificationFeed: Sendable {
 
     /// Adds a listener. It receives all events from now on, delayed until it is permitted.
     /// - Returns: Its number, for the other methods.
-    func add(_ socket: WebSocket, _ standing: Standing) -> Int {
+    func add(_ socket: WebSocket, _ access: Access) -> Int {
         state.withLock { state in
             state.next += 1
-            state.listeners[state.next] = Listener(socket: socket, standing: standing)
+            state.listeners[state.next] = Listener(socket: socket, access: access)
             if state.reader == nil { state.reader = read() }
             return state.next
         }
@@ -63,7 +63,7 @@ final class NotificationFeed: Sendable {
 
     /// Permits a listener to receive notifications.
     func permit(_ number: Int, by permit: Permit?) {
-        change(number) { $0.standing = .permitted(permit) }
+        change(number) { $0.access = .permitted(permit) }
     }
 
     /// Holds notifications back until the answer to a call is enqueued: the answer has the gid that they refer to.
@@ -139,9 +139,9 @@ final class NotificationFeed: Sendable {
         state.withLock { state in
             for (number, listener) in state.listeners {
                 if listener.isHeld {
-                    let waiting = (listener.waiting + messages).suffix(Self.mostWaiting)
+                    let waiting = (listener.waiting + messages).suffix(Self.maximumWaiting)
                     state.listeners[number]?.waiting = Array(waiting)
-                } else if case .permitted(let permit) = listener.standing, permit?.isRevoked != true {
+                } else if case .permitted(let permit) = listener.access, permit?.isRevoked != true {
                     for message in messages { listener.socket.send(message) }
                 }
             }

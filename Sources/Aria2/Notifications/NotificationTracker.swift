@@ -9,7 +9,7 @@ internal import HTTPCore
 struct NotificationTracker: Sendable {
     private enum Stage {
         /// Live, and not started since it was added, paused or ended.
-        case resting
+        case idle
         case started
         case ended
     }
@@ -23,7 +23,7 @@ struct NotificationTracker: Sendable {
     ///   - beginning: The time of that state.
     init(_ live: some Sequence<Download>, at beginning: Timestamp) {
         self.beginning = beginning
-        for download in live { stages[download.id] = download.isActive ? .started : .resting }
+        for download in live { stages[download.id] = download.isActive ? .started : .idle }
     }
 
     /// The number of downloads in memory.
@@ -36,7 +36,7 @@ struct NotificationTracker: Sendable {
 
     /// The notifications for the new state of a download.
     mutating func update(_ download: Download) -> [RPCNotification] {
-        let stage = stages[download.id] ?? (download.state.isLive || download.createdAt >= beginning ? .resting : .ended)
+        let stage = stages[download.id] ?? (download.state.isLive || download.createdAt >= beginning ? .idle : .ended)
         // If the start was not observed, a start precedes the notification of the end.
         let begun: [RPCNotification] = stage == .started ? [] : [.start]
         switch download.state {
@@ -45,10 +45,10 @@ struct NotificationTracker: Sendable {
             return begun
         case .queued:
             // A download may be queued between two attempts of one start.
-            if stage != .started { stages[download.id] = .resting }
+            if stage != .started { stages[download.id] = .idle }
             return []
         case .paused:
-            stages[download.id] = .resting
+            stages[download.id] = .idle
             return stage == .started ? [.pause] : []
         case .completed:
             stages[download.id] = .ended

@@ -153,7 +153,7 @@ struct GlobalOptions {
 }
 
 /// The options in answers: names and values, ordered by name.
-enum ToldOptions {
+enum ReportedOptions {
     /// The options with a fixed value.
     private static let always = [
         ("allow-overwrite", "false"), ("always-resume", "true"), ("auto-file-renaming", "true"), ("continue", "true"),
@@ -195,7 +195,7 @@ enum ToldOptions {
                 ("check-certificate", "true"), ("dir", files.path), ("enable-rpc", "true"),
                 ("max-concurrent-downloads", String(settings.maxConcurrent)),
                 ("max-connection-per-server", String(settings.segments)), ("max-download-limit", "0"),
-                ("max-download-result", String(DownloadView.mostStopped)),
+                ("max-download-result", String(DownloadView.maximumStopped)),
                 ("max-overall-download-limit", String(settings.speedLimit)), ("max-overall-upload-limit", "0"),
                 ("split", String(settings.segments)),
             ]

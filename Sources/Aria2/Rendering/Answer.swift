@@ -29,7 +29,7 @@ extension Answer {
     private static let features = ["Async DNS", "GZip", "HTTPS", "Message Digest"]
 
     /// The maximum size in bytes of a message's results: 40 MiB. A result that exceeds it is replaced by an error.
-    static let mostBytes = 40 << 20
+    static let maximumBytes = 40 << 20
 
     func encode(into writer: inout JSONWriter, _ view: DownloadView) {
         switch self {
@@ -41,7 +41,7 @@ extension Answer {
         case .statuses(let downloads, let keys):
             writer.list(downloads) { writer, download in
                 // Stops at the limit: a result that exceeds it is removed again.
-                if writer.bytes.count <= Self.mostBytes { view.encode(download, keys, into: &writer) }
+                if writer.bytes.count <= Self.maximumBytes { view.encode(download, keys, into: &writer) }
             }
         case .files(let details): view.encodeFiles(of: details.download, details, into: &writer)
         case .uris(let details): DownloadView.encodeURIs(of: details.download, details, into: &writer)
@@ -71,7 +71,7 @@ extension Answer {
     private static func encode(_ result: Result<Answer, RPCError>, into writer: inout JSONWriter, _ view: DownloadView) {
         switch result {
         case .success(let answer):
-            let fits = writer.attempt(limit: mostBytes) { $0.list(CollectionOfOne(answer)) { $1.encode(into: &$0, view) } }
+            let fits = writer.attempt(limit: maximumBytes) { $0.list(CollectionOfOne(answer)) { $1.encode(into: &$0, view) } }
             if !fits { RPCError.tooLarge.encode(into: &writer) }
         case .failure(let error): error.encode(into: &writer)
         }
@@ -101,7 +101,7 @@ extension Answer {
         writer.beginObject()
         writer.figure("downloadSpeed", statistics.bytesPerSecond)
         writer.figure("numActive", count(.downloading, .retrying))
-        writer.figure("numStopped", min(stopped, Int64(DownloadView.mostStopped)))
+        writer.figure("numStopped", min(stopped, Int64(DownloadView.maximumStopped)))
         writer.figure("numStoppedTotal", stopped)
         writer.figure("numWaiting", count(.queued, .paused))
         writer.figure("uploadSpeed", 0)
@@ -143,7 +143,7 @@ extension JSONWriter {
             name("result")
             Answer.results(results).encode(into: &self, view)
         case .success(let answer):
-            let fits = attempt(limit: Answer.mostBytes) { writer in
+            let fits = attempt(limit: Answer.maximumBytes) { writer in
                 writer.name("result")
                 answer.encode(into: &writer, view)
             }

@@ -25,9 +25,9 @@ struct DownloadView: Sendable {
     let files: FilesDirectory
 
     /// The maximum number of ended downloads in answers, as in aria2: clients poll all of them.
-    static let mostStopped = 1_000
+    static let maximumStopped = 1_000
     /// The maximum number of live downloads in one answer.
-    static let mostLive = 10_000
+    static let maximumLive = 10_000
 
     func encode(_ download: Download, _ keys: StatusKeys, _ details: DownloadDetails? = nil, into writer: inout JSONWriter) {
         let pieces = Pieces(of: download.totalLength)

@@ -1,19 +1,19 @@
 /// A file as pieces of equal length, which clients draw as a bar.
 struct Pieces: Sendable, Equatable {
-    /// Bytes of a piece except the last: aria2's default, or a multiple of it, so that no file has more than ``most``.
+    /// Bytes of a piece except the last: aria2's default, or a multiple of it, so that no file has more than ``maximumCount``.
     let length: Int64
     let count: Int
     private let total: Int64
 
     private static let usualLength: Int64 = 1 << 20
     /// 64 GiB in pieces of 1 MiB. The size that an origin claims is unbounded; an answer must not be.
-    static let most: Int64 = 1 << 16
+    static let maximumCount: Int64 = 1 << 16
 
     /// - Parameter total: Bytes of the file; `nil` while unknown.
     init(of total: Int64?) {
         let total = max(total ?? 0, 0)
         var length = Self.usualLength
-        while total / length >= Self.most { length *= 2 }
+        while total / length >= Self.maximumCount { length *= 2 }
         self.total = total
         self.length = length
         count = Int(total / length + (total % length > 0 ? 1 : 0))

@@ -36,7 +36,7 @@ final class ServiceMetrics: Sendable {
         var uploads = Histogram()
         var uploadedBytes: UInt64 = 0
         /// Replicas that this replica has declared dead, and the downloads that it freed from them.
-        var dead: UInt64 = 0
+        var ended: UInt64 = 0
         var adopted: UInt64 = 0
         /// Leases that this replica has lost, also before a restart within the process.
         var fenced: UInt64 = 0
@@ -131,7 +131,7 @@ final class ServiceMetrics: Sendable {
             }
         case .adopted(let replicas, let downloads):
             state.withLock {
-                $0.fleet.dead &+= UInt64(clamping: replicas)
+                $0.fleet.ended &+= UInt64(clamping: replicas)
                 $0.fleet.adopted &+= UInt64(clamping: downloads)
             }
         case .fenced: state.withLock { $0.fleet.fenced &+= 1 }

@@ -25,9 +25,9 @@ extension Download {
         writer.member("mediaType", mediaType)
         writer.member("bytesReceived", bytesReceived)
         writer.member("bytesTotal", bytesTotal)
-        writer.member("progress", progress.map { Self.rounded($0, places: 10_000) })
+        writer.member("progress", progress.map { Self.rounded($0, factor: 10_000) })
         writer.member("bytesPerSecond", bytesPerSecond)
-        writer.member("etaSeconds", etaSeconds.map { Self.rounded($0, places: 10) })
+        writer.member("etaSeconds", etaSeconds.map { Self.rounded($0, factor: 10) })
         writer.member("resumable", resumable)
         writer.member("stalled", stalled)
         writer.member("segments", segments)
@@ -60,7 +60,7 @@ extension Download {
         writer.endArray()
         writer.member("waitingFor", waitingFor?.rawValue)
         writer.name("position")
-        let place = writer.bytes.count
+        let offset = writer.bytes.count
         if let position { writer.value(Int64(position)) } else { writer.null() }
         writer.member("expiresAt", expiresAt)
         writer.name("links")
@@ -76,15 +76,15 @@ extension Download {
         }
         writer.endObject()
         writer.endObject()
-        return place
+        return offset
     }
 
     private static let links: [(name: String, ending: String)] = [("self", ""), ("file", "/file"), ("events", "/events")]
 
     /// Rounds down to as many digits as clients need. Never rounds up to 1, which means complete.
-    private static func rounded(_ value: Double, places: Double) -> Double {
+    private static func rounded(_ value: Double, factor: Double) -> Double {
         guard value < 1e15 else { return value }
-        return (value * places).rounded(.down) / places
+        return (value * factor).rounded(.down) / factor
     }
 }
 

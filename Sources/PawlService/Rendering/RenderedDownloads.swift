@@ -14,7 +14,7 @@ final class RenderedDownloads: Sendable {
         /// The fields of a response with this resource.
         let fields: Fields
         /// The offset of the value of `position`.
-        fileprivate let place: Int
+        fileprivate let positionOffset: Int
         /// The number of downloads that precede this one in the queue; `nil` if it is not in the queue.
         fileprivate var position: Int?
 
@@ -31,9 +31,9 @@ final class RenderedDownloads: Sendable {
                 bytes.append(contentsOf: text)
                 return
             }
-            bytes.append(contentsOf: text[..<place])
+            bytes.append(contentsOf: text[..<positionOffset])
             Self.append(position, to: &bytes)
-            bytes.append(contentsOf: text[(place + RenderedDownloads.nowhere)...])
+            bytes.append(contentsOf: text[(positionOffset + RenderedDownloads.nowhere)...])
         }
 
         private static func append(_ number: Int, to bytes: inout [UInt8]) {
@@ -84,17 +84,17 @@ final class RenderedDownloads: Sendable {
     func rendering(of download: Download) -> Rendering {
         let version = download.version
         if let version, let found = rendering(of: version) { return found.at(download.position) }
-        var shown = hidesSecrets ? download.withoutSecrets : download
-        shown.position = nil
+        var visible = hidesSecrets ? download.withoutSecrets : download
+        visible.position = nil
         var writer = JSONWriter()
-        let place = shown.encode(into: &writer, linkPrefix)
+        let positionOffset = visible.encode(into: &writer, linkPrefix)
         let bytes = writer.bytes
         let etag = ContentTag.of(bytes)
         var fields = Fields()
         fields.append(.cacheControl, "no-cache")
         fields.append(.contentType, "application/json")
         fields.append(.etag, etag)
-        let rendering = Rendering(text: bytes, etag: etag, fields: fields, place: place)
+        let rendering = Rendering(text: bytes, etag: etag, fields: fields, positionOffset: positionOffset)
         if let version { cache.keep(rendering, version, cost: bytes.count + Self.overhead) }
         return rendering.at(download.position)
     }

@@ -36,8 +36,8 @@ extension API {
 extension Download {
     /// The validator that a response to `GET /downloads/{id}` would have now.
     func entityTag(_ linkPrefix: PathPrefix) -> EntityTag {
-        var resting = self
-        resting.position = nil
-        return ContentTag.of(resting.encoded(linkPrefix))
+        var version = self
+        version.position = nil
+        return ContentTag.of(version.encoded(linkPrefix))
     }
 }

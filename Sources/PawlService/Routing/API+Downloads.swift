@@ -83,7 +83,7 @@ extension API {
         let asked = try DownloadRequest(try BodyReader.json(of: request))
         let prefix = request.linkPrefix
         return try once(request) { [self] key throws(Problem) in
-            let new = try await resolve(asked)
+            let new = try await resolve(requested)
             return [.success(try await Problem.rethrowing(downloads: await downloads.add(new, key: key)))]
         } response: { outcomes throws(Problem) in
             switch outcomes.first {

@@ -14,14 +14,14 @@ extension API {
     /// For a file in object storage, the response redirects to a URL of the storage that is valid for a minute.
     /// Conditions are evaluated here.
     func file(of id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
-        let isInline = try Self.asksInline(request.head.target)
+        let isInline = try Self.requestsInline(request.head.target)
         let finished = try finishedFile(of: id)
         if let identity = finished.identity, redirect(to: finished, id, identity, isInline: isInline, request, &response) {
             return .ready
         }
-        let most = descriptors.files
-        guard FileHandle.count < most else {
-            throw Problem(.unavailable, "\(most) files are being served already; try again in a moment", retryAfter: 1)
+        let maximum = descriptors.files
+        guard FileHandle.count < maximum else {
+            throw Problem(.unavailable, "\(maximum) files are being served already; try again in a moment", retryAfter: 1)
         }
         if let identity = finished.identity, let file = downloads.openCachedFile(finished.name, in: finished.folder, as: identity)
         {
@@ -91,7 +91,7 @@ extension API {
         Problem(.preconditionFailed, "the file is not the one that If-Match or If-Unmodified-Since names")
     }
 
-    private static func asksInline(_ target: RequestTarget) throws(Problem) -> Bool {
+    private static func requestsInline(_ target: RequestTarget) throws(Problem) -> Bool {
         try QueryReader.read(target) { reader throws(Problem) in
             let isInline = try reader.bool("inline") ?? false
             // Already checked; taken so that it is not refused as unknown.

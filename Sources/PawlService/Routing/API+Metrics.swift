@@ -113,7 +113,7 @@ extension API {
                 "pawl_fleet_leases_lost_total", "How often this replica was taken for dead, and its writes refused.",
                 figures.fenced
             ),
-            ("pawl_fleet_dead_replicas_total", "Replicas that this one has declared dead.", figures.dead),
+            ("pawl_fleet_dead_replicas_total", "Replicas that this one has declared dead.", figures.ended),
             ("pawl_fleet_adoptions_total", "Downloads of dead replicas that were freed for the others.", figures.adopted),
             ("pawl_fleet_uploaded_bytes_total", "Bytes of finished files stored.", figures.uploadedBytes),
         ] {

@@ -161,7 +161,7 @@ final class API: Application {
         metrics.record(pending.endpoint, response.status, nanoseconds: nanoseconds)
         response.permit = pending.caller?.permit
         guard let entry = pending.entry else { return }
-        entry.write(to: log, requestLevel, response.status, took: .nanoseconds(nanoseconds), by: pending.caller)
+        entry.write(to: log, requestLevel, response.status, duration: .nanoseconds(nanoseconds), by: pending.caller)
         // A refused request changes nothing; a failed one may have changed something.
         if let change = pending.change, response.status.isSuccessful || response.status.isServerError {
             entry.write(change, to: log, response, by: pending.caller)
@@ -205,7 +205,7 @@ final class API: Application {
         metrics.record(refusal: refusal.status)
         Problem(refusal).fill(&response)
         if log.writes(requestLevel) {
-            RequestLogEntry(refused: request).write(to: log, requestLevel, refusal.status, took: nil, by: nil)
+            RequestLogEntry(refused: request).write(to: log, requestLevel, refusal.status, duration: nil, by: nil)
         }
         crossOrigin.decorate(&response.fields, forOrigin: crossOrigin.isOpen ? request.head.fields[.origin] : nil)
     }

@@ -11,7 +11,7 @@ struct QueryReader {
     ) throws(Problem) -> Value {
         var reader = try QueryReader(target)
         let value = try body(&reader)
-        try reader.refuseRest()
+        try reader.refuseUnknown()
         return value
     }
 
@@ -97,7 +97,7 @@ struct QueryReader {
     }
 
     /// Refuses parameters that were not taken.
-    private func refuseRest() throws(Problem) {
+    private func refuseUnknown() throws(Problem) {
         guard let unknown = items.first else { return }
         let accepted = known.isEmpty ? "no query parameters are taken here" : "accepted are " + known.joined(separator: ", ")
         throw Problem(.invalidRequest, "unknown query parameter '\(unknown.name)'; \(accepted)")

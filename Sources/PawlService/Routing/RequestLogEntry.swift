@@ -26,7 +26,7 @@ struct RequestLogEntry: Sendable {
     }
 
     /// Writes the line of a request, once the status of the response is known.
-    func write(to log: Log, _ level: LogLevel, _ status: HTTPStatus, took duration: Duration?, by caller: Caller?) {
+    func write(to log: Log, _ level: LogLevel, _ status: HTTPStatus, duration: Duration?, by caller: Caller?) {
         var values = line + [("status", .integer(Int64(status.code)))]
         if let duration { values.append(("duration", .milliseconds(duration))) }
         values += [("requestId", .text(id)), ("address", .text(peer.host))]

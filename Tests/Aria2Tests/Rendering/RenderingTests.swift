@@ -35,7 +35,7 @@ struct PiecesTests {
         #expect(Pieces(of: (1 << 36) - 1).count == 1 << 16)
         #expect(Pieces(of: (1 << 36) - 1).length == 1 << 20)
         let pieces = Pieces(of: .max)
-        #expect(Int64(pieces.count) <= Pieces.most)
+        #expect(Int64(pieces.count) <= Pieces.maximumCount)
         #expect(pieces.bitfield(of: [0..<Int64.max]).allSatisfy { $0 == 0xFF })
         #expect(Pieces(of: -5).count == 0)
     }
