@@ -1,27 +1,27 @@
-# Builds the service with the Swift runtime linked in, and puts it on a small Debian with the C libraries it calls: 24 MB on top of the
-# base, 6 MB of them for fleets alone, which reach PostgreSQL over TLS.
+# Builds the service with the Swift runtime linked in, on a small Debian with its C libraries: 24 MB in addition to the base, 6 MB of them
+# for fleets only, which use PostgreSQL over TLS.
 #
 #   docker build -t pawl .
 #   docker run -p 8080:8080 -e PAWL_TOKEN=… -v pawl-data:/data pawl
 #
-# Deployment/container/build calls a builder so that the image says what it was made from, and bears the time of that.
+# Deployment/container/build calls a builder so that the image names its commit, and has its time.
 #
-# Nothing is fetched but by digest or by date: the two images, as Docker Hub had them on 19 September 2026, and Debian's packages of that
-# day, whose lists are signed.
+# Everything is fetched by digest or by date: the two images as of 19 September 2026 on Docker Hub, and Debian's packages of that day, whose
+# lists are signed.
 
 FROM debian:bookworm-slim@sha256:3783cc01769c7b2b1b83a5c5ad96c815348e28ed7da68e2e3687004faa906251 AS base
 
 FROM swift:6.3-bookworm@sha256:7060a792f4cd9eaa0d00826d941cec00ab8d252d33b8b28bc8e105f51f2dba73 AS build
 
-# Where Debian's archives are as they were at a time, and that time. Another mirror has today's packages only: DEBIAN=http://deb.debian.org
+# A snapshot of Debian's archives, and its time. Another mirror has today's packages only: DEBIAN=http://deb.debian.org
 # with an empty SNAPSHOT.
 ARG DEBIAN=http://snapshot.debian.org/archive
 ARG SNAPSHOT=20260919T060000Z
-# Of which suite the sources are, after a slash: of the newest one that has them. Not every mirror has those of security updates.
+# The suite of the sources, after a slash: the newest one that has them. Not every mirror has those of security updates.
 ARG SOURCES=
 
-# Debian's libcurl brings LDAP, Kerberos, SSH, RTMP and a TLS library of its own: 9 MB, and code that nobody should be able to reach.
-# This is Debian's source with its patches, for HTTP alone, and with the TLS library that the base image has.
+# Debian's libcurl brings LDAP, Kerberos, SSH, RTMP and its own TLS library: 9 MB, and code that should not be reachable. This is
+# Debian's source with its patches, for HTTP only, and with the base image's TLS library.
 RUN for archive in debian/ debian-security/; do \
         case "$archive" in debian/) suites="bookworm bookworm-updates";; *) suites=bookworm-security;; esac; \
         printf 'Types: deb deb-src\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\nCheck-Valid-Until: no\n\n' \
@@ -39,7 +39,7 @@ RUN for archive in debian/ debian-security/; do \
         --disable-rtsp --disable-smb --disable-smtp --disable-telnet --disable-tftp --disable-unix-sockets \
     && make -s -C lib -j "$(nproc)" install
 
-# The service loads libpq once it is told of a database. Debian's brings LDAP and Kerberos: this is its source without them.
+# The service loads libpq if a database is configured. Debian's brings LDAP and Kerberos: this is its source without them.
 RUN mkdir /libpq && cd /libpq && apt-get -o Acquire::Retries=5 source "postgresql-15$SOURCES" && cd postgresql-15-*/ \
     && ./configure --quiet --prefix=/libpq --sysconfdir=/etc/postgresql-common --disable-rpath --with-ssl=openssl \
         --without-gssapi --without-icu --without-ldap --without-readline --without-zlib \
@@ -49,11 +49,11 @@ WORKDIR /source
 COPY Package.swift ./
 COPY Sources Sources
 COPY Tests Tests
-# Packed relocations, which every glibc since 2.36 reads, are a twentieth of the others.
+# Packed relocations, which every glibc since 2.36 reads, have a twentieth of the size.
 RUN swift build -c release --static-swift-stdlib --product pawl -Xswiftc -L/curl/lib \
         -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs
 
-# What goes onto the base image: the files, what scanners read about them, and the licences.
+# The additions to the base image: the files, their records for scanners, and the licences.
 COPY LICENSE Deployment/container/assemble ./
 COPY --from=base /var/lib/dpkg/status /base/status
 ARG CREATED=2026-09-19T06:00:00Z
@@ -61,7 +61,7 @@ RUN ./assemble /out "$CREATED"
 
 FROM base
 COPY --from=build /out /
-# The first command sees that no library is missing.
+# The first command checks that no library is missing.
 RUN pawl --version && install -d -o 10001 -g 10001 -m 0700 /data
 ARG CREATED=2026-09-19T06:00:00Z
 ARG REVISION=unknown

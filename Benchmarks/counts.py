@@ -89,7 +89,7 @@ def report(name, size, profile, count, allowed):
     if allowed is None:
         return [f"{name} is not in the table"]
     found = {"instructions": total / count, "allocations": allocations / count}
-    # A few allocations for the whole run are nobody's.
+    # A few allocations for the whole run belong to no request.
     limits = {"instructions": allowed[0] * TOLERANCE, "allocations": allowed[1] * TOLERANCE + 0.5}
     return [f"{name}: {found[what]:,.1f} {what}, at most {limits[what]:,.1f}" for what in found if found[what] > limits[what]]
 

@@ -260,7 +260,7 @@ def adoption(engines):
     while engines.value(name, f"SELECT count(*) FROM pawl.downloads WHERE owner = {mine} AND synced_segments IS NOT NULL") != str(ADOPTED):
         time.sleep(0.2)
     second = start(1)
-    # Nobody is declared dead by whoever has not itself lived for a lease.
+    # A replica younger than a lease declares no other ended.
     time.sleep(LEASE + 1)
     first.child.send_signal(signal.SIGKILL)
     begun = time.monotonic()

@@ -184,6 +184,6 @@ def memory(executable):
                 most, most_own = max(most, resident), max(most_own, own)
                 time.sleep(0.1)
             took = time.monotonic() - begun
-        print(f"memory: a sparse file of {size >> 30} GiB, with an event stream that nobody reads (wanted: grows by 16 MiB at most)")
+        print(f"memory: a sparse file of {size >> 30} GiB, with an unread event stream (wanted: grows by 16 MiB at most)")
         print(f"  {idle:.1f} MiB resident ({idle_own:.1f} anonymous) after a download of 32 MiB; at most {most:.1f} ({most_own:.1f})"
               f" while the large one came, in {took:.0f} s: {most - idle:+.1f} MiB")
