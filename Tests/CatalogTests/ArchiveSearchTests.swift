@@ -78,7 +78,7 @@ struct ArchiveSearchTests {
     }
 
     @Test("Each page has the requested number of results, ends with the archive's last one, and is not much larger")
-    func everyPageHoldsWhatIsAskedFor() {
+    func pagesHaveTheRequestedResults() {
         for limit in [1, 2, 3, 7, 20, 49, 50, 99, 100, 101, 199, 200] {
             for offset in 0...(10_000 - limit) {
                 let page = ArchivePage(offset: offset, limit: limit)

@@ -135,7 +135,7 @@ struct ArchiveWorkTests {
             (#"{"metadata":{"identifier":"x","mediatype":"collection"},"files":[]}"#, "a collection of other items"),
             (#"{"metadata":{"identifier":"x","mediatype":"audio"},"files":[]}"#, "no parts"),
         ])
-    func whatIsNotThereIsNotFound(body: String, part: String) async throws {
+    func missingItemsAreNotFound(body: String, part: String) async throws {
         let bench = bench(body)
         for _ in 1...2 {
             guard case .notFound(let message) = try await error(bench) else {
@@ -156,7 +156,7 @@ struct ArchiveWorkTests {
             #"{"error":"invalid identifier"}"#, #"{"files":[]}"#, #"{"metadata":{"identifier":"x"}}"#,
             #"{"metadata":{"title":"x"},"files":[]}"#, #"{"metadata":[],"files":[]}"#, "null", "1", "[1]", "<html>",
         ])
-    func whatIsNoDescriptionIsRejected(body: String) async throws {
+    func invalidDescriptionsAreRejected(body: String) async throws {
         #expect(try await error(bench(body))?.kind == "upstreamRejected")
     }
 
@@ -222,7 +222,7 @@ struct ArchiveWorkTests {
     }
 
     @Test("A work without default files is refused with its formats")
-    func whatHasNothingToTakeByDefault() async throws {
+    func workWithoutDefaultFiles() async throws {
         let bench = bench([file("a.zip", "ZIP"), file("a.png", "PNG", source: "derivative")], kind: "audio")
         guard case .notFound(let message) = try await error(bench) else {
             Issue.record("not refused")

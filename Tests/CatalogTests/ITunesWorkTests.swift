@@ -356,7 +356,7 @@ struct ITunesWorkTests {
     }
 
     @Test("Skips tracks of other works, and results that are no tracks")
-    func whatIsOfAnotherWorkIsNoPart() async throws {
+    func resultsOfOtherWorksAreSkipped() async throws {
         let response = try await parts([
             Self.album, Self.song(1, "A", track: 1), #"{"wrapperType":"artist","artistId":5}"#, "{}",
             #"{"kind":"song","trackId":9,"trackName":"Z","collectionId":6,"trackNumber":1}"#,
@@ -374,7 +374,7 @@ struct ITunesWorkTests {
             ("id=itunes:7", [song(7, "A", track: 1)], "no parts"), ("id=itunes:artist:5", [], "no parts"),
             ("id=itunes:5", [podcast], "no parts"), ("id=itunes:episode:5:7", [], "no parts"), ("id=posts:1", [], "no parts"),
         ])
-    func whatHasNoPartsIsNotFound(text: String, results: [String], part: String) async throws {
+    func itemsWithoutPartsAreNotFound(text: String, results: [String], part: String) async throws {
         let query = try partsQuery(text)
         let bench = Bench { _ in Self.answer(results) }
         for _ in 1...2 {
@@ -432,7 +432,7 @@ struct ITunesWorkTests {
             (#"{"wrapperType":"collection","collectionType":"Compilation","collectionId":5}"#, true),
             (#"{"wrapperType":"audiobook","collectionId":5}"#, false), (#"{"wrapperType":"artist","artistId":5}"#, false),
         ])
-    func onlyWhatMayHavePartsHasALink(result: String, hasParts: Bool) async throws {
+    func onlyWorksHaveLinks(result: String, hasParts: Bool) async throws {
         let bench = Bench { _ in Self.answer([result]) }
         #expect(try await bench.catalog.search(try query("term=a")).items.map(\.hasParts) == [hasParts])
     }

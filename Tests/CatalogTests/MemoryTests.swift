@@ -158,7 +158,7 @@ struct MemoryTests {
             ("itunes:1", #"{"resultCount":0,"results":[]}"#), ("itunes:1", Fixture.song(2)),
             ("itunes:collection:1", Fixture.song(1)),
         ])
-    func whatIsNotThereIsNotFound(id: String, body: String) async throws {
+    func missingItemsAreNotFound(id: String, body: String) async throws {
         let bench = Bench { _ in .success(.with(body)) }
         let error = await failure { () async throws(CatalogError) in try await bench.catalog.lookup(id) }
         guard case .notFound(let message) = error else {
@@ -199,7 +199,7 @@ struct MemoryTests {
     }
 
     @Test("A lookup of a recent result sends no request")
-    func aLookupOfWhatWasJustFoundAsksNobody() async throws {
+    func lookupsOfRecentResultsSendNoRequest() async throws {
         let bench = Bench { _ in .success(.with(Fixture.song(42))) }
         _ = try await bench.catalog.search(try query("term=a"))
         #expect(try await bench.catalog.lookup("itunes:42").items.map(\.id) == ["itunes:42"])

@@ -47,7 +47,7 @@ struct PartsTests {
     @Test(
         "Refuses an invalid id without a request",
         arguments: ["a", "archive:", "spotify:1", "itunes:x", "archive:x/" + String(repeating: "a", count: 1015)])
-    func whatIsNoIDIsRefused(id: String) async throws {
+    func invalidIDsAreRefused(id: String) async throws {
         let bench = Bench { _ in Self.outcome }
         let error = await failure { () async throws(CatalogError) in try await bench.catalog.parts(PartsQuery(id: id)) }
         guard case .invalidRequest(let message) = error else {

@@ -41,7 +41,7 @@ struct QueryTests {
             "term=a&country=de", "source=posts&term=a&limit=3&offset=2&session=s&include=raw", "term=%E7%8E%8B",
             "term=a&media=software&attribute=softwareDeveloper", "term=a&limit=007",
         ])
-    func whatIsDocumentedIsAccepted(text: String) throws {
+    func documentedValuesAreAccepted(text: String) throws {
         _ = try query(text)
     }
 
@@ -89,7 +89,7 @@ struct QueryTests {
             ("source=posts&term=a&lang=en_us", ["'lang'", "'posts'"]),
             ("source=posts&term=a&explicit=No", ["'explicit'", "'posts'"]),
         ])
-    func aRefusalNamesParameterValueAndWhatIsAccepted(text: String, parts: [String]) throws {
+    func refusalsNameParameterAndValues(text: String, parts: [String]) throws {
         do {
             _ = try query(text)
             Issue.record("\(text) was accepted")
@@ -100,7 +100,7 @@ struct QueryTests {
     }
 
     @Test("The list of sources has the accepted values")
-    func theSourcesSayWhatTheyAccept() throws {
+    func sourcesListTheirValues() throws {
         var writer = JSONWriter()
         Catalog.encodeSources(into: &writer)
         let sources = try #require(try JSONValue(parsing: writer.bytes)["sources"]?.array)

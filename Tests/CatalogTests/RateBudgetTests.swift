@@ -38,7 +38,7 @@ struct RateBudgetTests {
                 name: "nobody for an hour",
                 arrivals: [(0, 0, nil), (0, 0, nil), (3600, 3600, nil), (3600, 3600, nil), (3600, 3600, nil), (3600, nil, 60)]),
         ])
-    func turnsAreGivenInOrder(table: Case) {
+    func tokensAreGrantedInOrder(table: Case) {
         var budget = budget()
         for (at, turn, retryAfter) in table.arrivals {
             let taken = budget.take(at: Self.start.advanced(by: .milliseconds(Int64((at * 1000).rounded()))))
@@ -83,7 +83,7 @@ struct RateBudgetTests {
     }
 
     @Test("A returned token is used by the next request")
-    func aTurnThatIsGivenBackIsThereForTheNext() {
+    func returnedTokensAreReused() {
         var budget = budget(tokens: 1)
         #expect(budget.take(at: Self.start) == .at(Self.start))
         budget.release(Self.start)
@@ -117,11 +117,11 @@ struct RateBudgetTests {
 
 /// The budget with real requests.
 @Suite(.timeLimit(.minutes(3)))
-struct TurnTests {
+struct WaitTests {
     private static let song = FakeClient.Outcome.success(.with(Fixture.song()))
 
     @Test("Refuses the twenty-first search of a minute")
-    func theTwentyFirstSearchOfAMinuteIsToldToComeBack() async throws {
+    func twentyFirstSearchOfAMinuteIsRefused() async throws {
         let bench = Bench { _ in Self.song }
         for number in 0..<20 { _ = try await bench.catalog.search(try query("term=\(number)")) }
         let search = try query("term=20")
@@ -136,7 +136,7 @@ struct TurnTests {
     }
 
     @Test("Waits for a token that is due soon")
-    func aTurnThatIsNearIsWaitedFor() async throws {
+    func nearTokensAreAwaited() async throws {
         let bench = Bench { _ in
             Self.song
         } configure: {
@@ -154,7 +154,7 @@ struct TurnTests {
     }
 
     @Test("A cancelled waiter uses no token")
-    func whoLeavesBeforeTheirTurnCostsNone() async throws {
+    func cancelledWaitersUseNoToken() async throws {
         let bench = Bench { _ in
             Self.song
         } configure: {
@@ -186,7 +186,7 @@ struct TurnTests {
     }
 
     @Test("Throttling reaches waiting requests")
-    func throttlingReachesThoseWhoWaitForTheirTurn() async throws {
+    func throttlingReachesWaitingRequests() async throws {
         let bench = Bench(configure: { $0.requestsPerMinute = 1 })
         let (a, b) = (try query("term=a"), try query("term=b"))
         let first = Task { await failure { () async throws(CatalogError) in try await bench.catalog.search(a) } }

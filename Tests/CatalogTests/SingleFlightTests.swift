@@ -49,7 +49,7 @@ struct FlightTests {
     }
 
     @Test("A failure reaches all waiters of the request")
-    func aFailureReachesAllWhoShareTheRequest() async throws {
+    func failuresReachAllWaiters() async throws {
         let bench = Bench()
         let first = try await begin("term=a", on: bench, requests: 1)
         let second = try start("term=a", on: bench)
@@ -84,7 +84,7 @@ struct FlightTests {
     }
 
     @Test("Cancels a request without waiters")
-    func theRequestIsCancelledWhenNobodyWaitsForIt() async throws {
+    func requestsWithoutWaitersAreCancelled() async throws {
         let bench = Bench()
         let first = try await begin("term=a", on: bench, requests: 1)
         let second = try start("term=a", on: bench)
@@ -209,7 +209,7 @@ struct FlightTests {
     }
 
     @Test("Every client gets a response as many come and go")
-    func manyWhoComeAndGoAreAllAnswered() async throws {
+    func allClientsGetResponses() async throws {
         let bench = Bench { _ in Self.song }
         let search = try query("term=a")
         await withTaskGroup(of: Void.self) { group in

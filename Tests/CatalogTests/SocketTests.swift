@@ -38,7 +38,7 @@ struct SocketTests {
     }
 
     @Test("Closes the connection without waiters")
-    func theConnectionEndsWhenNobodyWaits() async throws {
+    func connectionsWithoutWaitersClose() async throws {
         let origin = try ScriptedOrigin { _ in [.stall] }
         let (catalog, search) = (try catalog(origin), try query("term=a"))
         let task = Task { await failure { () async throws(CatalogError) in try await catalog.search(search) } }

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test("Every input satisfies its properties", arguments: inputs)
-    func everyInputHoldsWhatMustHold(input: Input) throws {
+    func everyInputSatisfiesItsProperties(input: Input) throws {
         try input.property.check(Array(Data(contentsOf: input.url)))
     }
 

@@ -140,7 +140,7 @@ struct DestinationGuardTests {
             ("::ffff:10.0.0.0/104", "internal", 80, "192.168.1.1", false),
             ("[::ffff:127.0.0.1]:80", "127.1", 80, "127.0.0.1", true),
         ])
-    func rulesAllowWhatTheyName(rule: String, host: String, port: Int, text: String, isAllowed: Bool)
+    func rulesAllowMatchingDestinations(rule: String, host: String, port: Int, text: String, isAllowed: Bool)
         throws
     {
         let destinationGuard = DestinationGuard(allowsPrivate: false, allowed: [try DestinationRule(parsing: rule)])

@@ -33,7 +33,7 @@ struct ErrorMappingTests {
     }
 
     @Test("Distinguishes a libcurl without TLS from a response that is not HTTP")
-    func missingTLSIsToldApart() {
+    func missingTLSIsDistinguished() {
         let missing = ClientError(
             code: CURLE_UNSUPPORTED_PROTOCOL, detail: "Protocol \"https\" not supported or disabled in libcurl")
         #expect(missing.kind == "tls")

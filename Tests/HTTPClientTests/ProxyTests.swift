@@ -51,7 +51,7 @@ struct ProxyTests {
             ("http://ported.example/", false), ("https://example.org/", false), ("http://[fd00::1]/", true),
             ("http://172.16.3.4/", true), ("http://[::ffff:172.16.3.4]/", true), ("http://172.32.3.4/", false),
         ])
-    func rulesNameWhatIsAskedDirectly(text: String, isDirect: Bool) throws {
+    func rulesNameDirectDestinations(text: String, isDirect: Bool) throws {
         var configuration = ClientConfiguration()
         configuration.directDestinations = try [
             "intranet.example", "*.corp.example", "10.0.0.0/8", "ported.example:8080", "fd00::/8", "::ffff:172.16.0.0/108",

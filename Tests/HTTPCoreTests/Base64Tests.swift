@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test("Refuses texts that are not Base64", arguments: ["Zm9v!", "Zg==Zg==", "Zm 9v", "Zm9-", "Zm9_"])
-    func whatIsNotIsNothing(text: String) {
+    func invalidTextIsRefused(text: String) {
         #expect(Base64.decode(text.utf8) == nil)
     }
 }

@@ -21,7 +21,7 @@ import Testing
     ]
 
     @Test("A set contains the bytes of its definition", arguments: sets)
-    func aSetHoldsWhatItsDefinitionSays(name: String, set: ByteSet, ascii: String, hasObsoleteText: Bool) {
+    func aSetContainsItsDefinition(name: String, set: ByteSet, ascii: String, hasObsoleteText: Bool) {
         for byte in UInt8.min...UInt8.max {
             let isMember = byte < 0x80 ? ascii.utf8.contains(byte) : hasObsoleteText
             #expect(set.contains(byte) == isMember, "\(name): \(byte)")

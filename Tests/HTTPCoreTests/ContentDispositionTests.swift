@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test("Refuses values without a meaning", arguments: ["", " ", ";", ";;", "a b", "(a)", "attachment inline", "\u{0}"])
-    func whatSaysNothingIsRefused(text: String) {
+    func meaninglessValuesAreRefused(text: String) {
         #expect(ContentDisposition(parsing: text) == nil)
     }
 

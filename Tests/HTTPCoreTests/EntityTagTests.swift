@@ -22,7 +22,7 @@ import Testing
             "", "xyzzy", "\"", "\"a", "a\"", "w/\"a\"", "W/a", "W/ \"a\"", "W\"a\"", "\"a\"b", "\"a b\"", "\"a\u{0}\"", "*",
             "\"a\", \"b\"", "'a'",
         ])
-    func whatIsNoTagIsRefused(text: String) {
+    func invalidTagsAreRefused(text: String) {
         #expect(EntityTag(parsing: text) == nil)
     }
 

@@ -44,7 +44,7 @@ import Testing
     ]
 
     @Test("Refuses invalid dates", arguments: bad)
-    func whatIsNoDateIsRefused(text: String) {
+    func invalidDatesAreRefused(text: String) {
         #expect(HTTPDate(parsing: text) == nil)
     }
 
@@ -63,7 +63,7 @@ import Testing
     @Test(
         "A two-digit year is at most fifty years ahead",
         arguments: [("94", 1994), ("76", 2076), ("77", 1977), ("26", 2026), ("25", 2025), ("00", 2000)])
-    func twoDigitsOfYearAreAtMostFiftyYearsAhead(digits: String, year: Int) {
+    func twoDigitYearsAreFiftyYearsAheadOrLess(digits: String, year: Int) {
         let now = HTTPDate(parsing: "Sat, 21 Nov 2026 09:16:07 GMT")
         #expect(HTTPDate(parsing: "Sunday, 06-Nov-\(digits) 00:00:00 GMT", now: now)?.description.contains(" \(year) ") == true)
     }

@@ -43,7 +43,7 @@ import Testing
     ]
 
     @Test("Refuses invalid URLs", arguments: refused)
-    func whatIsNoURLIsRefused(text: String) {
+    func invalidURLsAreRefused(text: String) {
         #expect(HTTPURL(text) == nil)
     }
 
@@ -70,7 +70,7 @@ import Testing
     ]
 
     @Test("Requires a valid host", arguments: hosts)
-    func aHostIsOneThatSomebodyCanHave(host: String, isPossible: Bool) {
+    func hostsAreValid(host: String, isPossible: Bool) {
         #expect((HTTPURL("http://\(host)/") != nil) == isPossible)
         #expect((HTTPURL("https://u:p@\(host.uppercased()):8080?q") != nil) == isPossible)
         #expect((HTTPURL("http://x/")?.resolving("//\(host)/y") != nil) == isPossible)

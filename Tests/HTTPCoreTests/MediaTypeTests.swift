@@ -28,7 +28,7 @@ import Testing
     @Test(
         "Refuses invalid types",
         arguments: ["", "a", "/", "a/", "/b", "a b/c", "a/b c", "a/b/c", "a/b, c/d", ";a=b", "a /b", "é/b", "a/\u{0}"])
-    func whatIsNoTypeIsRefused(text: String) {
+    func invalidTypesAreRefused(text: String) {
         #expect(MediaType(parsing: text) == nil)
     }
 

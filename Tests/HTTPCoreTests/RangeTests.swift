@@ -107,7 +107,7 @@ import Testing
             "bytes 0-9223372036854775807/*",
             "0-9/10", "/bytes 0-9",
         ])
-    func whatIsNoContentRangeIsRefused(text: String) {
+    func invalidContentRangesAreRefused(text: String) {
         #expect(ContentRange(parsing: text) == nil)
     }
 

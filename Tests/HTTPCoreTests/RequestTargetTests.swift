@@ -54,7 +54,7 @@ import Testing
         arguments: [
             "", "a", "?", "#", " ", "/ ", "/\u{0}", "/é", "http://", "ftp://a/", "http://u@a/", "**", "mailto:a", ":", "://a",
         ])
-    func whatNoOriginServerIsAskedIsRefused(raw: String) {
+    func foreignTargetsAreRefused(raw: String) {
         #expect(throws: RequestError.self) { try RequestTarget(raw) }
     }
 

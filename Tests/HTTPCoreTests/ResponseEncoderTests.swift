@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test("Decoded chunks equal the encoded ones")
-    func chunksAreDecodedToWhatWasEncoded() throws {
+    func chunksSurviveARoundTrip() throws {
         let parts = ["a", "", "hello world, this is longer", "\r\n"]
         var bytes: [UInt8] = []
         for part in parts { ResponseEncoder.encodeChunk(Array(part.utf8).span, into: &bytes) }

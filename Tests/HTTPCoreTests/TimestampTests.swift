@@ -40,7 +40,7 @@ import Testing
             "2026-11-21T00:00:00+01:60",
             "2026-11-21T00:00:00,5Z", "2026-11-21T00:00:00+",
         ])
-    func whatIsNoTimestampIsRefused(text: String) {
+    func invalidTimestampsAreRefused(text: String) {
         #expect(Timestamp(parsing: text) == nil)
     }
 

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test("Names the fault of a handshake")
-    func whatIsWrongIsTold() throws {
+    func faultsAreNamed() throws {
         #expect(failure(of: try request(Self.right, method: "HEAD")) == .method(.head))
         #expect(failure(of: try request(Self.right, method: "POST")) == .method(.post))
         #expect(failure(of: try request(Self.right, version: "1.0")) == .protocolVersion(.http10))

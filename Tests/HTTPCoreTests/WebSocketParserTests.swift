@@ -255,7 +255,7 @@ import Testing
     }
 
     @Test("Allocates no memory for announced bytes, and none of a message's for control frames")
-    func whatIsAnnouncedTakesNoMemory() throws {
+    func announcedBytesUseNoMemory() throws {
         var parser = WebSocketParser(messageLimit: 1 << 30)
         let frame = ClientFrame(2, [UInt8](repeating: 1, count: 1 << 20)).bytes
         _ = try parser.parse(frame.span.extracting(0..<20))

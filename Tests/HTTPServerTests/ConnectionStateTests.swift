@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test("Drops output after 60 s without progress")
-    func outputThatNobodyTakesFor() {
+    func unreadOutputIsDropped() {
         var state = state(in: .sending)
         func pause(_ now: Double, progressed: Bool) {
             _ = state.paused(
@@ -208,7 +208,7 @@ import Testing
     }
 
     @Test("Counts bytes that leave the kernel, checked a moment after the last write and then every 10 s")
-    func whatTheKernelStillGets() {
+    func bytesThatLeaveTheKernelCount() {
         var state = state(in: .sending)
         _ = state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: start, limits: limits)
         // Each check: its time, and whether the client has received bytes.

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test("If all are active, a new connection gets 503 and a probe its response; an end makes room")
-    func nobodyIsIdle() async throws {
+    func allAreActive() async throws {
         // On one loop, which has registered the active connection before it accepts the next.
         try await withServer(loops: 1, limits: { $0.connections = 3 }, echoOrWait) { port in
             var busy = try (0..<3).map { _ in try busyConnection(port) }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct FileHandleTests {
     @Test("Recently written bytes are in memory, bytes beyond the end nowhere")
-    func whatHasJustBeenWritten() throws {
+    func recentlyWrittenBytes() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/file"
         try Data(repeating: 7, count: 10_000).write(to: URL(filePath: path))

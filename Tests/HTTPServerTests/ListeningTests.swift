@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test("The connection limit can change while the server runs; busy ones stay")
-    func theMostConnectionsCanBe() async throws {
+    func connectionLimitChanges() async throws {
         let server = HTTPServer(
             configuration: {
                 var configuration = ServerConfiguration()

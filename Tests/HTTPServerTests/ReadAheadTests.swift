@@ -18,7 +18,7 @@ import Testing
             // Passed bytes are not requested.
             (100, [50, 60], [60..<80, nil]), (0, [0], [nil]),
         ] as [(Int64, [Int64], [Range<Int64>?])])
-    func whatFollowsIsAskedFor(_ length: Int64, _ offsets: [Int64], _ asked: [Range<Int64>?]) {
+    func nextSliceIsRequested(_ length: Int64, _ offsets: [Int64], _ asked: [Range<Int64>?]) {
         var ahead = ReadAhead()
         #expect(offsets.map { ahead.next(offset: $0, length: length, slice: 10) } == asked)
     }

@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test("Bytes of an unwanted body are no request, and use no memory", arguments: ["/no", "/ignore"])
-    func whatAClientSendsOf(path: String) async throws {
+    func unwantedBodies(path: String) async throws {
         let requests = Box(0)
         let count: @Sendable (borrowing Request, inout Response) -> Handling = { request, response in
             requests.update { $0 += 1 }

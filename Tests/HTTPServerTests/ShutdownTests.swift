@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test("Finishes running responses, with Connection: close")
-    func whatIsBeingAnsweredIs() async throws {
+    func runningResponsesFinish() async throws {
         let isStarted = Box(false)
         let goesOn = Box(false)
         let (server, port) = try server { _, _ in
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test("Notifies streams, which end properly")
-    func streamsAreToldAndEnd() async throws {
+    func streamsAreNotifiedAndEnd() async throws {
         let stream = TestStream([("hello", .wait(until: nil))])
         let (server, port) = try server { _, response in
             response.content = .stream(stream, length: nil)
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test("Cuts off responses that do not end in time")
-    func whatDoesntEndInTime() async throws {
+    func lateResponsesAreCutOff() async throws {
         let events = Box<[String]>([])
         let (server, port) = try server { _, _ in
             .later {

@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test("Reports broken framing, and discards the remaining input for a while")
-    func brokenFramingIsTold() throws {
+    func brokenFramingIsReported() throws {
         let handler = TestWebSocket()
         let pair = try open(handler)
         pair.receive(ClientFrame.text("x").bytes + ClientFrame(3).bytes + ClientFrame(9).bytes)
@@ -240,7 +240,7 @@ import Testing
     }
 
     @Test("Discards unsent messages when a permit is revoked")
-    func whatWaitsIsNotSent() throws {
+    func unsentMessagesAreDiscarded() throws {
         let permit = Permit()
         let handler = TestWebSocket()
         let pair = try open(handler, permit: permit)

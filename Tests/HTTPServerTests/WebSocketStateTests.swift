@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test("A client whose input is not read is not quiet")
-    func whoIsntListenedTo() {
+    func unreadClientsAreNotQuiet() {
         var state = open()
         #expect(state.expired(at(30), isReading: false, limits: limits) == .nothing)
         #expect(state.deadline == at(60))
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test("Reports invalid input once, and does not read the following bytes")
-    func whatCantBeReadIsTold() {
+    func invalidInputIsReported() {
         var state = open()
         #expect(state.fail() == true)
         #expect(state.phase == .ended)

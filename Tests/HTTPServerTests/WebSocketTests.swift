@@ -113,7 +113,7 @@ import Testing
     ]
 
     @Test("Reports broken input with its code, and then ends the connection in order", arguments: broken)
-    func whatIsBrokenIsTold(item: (frames: [ClientFrame], answers: [ServerFrame], code: Int)) async throws {
+    func brokenInputIsReported(item: (frames: [ClientFrame], answers: [ServerFrame], code: Int)) async throws {
         let handler = TestWebSocket()
         try await withSocket(handler, limits: { $0.webSocket.message = 100_000 }) { client in
             try client.send(item.frames.flatMap(\.bytes) + ClientFrame(9).bytes)

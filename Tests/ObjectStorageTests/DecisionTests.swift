@@ -47,7 +47,7 @@ struct DecisionTests {
             (307, "", nil, "otherRegion"), (400, "AuthorizationHeaderMalformed", "eu-west-1", "otherRegion eu-west-1"),
             (400, "AuthorizationHeaderMalformed", nil, "refused"), (400, "XAmzContentSHA256Mismatch", nil, "contentMismatch"),
         ] as [(Int, String, String?, String)])
-    func faultsAreToldApart(status: Int, code: String, region: String?, kind: String) {
+    func faultsAreClassified(status: Int, code: String, region: String?, kind: String) {
         let fault = ServiceFault(status: status, code: code, region: region)
         let told =
             switch fault.error {

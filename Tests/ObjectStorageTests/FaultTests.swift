@@ -51,7 +51,7 @@ struct FaultTests {
     }
 
     @Test("A file that ends too early is an error")
-    func shortFileIsTold() async throws {
+    func shortFileIsReported() async throws {
         let origin = try Self.service { _ in nil }
         let storage = try ObjectStorage(origin, client: client)
         let upload = try Upload([1, 2, 3])
@@ -129,7 +129,8 @@ struct FaultTests {
             (307, "TemporaryRedirect", [("Location", "http://127.0.0.1:1/"), ("x-amz-bucket-region", "r")], .otherRegion("r")),
             (400, "XAmzContentSHA256Mismatch", [], .contentMismatch),
         ] as [(Int, String, [(String, String)], ObjectStorageError)])
-    func lastingFaultIsTold(status: Int, code: String, fields: [(String, String)], expected: ObjectStorageError) async throws {
+    func lastingFaultIsReported(status: Int, code: String, fields: [(String, String)], expected: ObjectStorageError) async throws
+    {
         let origin = try ScriptedOrigin { _ in [Self.fault(status, code, fields)] }
         let storage = try ObjectStorage(origin, client: client)
         let upload = try Upload([1])
@@ -368,7 +369,7 @@ struct FaultTests {
     }
 
     @Test("A cancelled upload is aborted before it returns")
-    func cancelledUploadIsGivenUp() async throws {
+    func cancelledUploadIsAborted() async throws {
         let stalled = Gate()
         let origin = try Self.service { request in
             request.method == "PUT" && request.target.contains("partNumber=2&") ? [.open(stalled), .stall] : nil

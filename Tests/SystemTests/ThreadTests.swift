@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct ThreadTests {
     @Test("Joining a thread makes its writes visible")
-    func joiningSeesWhatThreadDid() throws {
+    func joiningSeesWritesOfTheThread() throws {
         let done = Locked(false)
         let thread = try Thread.startJoinable(name: "test") { done.withLock { $0 = true } }
         thread.join()

@@ -61,13 +61,13 @@ public final class Waiter<Value: Sendable>: Sendable {
             }
             if let value { return continuation.resume(returning: value) }
             let seconds = limit / .seconds(1)
-            DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in self?.giveUp(number) }
+            DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in self?.expire(number) }
         }
         guard let found else { throw WaitTimedOut(limit: limit, value: String(describing: value)) }
         return found
     }
 
-    private func giveUp(_ number: Int) {
+    private func expire(_ number: Int) {
         let wait = state.withLock { $0.waits.removeValue(forKey: number) }
         wait?.continuation.resume(returning: nil)
     }

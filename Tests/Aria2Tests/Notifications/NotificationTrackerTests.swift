@@ -15,14 +15,14 @@ struct NotificationTrackerTests {
     }
 
     /// The notifications for each sequence of states of a new download.
-    private func told(_ states: [DownloadState]) -> String {
+    private func notifications(_ states: [DownloadState]) -> String {
         var tracker = NotificationTracker([], at: Self.beginning)
         return states.flatMap { tracker.update(download($0)) }
             .map { $0.rawValue.replacing("aria2.onDownload", with: "") }.joined(separator: " ")
     }
 
     @Test("Sends one notification for each transition")
-    func turns() {
+    func transitions() {
         let cases: [([DownloadState], String)] = [
             ([.queued, .downloading, .completed], "Start Complete"),
             ([.queued, .downloading, .downloading, .failed], "Start Error"),
@@ -40,7 +40,7 @@ struct NotificationTrackerTests {
             // Intermediate states are missed if they are read late.
             ([.completed], "Start Complete"), ([.failed], "Start Error"), ([.queued, .completed], "Start Complete"),
         ]
-        for (states, expected) in cases { #expect(told(states) == expected, "\(states.map(\.rawValue))") }
+        for (states, expected) in cases { #expect(notifications(states) == expected, "\(states.map(\.rawValue))") }
     }
 
     @Test("Sends no notification for downloads that were active or ended before")

@@ -52,7 +52,7 @@ struct DownloadViewTests {
         return download
     }
 
-    private func told(_ download: Download, _ keys: StatusKeys = .all) -> String {
+    private func rendered(_ download: Download, _ keys: StatusKeys = .all) -> String {
         var writer = JSONWriter()
         view.encode(download, keys, into: &writer)
         return String(decoding: writer.bytes, as: UTF8.self)
@@ -62,7 +62,7 @@ struct DownloadViewTests {
     func waiting() {
         let waiting = download(.queued)
         #expect(
-            told(waiting) == """
+            rendered(waiting) == """
                 {"completedLength":"0","connections":"0","dir":"/data/files","downloadSpeed":"0","files":[{"completedLength":"0",\
                 "index":"1","length":"0","path":"","selected":"true","uris":[{"status":"waiting","uri":"http://h/a?x=1"}]}],\
                 "gid":"\(waiting.gid)","numPieces":"0","pieceLength":"1048576","status":"waiting","totalLength":"0",\
@@ -82,7 +82,7 @@ struct DownloadViewTests {
             $0.folder = "music"
         }
         #expect(
-            told(active) == """
+            rendered(active) == """
                 {"bitfield":"80","completedLength":"1048576","connections":"2","dir":"/data/files/music","downloadSpeed":"5",\
                 "files":[{"completedLength":"1048576","index":"1","length":"2097152","path":"/data/files/music/a \\"b\\".bin",\
                 "selected":"true","uris":[{"status":"used","uri":"http://h/a?x=1"}]}],"gid":"\(active.gid)","numPieces":"2",\
@@ -94,12 +94,13 @@ struct DownloadViewTests {
     func keys() {
         let failed = download(.failed) { $0.error = DownloadFailure(.httpStatus, "gone", httpStatus: 404) }
         #expect(
-            told(failed, [.errorCode, .errorMessage, .status]) == #"{"errorCode":"3","errorMessage":"gone","status":"error"}"#)
-        #expect(told(download(.paused), [.errorCode, .errorMessage, .status, .bitfield]) == #"{"status":"paused"}"#)
-        #expect(told(failed, []) == "{}")
+            rendered(failed, [.errorCode, .errorMessage, .status]) == #"{"errorCode":"3","errorMessage":"gone","status":"error"}"#
+        )
+        #expect(rendered(download(.paused), [.errorCode, .errorMessage, .status, .bitfield]) == #"{"status":"paused"}"#)
+        #expect(rendered(failed, []) == "{}")
         let whole = download(.completed) { $0.bytesReceived = 10 }
         #expect(
-            told(whole, [.bitfield, .errorCode, .errorMessage, .totalLength])
+            rendered(whole, [.bitfield, .errorCode, .errorMessage, .totalLength])
                 == #"{"bitfield":"80","errorCode":"0","errorMessage":"","totalLength":"10"}"#)
     }
 

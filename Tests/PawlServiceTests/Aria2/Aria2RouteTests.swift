@@ -41,9 +41,9 @@ extension RunningService {
     /// Requests the status until it has this value.
     func status(_ status: String, of gid: String, secret: String? = nil) async throws -> JSONValue {
         while true {
-            let told = try await result("aria2.tellStatus", #""\#(gid)""#, secret: secret)
-            if told["status"]?.string == status { return told }
-            try #require(!["error", "removed", "complete"].contains(told["status"]?.string), "\(told)")
+            let statuses = try await result("aria2.tellStatus", #""\#(gid)""#, secret: secret)
+            if statuses["status"]?.string == status { return statuses }
+            try #require(!["error", "removed", "complete"].contains(statuses["status"]?.string), "\(statuses)")
             await Task.yield()
         }
     }
@@ -58,12 +58,12 @@ struct Aria2RouteTests {
     func life() async throws {
         try await RunningService.with { running in
             let gid = try await running.addURI("/entity?size=3000000", #"{"dir":"music/new","out":"a.bin","split":"1"}"#)
-            let told = try await running.status("complete", of: gid)
-            #expect(told["completedLength"]?.string == "3000000")
-            #expect(told["bitfield"]?.string == "e0")
-            #expect(told["errorCode"]?.string == "0")
-            let path = try #require(told["files"]?.array?.first?["path"]?.string)
-            #expect(path == (try #require(told["dir"]?.string)) + "/a.bin")
+            let statuses = try await running.status("complete", of: gid)
+            #expect(statuses["completedLength"]?.string == "3000000")
+            #expect(statuses["bitfield"]?.string == "e0")
+            #expect(statuses["errorCode"]?.string == "0")
+            let path = try #require(statuses["files"]?.array?.first?["path"]?.string)
+            #expect(path == (try #require(statuses["dir"]?.string)) + "/a.bin")
             #expect(path.hasSuffix("/files/music/new/a.bin") && path.hasPrefix("/"))
             #expect(try Data(contentsOf: URL(filePath: path)).count == 3_000_000)
             let listed = try await running.send("GET", "/downloads").json["items"]?.array
@@ -90,12 +90,12 @@ struct Aria2RouteTests {
             let list = "[" + targets.map { "\"\($0)\"" }.joined(separator: ",") + "]"
             let text = try await running.result("aria2.addUri", #"\#(list),{"pause":"true"}"#).string
             let gid = try #require(text)
-            func told(_ method: String, _ keys: String = "") async throws -> [[String?]]? {
+            func statuses(_ method: String, _ keys: String = "") async throws -> [[String?]]? {
                 let answer = try await running.result("aria2.\(method)", #""\#(gid)"\#(keys)"#)
                 let files = method == "getFiles" ? answer : answer["files"]
                 return files?.array?.first?["uris"]?.array?.map { [$0["uri"]?.string, $0["status"]?.string] }
             }
-            #expect(try await told("tellStatus") == targets.map { [$0, "waiting"] })
+            #expect(try await statuses("tellStatus") == targets.map { [$0, "waiting"] })
             _ = try await running.result("aria2.unpause", #""\#(gid)""#)
             // The last attempt has failed.
             while try await running.result("aria2.tellStatus", #""\#(gid)",["status"]"#)["status"]?.string != "error" {
@@ -103,9 +103,9 @@ struct Aria2RouteTests {
             }
             let used = targets.enumerated().map { [$1, $0 == 0 ? "used" : "waiting"] }
             for keys in ["", #",["files"]"#, #",["gid","files","status"]"#] {
-                #expect(try await told("tellStatus", keys) == used)
+                #expect(try await statuses("tellStatus", keys) == used)
             }
-            #expect(try await told("getFiles") == used)
+            #expect(try await statuses("getFiles") == used)
             // After its removal, it was tried anyway.
             let slow = try await running.addURI("/entity?size=1000000&pace=1000")
             while try await running.result("aria2.tellStatus", #""\#(slow)",["completedLength"]"#)["completedLength"]?.string
@@ -199,14 +199,16 @@ struct Aria2RouteTests {
                 #"{"pause":"true","header":["Cookie: s3cret","Authorization: Bearer s3cret","Accept-Language: de"],"#
                     + #""http-user":"u","http-passwd":"s3cret","split":"2","max-connection-per-server":"3","out":"o.bin"}"#)
             let response = try await running.rpc("aria2.getOption", #""\#(gid)""#)
-            let told = try #require(response.json["result"])
-            #expect(told["split"]?.string == "2" && told["out"]?.string == "o.bin" && told["max-download-limit"]?.string == "0")
-            #expect(told["dir"]?.string?.hasSuffix("/files") == true)
+            let statuses = try #require(response.json["result"])
+            #expect(
+                statuses["split"]?.string == "2" && statuses["out"]?.string == "o.bin"
+                    && statuses["max-download-limit"]?.string == "0")
+            #expect(statuses["dir"]?.string?.hasSuffix("/files") == true)
             #expect(!response.text.contains("s3cret"))
             // A client repeats a download with every reported option.
             let again = try await running.rpc(
                 "aria2.addUri",
-                #"["\#(running.upstreamURL)/entity?size=10"],\#(String(decoding: told.serialized(), as: UTF8.self))"#)
+                #"["\#(running.upstreamURL)/entity?size=10"],\#(String(decoding: statuses.serialized(), as: UTF8.self))"#)
             #expect(again.json["result"]?.string?.utf8.count == 16, "\(again.text)")
             #expect(
                 try await running.result("aria2.changeOption", #""\#(gid)",{"max-download-limit":"1K","dir":"sub","nope":"x"}"#)

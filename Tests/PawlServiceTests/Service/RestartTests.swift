@@ -18,7 +18,7 @@ struct RestartTests {
     }
 
     /// The parts of a response that a repetition must equal.
-    private struct Told: Equatable {
+    private struct Repeated: Equatable {
         let status: Int
         let location: String?
         let body: String
@@ -32,10 +32,10 @@ struct RestartTests {
 
     /// Repeats each request after a restart and `change` of the stopped service's records, and compares the responses.
     private func repeated(
-        change: (SQLiteConnection, _ told: [String: Told]) throws -> Void = { _, _ in }
+        change: (SQLiteConnection, _ told: [String: Repeated]) throws -> Void = { _, _ in }
     ) async throws {
         var requests: [(key: String, path: String, body: String)] = []
-        var told: [String: Told] = [:]
+        var told: [String: Repeated] = [:]
         try await RunningService.with(directory: directory) { running in
             let url = running.upstreamURL + "/entity?size=1000"
             let known = try await running.add("/entity?size=1000&seed=1")
@@ -63,8 +63,9 @@ struct RestartTests {
             ]
             for (key, path, body) in requests {
                 let first = try await running.send("POST", path, json: body, fields: [("Idempotency-Key", key)])
-                told[key] = Told(first)
-                #expect(try await Told(running.send("POST", path, json: body, fields: [("Idempotency-Key", key)])) == told[key])
+                told[key] = Repeated(first)
+                #expect(
+                    try await Repeated(running.send("POST", path, json: body, fields: [("Idempotency-Key", key)])) == told[key])
                 let id = first.json["id"]?.string
                 if let id, key != "completed" { _ = try await running.send("POST", "/downloads/\(id)/cancel") }
                 if let id, key == "single" { _ = try await running.send("DELETE", "/downloads/\(id)") }
@@ -75,7 +76,7 @@ struct RestartTests {
         try await RunningService.with(directory: directory) { running in
             for (key, path, body) in requests {
                 let second = try await running.send("POST", path, json: body, fields: [("Idempotency-Key", key)])
-                #expect(Told(second) == told[key])
+                #expect(Repeated(second) == told[key])
             }
         }
     }
