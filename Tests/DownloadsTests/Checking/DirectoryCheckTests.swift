@@ -6,11 +6,11 @@ import Testing
 
 @testable import Downloads
 
-@Suite("A data directory's check", .timeLimit(.minutes(3)))
+@Suite("Checks of data directories", .timeLimit(.minutes(3)))
 struct DirectoryCheckTests {
     private static let content = Array("the bytes of a finished file".utf8)
 
-    /// A directory whose records are written by `write`, and whose files are these.
+    /// A data directory with the records of `write` and these files.
     private func directory(_ records: [DownloadRecord], files: [String: [UInt8]]) async throws -> StoreScene {
         let scene = try StoreScene()
         let store = try scene.open()
@@ -43,7 +43,7 @@ struct DirectoryCheckTests {
         try DirectoryCheck(path: scene.path).run(repairing: repairing)
     }
 
-    @Test("a directory that is as it should be has no faults; files that no record names are the user's own")
+    @Test("A correct directory has no faults; files without a record belong to the user")
     func sound() async throws {
         let scene = try await directory(
             [completed(1, "a"), paused(2, synced: 50), sampleRecord(3)],
@@ -57,7 +57,7 @@ struct DirectoryCheckTests {
         #expect(report.bytes == Int64(Self.content.count))
     }
 
-    @Test("each fault is found, told of its record, and repaired, after which there is none; without repairing nothing changes")
+    @Test("Finds and repairs each fault with its record, after which there is none; without repair nothing changes")
     func faults() async throws {
         var gone = completed(5, "gone")
         gone.download.fileMissing = true
@@ -94,14 +94,14 @@ struct DirectoryCheckTests {
         #expect(after[1].error?.code == .checksumMismatch)
         #expect(after[5].bytesReceived == 20)
         #expect(after[6].bytesReceived == 0)
-        // What was in the way is kept.
+        // The obstacle is kept.
         #expect(try Data(contentsOf: URL(filePath: scene.path + "/damaged/other")) == Data(other))
         #expect(try FileManager.default.contentsOfDirectory(atPath: scene.path + "/files").sorted() == ["gone", "sound"])
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: scene.path + "/incomplete") == ["\(records[5].id).part"])
     }
 
-    @Test("files of folders are checked, those elsewhere too, and a directory without files is no reason to take them for lost")
+    @Test("Checks files in folders and in another directory; a directory without files does not make them missing")
     func foldersElsewhere() async throws {
         var records = [completed(1, "a"), completed(2, "a"), completed(3, "gone")]
         for (index, folder) in ["x/y", "x", "x/y"].enumerated() { records[index].download.folder = folder }
@@ -124,9 +124,9 @@ struct DirectoryCheckTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere + "/files/x").sorted() == ["a", "y"])
     }
 
-    @Test("another file under a finished one's name is left alone, and one that was restored is taken for what it is")
+    @Test("Keeps another file under a finished file's name, and recognises a restored one")
     func otherFiles() async throws {
-        // Records as the service leaves them, with the identities of files that are not these.
+        // Records as the service leaves them, with identities of other files.
         let elsewhere = FileIdentity(device: 1, inode: 2, size: Int64(Self.content.count), modified: 3)
         var records = [completed(1, "a"), completed(2, "a"), completed(3, "foreign"), completed(4, "restored")]
         for index in records.indices { records[index].download.file = elsewhere }
@@ -150,7 +150,7 @@ struct DirectoryCheckTests {
         #expect(!FileManager.default.fileExists(atPath: scene.path + "/damaged"))
     }
 
-    @Test("a part file that is published already is no fault: the next start completes its record")
+    @Test("A published part file is no fault: the next start completes its record")
     func published() async throws {
         let record = paused(1, synced: 100)
         let scene = try await directory([record], files: ["incomplete/\(record.id).part": [1]])
@@ -159,7 +159,7 @@ struct DirectoryCheckTests {
         #expect(try check(scene).faults.isEmpty)
     }
 
-    @Test("nothing is checked, and nothing made, where there is no data directory, or while a service has it")
+    @Test("Checks and creates nothing without a data directory, or while a service uses it")
     func refusals() async throws {
         let scene = try await directory([], files: [:])
         let held = try DataDirectory(path: scene.path)
@@ -171,13 +171,13 @@ struct DirectoryCheckTests {
         #expect(!FileManager.default.fileExists(atPath: nowhere))
     }
 
-    @Test("a damaged record file is told as such, and nothing is changed on its word")
+    @Test("Reports a damaged record file, and changes nothing based on it")
     func damagedRecords() async throws {
         let scene = try await directory((1...400).map { completed($0, "f\($0)") }, files: [:])
         let path = scene.path + "/pawl.sqlite"
         let handle = try #require(FileHandle(forUpdatingAtPath: path))
         let size = try handle.seekToEnd()
-        // Two pages in the middle trade places: each is sound by itself.
+        // Two pages in the middle are exchanged: each is valid by itself.
         let page: UInt64 = 4096
         #expect(size > 12 * page)
         try handle.seek(toOffset: 6 * page)
@@ -193,7 +193,7 @@ struct DirectoryCheckTests {
         do {
             report = try check(scene, repairing: true)
         } catch {
-            // So damaged that it cannot be read on: one line says so.
+            // Too damaged to read further: one line reports it.
             #expect("\(error)".contains("damaged"))
             return
         }

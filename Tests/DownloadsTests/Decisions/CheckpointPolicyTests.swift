@@ -2,10 +2,10 @@ import Testing
 
 @testable import Downloads
 
-@Suite("When a transfer is checkpointed")
+@Suite("Checkpoints of transfers")
 struct CheckpointPolicyTests {
     @Test(
-        "each second; with hundreds of transfers, those that have brought little less often",
+        "Each second; with hundreds of transfers, less often for those with few bytes",
         arguments: [
             (0.9, 1, 1 << 30, false), (1.0, 1, 1, true), (1.0, 100, 1, true), (1.0, 101, 1, false), (2.0, 101, 1, true),
             (1.9, 200, 1, false), (2.0, 200, 1, true), (9.9, 1000, (1 << 20) - 1, false), (10.0, 1000, 1, true),

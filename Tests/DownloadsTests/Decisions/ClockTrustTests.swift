@@ -3,9 +3,9 @@ import Testing
 
 @testable import Downloads
 
-@Suite("The time by which is deleted")
+@Suite("The clock for deletions")
 struct ClockTrustTests {
-    /// Seconds of the uptime, the clock on the wall then, and the time that is believed.
+    /// Seconds of uptime, the clock at that time, and the trusted time.
     struct Step {
         let uptime: Int64
         let wall: Int64
@@ -18,7 +18,7 @@ struct ClockTrustTests {
 
     private static let year: Int64 = 365 * 86_400
 
-    /// What it is, the newest time of earlier runs, and what follows.
+    /// A description, the newest time of earlier runs, and the samples.
     static let cases: [(String, Int64?, [Step])] = [
         ("a clock that runs", 1_000, [Step(0, 1_010, 1_010), Step(10, 1_020, 1_020), Step(86_400, 87_410, 87_410)]),
         ("nothing to compare with", nil, [Step(0, year, year), Step(1, year + 1, year + 1)]),
@@ -56,11 +56,11 @@ struct ClockTrustTests {
             [Step(0, year, 1_000), Step(299, year + 299, 1_299), Step(300, year + 300, year + 300)]
         ),
         ("a start before the newest record", year, [Step(0, 1_000, 1_000), Step(10, 1_010, 1_010)]),
-        // Sleep and a stopped process pass on both clocks.
+        // Both clocks count sleep and stopped processes.
         ("no look for long", 1_000, [Step(0, 1_000, 1_000), Step(year, 1_000 + year, 1_000 + year)]),
     ]
 
-    @Test("a time that lies ahead has to hold first", arguments: cases)
+    @Test("A time ahead of the clock must hold first", arguments: cases)
     func table(name: String, lastKnown: Int64?, steps: [Step]) throws {
         func time(_ seconds: Int64) -> Timestamp { Timestamp(millisecondsSinceEpoch: seconds * 1_000) }
         let first = try #require(steps.first)
@@ -72,7 +72,7 @@ struct ClockTrustTests {
         }
     }
 
-    @Test("what an origin has asked for is the most that is waited, whatever the clock shows")
+    @Test("An origin's Retry-After is the maximum wait, whatever the clock shows")
     func retryHold() {
         func time(_ seconds: Int64) -> Timestamp { Timestamp(millisecondsSinceEpoch: seconds * 1_000) }
         let hold = RetryHold(.seconds(20), from: time(1_000_000))

@@ -8,7 +8,7 @@ import Testing
         let coding: String
         var name = "file.bin"
         var type: String?
-        /// Whether the bytes are not the file's.
+        /// Whether the bytes differ from the file's.
         let isCoded: Bool
         var testDescription: String { "\(coding), \(name), \(type ?? "no type")" }
 
@@ -27,7 +27,7 @@ import Testing
         + [
             Case("identity, none", isCoded: false), Case("aws-chunked,gzip", isCoded: true),
             Case("gzip, identity", "a.tar.gz", isCoded: false), Case("aws-chunked, gzip", "a.tgz", isCoded: false),
-            // One of the two was applied to what is gzip already.
+            // One of the two was applied to a file that is gzip already.
             Case("gzip, gzip", "a.tar.gz", isCoded: true), Case("gzip, br", "a.tar.gz", isCoded: true),
         ]
         + ["a.tar.gz", "a.tgz", "a.GZ", "A.TAR.GZ", "a (2).tar.gz", "a.svgz", "a.cpio.gz", "é.gz"].flatMap {
@@ -42,7 +42,7 @@ import Testing
             Case("zstd", "a.tar.zst", isCoded: false), Case("zstd", type: "application/zstd", isCoded: false),
             Case("br", "a.br", isCoded: false), Case("compress", "a.tar.Z", isCoded: false),
             Case("x-compress", type: "application/x-compress", isCoded: false),
-            // What is not itself coded.
+            // Files without a coding.
             Case("gzip", "gz", isCoded: true), Case("gzip", ".gz", isCoded: false), Case("gzip", "a.gz.txt", isCoded: true),
             Case("gzip", "a.zip", type: "application/zip", isCoded: true),
             Case("gzip", "a.tar", type: "application/x-tar", isCoded: true),
@@ -50,11 +50,11 @@ import Testing
             Case("gzip", "data.json.gz", type: "application/json", isCoded: false),
             Case("gzip", "sitemap.xml.gz", type: "text/xml", isCoded: false),
             Case("gzip", "page.html.gz", type: "text/html", isCoded: false),
-            // An error page where an archive was.
+            // An error page in place of an archive.
             Case("gzip", "a.tar.gz", type: "text/html; charset=utf-8", isCoded: true),
         ]
 
-    @Test("only what was applied to the file makes its bytes others", arguments: cases)
+    @Test("Only an applied coding changes the bytes", arguments: cases)
     func isCoded(_ rule: Case) {
         var response = OriginResponse(status: 200)
         response.contentEncoding = rule.coding
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("any of its names tells what a file is")
+    @Test("Any of its names shows the type of a file")
     func names() {
         var response = OriginResponse(status: 200)
         response.contentEncoding = "gzip"
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(
-        "a part continues bytes of the same coding; without one the length has to tell",
+        "A range continues bytes of the same coding; without one, the length decides",
         arguments: [
             ("gzip", "gzip", 100, true), ("gzip", "x-gzip", 100, true), ("gzip", nil, 100, true), ("gzip", nil, nil, false),
             ("gzip", "br", 100, false), ("gzip", "UTF-8", 100, true), (nil, "gzip", 100, false), (nil, "none", 100, true),

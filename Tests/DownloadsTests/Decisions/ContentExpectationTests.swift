@@ -30,17 +30,17 @@ import Testing
         + films.map { Case("video/mp4", $0, isPage: false) } + films.map { Case("text/html", $0, isPage: false) }
         + [
             Case("video/mp4", nil, isPage: false), Case("video/mp4", "nonsense", isPage: false),
-            // The same family.
+            // The same type or family.
             Case("text/html", "application/xhtml+xml", isPage: false), Case("application/xhtml+xml", "text/html", isPage: false),
             Case("application/json", "application/geo+json", isPage: false),
             Case("text/xml", "application/rss+xml", isPage: false),
             Case("image/svg+xml", "text/xml", isPage: false),
-            // Another one.
+            // Another type.
             Case("application/json", "text/html", isPage: true), Case("application/rss+xml", "text/html", isPage: true),
             Case("text/html", "application/json", isPage: true),
         ]
 
-    @Test("a page is none where the file was something else", arguments: cases)
+    @Test("A page is none if the file had another type", arguments: cases)
     func types(_ rule: Case) {
         let expectation = ContentExpectation(mediaType: rule.known)
         for status in [200, 203, 206] {
@@ -56,7 +56,7 @@ import Testing
         #expect(expectation.failure(for: refusal) == nil)
     }
 
-    @Test("a page is found among several types, and a type in an odd value")
+    @Test("Finds a page among several types, and a type in an unusual value")
     func odd() {
         for values in [
             ["application/octet-stream", "text/html"], ["application/octet-stream, text/html"], ["text/html", "video/mp4"],
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "bytes of a film are not given up for a page, by the film's name",
+        "Keeps the bytes of a film when a page arrives, by the film's name",
         arguments: [("m.mkv", true), ("a.b.MP3", true), ("x.html", false), ("mkv", false)])
     func names(name: String, isPage: Bool) {
         var response = OriginResponse(status: 200)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "a catalogue tells that a file is audio or video",
+        "A catalogue can declare a file as audio or video",
         arguments: [
             (#"{"kind":"song"}"#, true), (#"{"kind":"podcast-episode","name":"One"}"#, true),
             (#"{"kind":"feature-movie"}"#, true),

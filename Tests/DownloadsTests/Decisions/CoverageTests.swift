@@ -5,7 +5,7 @@ import Testing
 
 struct CoverageTests {
     @Test(
-        "ranges are merged where they touch",
+        "Merges adjacent ranges",
         arguments: [
             ([0..<10], [0..<10]),
             ([0..<10, 10..<20], [0..<20]),
@@ -24,7 +24,7 @@ struct CoverageTests {
         #expect(coverage.byteCount == expected.reduce(0) { $0 + Int64($1.count) })
     }
 
-    @Test("gaps are what is missing")
+    @Test("Gaps are the missing ranges")
     func gaps() {
         var coverage = Coverage()
         #expect(coverage.gaps(upTo: 100) == [0..<100])
@@ -43,7 +43,7 @@ struct CoverageTests {
     }
 
     @Test(
-        "an outline has as many ranges as it may, and passes over the smallest gaps",
+        "An outline has a maximum number of ranges, and merges those with the smallest gaps",
         arguments: [
             (9, [0..<10, 12..<20, 30..<40, 45..<50]),
             (4, [0..<10, 12..<20, 30..<40, 45..<50]),
@@ -57,7 +57,7 @@ struct CoverageTests {
         #expect(coverage.outline(atMost: limit) == expected)
     }
 
-    @Test("what is recorded comes back, and what cannot be is not believed")
+    @Test("A record survives a round trip, and an impossible one is not trusted")
     func recorded() {
         var coverage = Coverage(prefix: 10)
         coverage.insert(40..<60)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite("Suspecting downloads of crashes")
+@Suite("Suspects of crashes")
 struct CrashSuspicionTests {
     static let transfers: [(running: Duration, hasBytes: Bool, stage: CrashSuspicion.Stage)] = [
         (.zero, false, .begun), (.milliseconds(999), false, .begun), (.seconds(1), false, .waiting),
@@ -10,7 +10,7 @@ struct CrashSuspicionTests {
         (.zero, true, .begun), (.seconds(9), true, .begun), (.seconds(10), true, .proven),
     ]
 
-    @Test("how far a transfer is", arguments: transfers)
+    @Test("The progress of a transfer", arguments: transfers)
     func stage(running: Duration, hasBytes: Bool, stage: CrashSuspicion.Stage) {
         #expect(CrashSuspicion.stage(running: running, hasBytes: hasBytes) == stage)
     }
@@ -21,18 +21,18 @@ struct CrashSuspicionTests {
         (1, .waiting, true, 2), (2, .proven, true, 3), (2, .proven, false, 0),
     ]
 
-    @Test("how often a download was in transfer at a crash", arguments: counts)
+    @Test("The number of crashes during a download's transfers", arguments: counts)
     func crashes(before: Int, stage: CrashSuspicion.Stage?, isMarked: Bool, after: Int) {
         #expect(CrashSuspicion.crashes(before: before, stage: stage, isMarked: isMarked) == after)
     }
 
-    @Test("of many downloads in transfer, of which one crashes the service each time, that one is paused and no other")
+    @Test("Pauses the one of many downloads that crashes the service, and no other")
     func killer() {
         let ids = (1...8).map { DownloadID(value: UInt128($0)) }
         let killer = ids[4]
         var counts: [DownloadID: Int] = [:]
         for _ in 0..<CrashSuspicion.limit {
-            // Suspects go one after another, each to its end; the others run beside them.
+            // Suspects run one by one to their ends; the others run beside them.
             var line = SuspectQueue()
             var running: [DownloadID] = ids.filter { counts[$0, default: 0] == 0 }
             for id in ids where counts[id, default: 0] > 0 && line.admits(id) { running.append(id) }
@@ -50,7 +50,7 @@ struct CrashSuspicionTests {
         #expect(counts.values.count { $0 == CrashSuspicion.limit } == 1)
     }
 
-    @Test("one suspect at a time")
+    @Test("One suspect at a time")
     func line() {
         let (one, two, three) = (DownloadID(value: 1), DownloadID(value: 2), DownloadID(value: 3))
         var line = SuspectQueue()

@@ -5,7 +5,7 @@ import Testing
 
 struct FileNamingTests {
     @Test(
-        "a name becomes safe",
+        "Makes a name safe",
         arguments: [
             ("a.m4a", "a.m4a"),
             ("/etc/passwd", "passwd"),
@@ -56,18 +56,18 @@ struct FileNamingTests {
             ("-rf", "-rf"),
         ] as [(String, String?)])
     func becomesSafe(_ name: String, _ expected: String?) {
-        // As scalars: Swift's strings are equal when they are canonically equivalent.
+        // Scalars, since canonically equivalent strings are equal in Swift.
         #expect(FileNaming.safe(name).map { Array($0.unicodeScalars) } == expected.map { Array($0.unicodeScalars) })
     }
 
     @Test(
-        "a name of a record is safe if it is that of one visible file",
+        "A name in a record is safe if it names one visible file",
         arguments: [
             ("a.m4a", true), ("name. ", true), ("CON", true), ("e\u{301}", true), ("-rf", true), (" a", true),
             (String(repeating: "a", count: 255), true), (String(repeating: "a", count: 256), false), ("", false), (".", false),
             ("..", false), (".a", false), ("a/b", false), ("/a", false), ("a\\b", false), ("a\0", false), ("a\nb", false),
             ("a\u{202E}b", false),
-            // Names that earlier releases gave.
+            // Names of earlier releases.
             ("con:stream.txt", true), ("a|b<c>d\"e?.txt", true),
         ])
     func recordNameIsOneVisibleFile(_ name: String, _ isSafe: Bool) {
@@ -75,7 +75,7 @@ struct FileNamingTests {
     }
 
     @Test(
-        "a long name is cut between characters and keeps its extension",
+        "Cuts a long name between characters, and keeps its extension",
         arguments: [
             (String(repeating: "a", count: 300) + ".tar.gz", 200, ".tar.gz"),
             (String(repeating: "ä", count: 150) + ".mp3", 200, ".mp3"),
@@ -87,7 +87,7 @@ struct FileNamingTests {
         ])
     func longNameIsCut(_ name: String, _ bytes: Int, _ suffix: String) throws {
         let safe = try #require(FileNaming.safe(name))
-        // Joiners are taken out before anything is counted.
+        // Joiners are removed before anything is counted.
         #expect(safe.utf8.count <= 200)
         #expect(safe.utf8.count >= bytes - 5)
         #expect(safe.hasSuffix(suffix))
@@ -95,14 +95,14 @@ struct FileNamingTests {
         #expect(!safe.unicodeScalars.contains("\u{FFFD}"))
     }
 
-    @Test("a long name that is cut to a device's is made safe again")
+    @Test("Makes a name safe again if cutting made it a device's")
     func cutNameIsNoDevice() {
         #expect(FileNaming.safe("con" + String(repeating: " ", count: 250) + "x.txt") == "_con.txt")
         #expect(FileNaming.safe("NUL" + String(repeating: " ", count: 250) + "x") == "_NUL")
     }
 
     @Test(
-        "a taken name gets a number before its extension",
+        "A used name gets a number before its extension",
         arguments: [
             ("a.m4a", 2, "a (2).m4a"),
             ("a.tar.gz", 2, "a (2).tar.gz"),
@@ -116,7 +116,7 @@ struct FileNamingTests {
         #expect(FileNaming.numbered(name, number) == expected)
     }
 
-    @Test("a number never makes a name too long")
+    @Test("A number never makes a name too long")
     func numberKeepsNameShort() {
         let name = String(repeating: "a", count: 196) + ".mp3"
         #expect(FileNaming.numbered(name, 1_000) == String(repeating: "a", count: 189) + " (1000).mp3")
@@ -125,7 +125,7 @@ struct FileNamingTests {
     }
 
     @Test(
-        "a name comes from the user, else Content-Disposition, else the URL",
+        "The name comes from the user, otherwise Content-Disposition, otherwise the URL",
         arguments: [
             ("mine.txt", "attachment; filename=theirs.txt", "https://h/p/url.txt", "mine.txt"),
             (nil, "attachment; filename=theirs.txt", "https://h/p/url.txt", "theirs.txt"),
@@ -153,7 +153,7 @@ struct FileNamingTests {
     }
 
     @Test(
-        "a link's name without an extension, or with a script's, gives way to that of the redirect's target if it tells more",
+        "A URL's name without an extension, or with a script's, gives way to a more specific one of the redirect's target",
         arguments: [
             ("https://h/film.mkv", "https://cdn/other.mp4", "film.mkv"),
             ("https://h/download", "https://cdn/film.mkv?sig=/x.php", "film.mkv"),
@@ -164,11 +164,11 @@ struct FileNamingTests {
             ("https://h/a.ashx", "https://cdn/b.bin", "b.bin"), ("https://h/a.jsp", "https://cdn/b.bin", "b.bin"),
             ("https://h/a.cgi", "https://cdn/b.bin", "b.bin"), ("https://h/a.do", "https://cdn/b.bin", "b.bin"),
             ("https://h/a.phtml", "https://cdn/b.bin", "b.bin"), ("https://h/a.action", "https://cdn/b.bin", "b.bin"),
-            // What is no script's stays, also where it looks like one in another place.
+            // Extensions other than scripts' stay, even if a part of the name looks like a script's.
             ("https://h/get.php.zip", "https://cdn/b.bin", "get.php.zip"),
             ("https://h/tool.pl", "https://cdn/b.bin", "tool.pl"), ("https://h/notes.doc", "https://cdn/b.bin", "notes.doc"),
             ("https://h/a.tar.gz", "https://cdn/b.bin", "a.tar.gz"),
-            // Neither tells more.
+            // Neither is more specific.
             ("https://h/latest", "https://cdn/get.php", "latest"), ("https://h/latest", "https://cdn/abc123", "latest"),
             ("https://h/get.php", "https://cdn/send.aspx", "get.php"), ("https://h/latest", "https://cdn/", "latest"),
             ("https://h/latest", "https://h/latest", "latest"), ("https://h/get.php", "https://h/get.php?token=1", "get.php"),
@@ -179,10 +179,10 @@ struct FileNamingTests {
             ("https://h/get.jsp;jsessionid=12", "https://cdn/zz.bin", "zz.bin"),
             ("https://h/v1.2.3", "https://cdn/1.2.4", "v1.2.3"),
             ("https://h/Mr.%20Smith", "https://cdn/film.mkv", "film.mkv"),
-            // Nothing of its own.
+            // A target without a useful name.
             ("https://h/", "https://cdn/film.mkv", "film.mkv"), ("https://h/", "https://cdn/README", "README"),
             ("https://h/", "https://h/", "download"), ("https://h/dir/", "https://h/dir/index.php", "index.php"),
-            // The target's is decoded and made safe as any other.
+            // The target's name is decoded and made safe as any other.
             ("https://h/get", "https://cdn/b%20c%2F..%2Fd%3A.txt", "d_.txt"),
             ("https://h/get", "https://cdn/caf%C3%A9.zip", "café.zip"),
             ("https://h/get", "https://cdn/.hidden.zip", "hidden.zip"), ("https://h/get", "https://cdn/%2e%2e", "get"),
@@ -198,7 +198,7 @@ struct FileNamingTests {
     }
 
     @Test(
-        "a name that was chosen without an extension gets the media type's, else that of the origin's name",
+        "A chosen name without an extension gets the media type's, otherwise that of the origin's name",
         arguments: [
             ("audio/mpeg", nil, "https://h/a.m4b", ".mp3"), ("audio/x-m4a", nil, "https://h/a", ".m4a"),
             ("video/mp4", "attachment; filename=a.mov", "https://h/a", ".mp4"),
@@ -211,7 +211,7 @@ struct FileNamingTests {
         #expect(FileNaming.suffix(mediaType: mediaType, contentDisposition: disposition, target: HTTPURL(target)) == expected)
     }
 
-    @Test("an extension is put behind the whole name, once, and stays when the name is cut")
+    @Test("Appends an extension once to the whole name, and keeps it when the name is cut")
     func appendedSuffix() {
         #expect(FileNaming.appending(".mp3", to: "2023-04-21 A.I. is Feat.Now") == "2023-04-21 A.I. is Feat.Now.mp3")
         #expect(FileNaming.appending(".mp3", to: "a.MP3") == "a.MP3")
@@ -220,7 +220,7 @@ struct FileNamingTests {
     }
 
     @Test(
-        "a name that others bear gets the next number, without a look at each of theirs",
+        "Numbers a used name without testing each existing number",
         arguments: [0, 1, 2, 3, 4, 7, 8, 9, 100, 9_999])
     func nextNumberIsFoundQuickly(_ others: Int) {
         let names = (0..<others).map { $0 == 0 ? "a.bin" : FileNaming.numbered("a.bin", $0 + 1) }
@@ -233,14 +233,14 @@ struct FileNamingTests {
         #expect(looks < 32)
     }
 
-    @Test("a name found free between others is free")
+    @Test("A free number between used ones is found")
     func nameFreeBetweenOthers() {
         let taken: Set<String> = ["a", "a (2)", "a (4)", "a (8)"]
         #expect(!taken.contains(FileNaming.free("a", isTaken: taken.contains)))
     }
 
     @Test(
-        "a good name is accepted from a user and taken as it stands",
+        "Accepts a good name from a user unchanged",
         arguments: [
             "a.m4a", "no extension", "日本語.pdf", "e\u{301}", "…", "a..b", "x" + String(repeating: "y", count: 199),
         ])
@@ -250,7 +250,7 @@ struct FileNamingTests {
     }
 
     @Test(
-        "a bad name from a user is refused with its reason",
+        "Refuses a bad name from a user with its reason",
         arguments: [
             ("", "filename must not be empty"),
             (String(repeating: "x", count: 201), "filename must not be longer than 200 bytes"),
@@ -274,7 +274,7 @@ struct FileNamingTests {
         #expect(FileNaming.objection(to: name) == objection)
     }
 
-    @Test("what is refused and what would be changed is the same, for every character at either end")
+    @Test("Refusing and cleaning agree on every character at both ends")
     func refusedIsWhatWouldChange() {
         for value in (0...0x30FF).compactMap(Unicode.Scalar.init) {
             let scalar = String(Character(value))
@@ -286,7 +286,7 @@ struct FileNamingTests {
     }
 
     @Test(
-        "a file is named after its title, behind a number or a date, which stays when the name is cut",
+        "A file has its title's name after a number or a date, which stays when the name is cut",
         arguments: [
             ("01", "Angel of Death", ".m4a", "01 Angel of Death.m4a"), (nil, "Angel of Death", ".m4a", "Angel of Death.m4a"),
             ("2023-05-01", "An: \"episode\"?", ".mp3", "2023-05-01 An_ _episode__.mp3"),
@@ -307,7 +307,7 @@ struct FileNamingTests {
     }
 
     @Test(
-        "a folder is made of any names, and is eight directories deep at most",
+        "Makes a folder of any names, at most eight directories deep",
         arguments: [
             ([], ""), (["Reign In Blood"], "Reign In Blood"), (["gd70", "disc 1", "a"], "gd70/disc 1/a"),
             (["AC/DC", "a:b"], "AC_DC/a_b"), (["..", "a"], "_/a"), (["", "a"], "_/a"), (["CON", " a. "], "_CON/a"),

@@ -5,7 +5,7 @@ import Testing
 @testable import Downloads
 
 /// RFC 9110 §8.8.3.2: validators are compared octet by octet.
-@Suite("Validators that only look alike") struct LookAlikeTests {
+@Suite("Validators that look alike") struct LookAlikeTests {
     struct Pair: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let saved: FieldValue
@@ -28,7 +28,7 @@ import Testing
         return response
     }
 
-    @Test("bytes are not continued under a tag of other bytes", arguments: pairs)
+    @Test("Does not continue bytes under a tag with other bytes", arguments: pairs)
     func resuming(_ pair: Pair) {
         let entity = SavedEntity(etag: pair.saved, total: 100)
         var decision = ResumeDecision()
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("segments under tags of other bytes do not belong together", arguments: pairs)
+    @Test("Segments under tags with other bytes do not belong together", arguments: pairs)
     func segments(_ pair: Pair) {
         let entity = SavedEntity(etag: pair.saved, total: 100)
         for status in [200, 206] {
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("a mirror is held to the tag that it gave first", arguments: pairs)
+    @Test("A mirror must keep its first tag", arguments: pairs)
     func mirrors(_ pair: Pair) {
         var sources = SourceTable(count: 2)
         let first = response(206, etag: pair.saved, range: 40...59)

@@ -8,14 +8,14 @@ struct MirrorTaskTests {
     private static let passing: [FailureCode] = [.connectionFailed, .transferBroken, .timedOut]
     private static let final: [FailureCode] = [.httpStatus, .unsupportedEncoding, .tooManyRedirects, .tlsFailure]
 
-    @Test("before a byte is there, another source is asked for everything", arguments: passing + final + [.entityChanged])
+    @Test("Without any byte, another source is asked for the whole file", arguments: passing + final + [.entityChanged])
     func withoutBytesAnotherSourceIsAsked(_ code: FailureCode) {
         let failure = DownloadFailure(code, "")
         #expect(MirrorTask(after: failure, Progress()) == .everything)
         #expect(MirrorTask(after: failure, Progress(total: 100, isProven: true, usesOneStream: true)) == .everything)
     }
 
-    @Test("under a proof others bring the rest, once", arguments: passing + final)
+    @Test("With a proof, other sources send the missing bytes, once", arguments: passing + final)
     func underProofOthersBringRest(_ code: FailureCode) {
         let failure = DownloadFailure(code, "")
         let progress = Progress(hasBytes: true, total: 100, isProven: true)
@@ -29,7 +29,7 @@ struct MirrorTaskTests {
     }
 
     @Test(
-        "without a proof bytes are given up only where the download would fail otherwise",
+        "Without a proof, bytes are discarded only if the download would fail otherwise",
         arguments: passing + final + [.entityChanged])
     func withoutProofBytesAreGivenUpLast(_ code: FailureCode) {
         let failure = DownloadFailure(code, "")
@@ -40,7 +40,7 @@ struct MirrorTaskTests {
         #expect(MirrorTask(after: failure, last) == .everything)
     }
 
-    @Test("bytes that cannot be continued by others in ranges are not combined, whatever the proof")
+    @Test("Bytes of sources without ranges are not combined, whatever the proof")
     func bytesWithoutRangesAreNotCombined() {
         let progress = Progress(hasBytes: true, total: 100, isProven: true)
         let hindrances: [(inout Progress) -> Void] = [{ $0.total = nil }, { $0.usesOneStream = true }]
@@ -50,12 +50,12 @@ struct MirrorTaskTests {
             #expect(MirrorTask(after: DownloadFailure(.timedOut, ""), hindered) == .nothing)
             #expect(MirrorTask(after: DownloadFailure(.tlsFailure, ""), hindered) == .everything)
         }
-        // Which of the bytes belong together is not known.
+        // The matching bytes are unknown.
         #expect(MirrorTask(after: DownloadFailure(.entityChanged, ""), progress) == .everything)
     }
 
     @Test(
-        "a failure of this machine is nobody else's to repair", arguments: [FailureCode.ioError, .insufficientStorage],
+        "Another source cannot repair a failure of this machine", arguments: [FailureCode.ioError, .insufficientStorage],
         [true, false])
     func failureOfThisMachineStays(_ code: FailureCode, _ hasBytes: Bool) {
         let progress = Progress(hasBytes: hasBytes, total: 100, isProven: true, isLastAttempt: true)

@@ -10,7 +10,7 @@ struct OriginDigestsTests {
         "z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg=="
 
     @Test(
-        "the strongest digest is taken, and what is not one is left alone",
+        "Chooses the strongest digest, and ignores invalid ones",
         arguments: [
             ("Repr-Digest", "sha-256=:\(sha256):", .sha256),
             ("Repr-Digest", "sha-512=:\(sha512):, sha-256=:\(sha256):", .sha256),

@@ -11,7 +11,7 @@ struct ProgressMeterTests {
         return meter
     }
 
-    @Test("a steady transfer shows its speed from the second sample on")
+    @Test("A steady transfer has a speed from the second sample on")
     func steadyTransferShowsSpeed() {
         #expect(meter([]).bytesPerSecond(at: start) == 0)
         #expect(meter([(0, 0)]).bytesPerSecond(at: start) == 0)
@@ -20,12 +20,12 @@ struct ProgressMeterTests {
         #expect(long.bytesPerSecond(at: start + .seconds(10)) == 1_000)
     }
 
-    @Test("a resumed transfer does not count the bytes it began with")
+    @Test("A resumed transfer does not count its first bytes")
     func resumedTransferCountsNewBytesOnly() {
         #expect(meter([(0, 1_000_000), (1, 1_000_500)]).bytesPerSecond(at: start + .seconds(1)) == 500)
     }
 
-    @Test("a change of speed is followed within the window")
+    @Test("Follows a change of speed within the window")
     func changeOfSpeedIsFollowed() {
         var samples: [(Double, Int64)] = []
         for step in 0...40 { samples.append((Double(step) / 4, Int64(step) * 250)) }
@@ -33,7 +33,7 @@ struct ProgressMeterTests {
         #expect(meter(samples).bytesPerSecond(at: start + .seconds(15)) == 10_000)
     }
 
-    @Test("silence lets the speed sink, and stalls")
+    @Test("Silence lowers the speed, and stalls")
     func silenceStalls() {
         let silent = meter([(0, 0), (1, 1_000)])
         #expect(silent.bytesPerSecond(at: start + .seconds(4)) == 250)
@@ -46,13 +46,13 @@ struct ProgressMeterTests {
         #expect(meter([(0, 0)]).isStalled(at: start + .seconds(5)))
     }
 
-    @Test("a counter that falls starts the meter anew")
+    @Test("A falling counter restarts the meter")
     func fallingCounterStartsAnew() {
         let restarted = meter([(0, 0), (1, 10_000), (2, 0), (3, 700)])
         #expect(restarted.bytesPerSecond(at: start + .seconds(3)) == 700)
     }
 
-    @Test("frequent samples, late ones and absurd counters do no harm")
+    @Test("Accepts frequent samples, late ones and absurd counters")
     func absurdSamplesDoNoHarm() {
         let frequent = meter((0...10_000).map { (Double($0) / 1_000, Int64($0)) })
         #expect((990...1_010).contains(frequent.bytesPerSecond(at: start + .seconds(10))))

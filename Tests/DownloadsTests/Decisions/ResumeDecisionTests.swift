@@ -45,10 +45,10 @@ struct ResumeDecisionTests {
         return decision
     }
 
-    // MARK: - Asking (rules 1, 2 and 8)
+    // MARK: - Requests (rules 1, 2 and 8)
 
     @Test(
-        "an attempt asks for the rest only with a validator",
+        "An attempt requests the missing bytes only with a validator",
         arguments: [
             (nil, 0, .ask(Ask())),
             (nil, 40, .ask(Ask())),
@@ -59,7 +59,7 @@ struct ResumeDecisionTests {
             (SavedEntity(etag: tag), 40, .ask(Ask(offset: 40, ifRange: tag))),
             (SavedEntity(total: 100), 40, .ask(Ask(discardsBytes: true))),
             (SavedEntity(etag: #"W/"v1""#, total: 100), 40, .ask(Ask(discardsBytes: true))),
-            // What is saved of a coding is what the file itself is in.
+            // A saved coding is that of the file itself.
             (SavedEntity(etag: tag, total: 100, coding: "gzip"), 40, .ask(Ask(offset: 40, ifRange: tag))),
             (tagged, 100, .complete),
             (SavedEntity(total: 100), 100, .complete),
@@ -72,7 +72,7 @@ struct ResumeDecisionTests {
         #expect(decision.begin(entity: entity, offset: offset) == expected)
     }
 
-    @Test("a question is written as its fields")
+    @Test("A request is written as its fields")
     func questionBecomesFields() {
         #expect(Ask(offset: 40, ifRange: Self.tag).range == "bytes=40-")
         #expect(Ask().range == nil)
@@ -81,12 +81,12 @@ struct ResumeDecisionTests {
     // MARK: - 206 (rule 3)
 
     @Test(
-        "a part that agrees in everything is appended",
+        "Appends a range that agrees in everything",
         arguments: [
             part(),
             part { $0.contentLength = nil },
             part { $0.contentEncoding = "identity" },
-            // Nothing saved that it could differ from.
+            // There is no saved value to differ from.
             part { $0.lastModified = "whatever" },
         ])
     func agreeingPartIsAppended(_ head: OriginResponse) {
@@ -97,7 +97,7 @@ struct ResumeDecisionTests {
     }
 
     @Test(
-        "a part with a contradiction starts the download over, once",
+        "A contradictory range starts the download over, once",
         arguments: [
             ("a start before", part { $0.contentRange = "bytes 39-99/100" }),
             ("a start behind", part { $0.contentRange = "bytes 41-99/100" }),
@@ -123,7 +123,7 @@ struct ResumeDecisionTests {
             decision.evaluate(Self.whole())
                 == .restart(ResumeDecision.Body(offset: 0, end: 100, entity: Self.tagged, isResumable: true)))
 
-        // Bytes came, the transfer broke, and the origin contradicts itself again.
+        // Bytes arrived, the transfer broke, and the origin contradicts itself again.
         #expect(decision.begin(entity: Self.tagged, offset: 40) == .ask(Ask(offset: 40, ifRange: Self.tag)))
         guard case .fail(let failure) = decision.evaluate(head) else {
             Issue.record("the second restart was granted")
@@ -134,7 +134,7 @@ struct ResumeDecisionTests {
     }
 
     @Test(
-        "with a tag as validator, a Last-Modified that differs from the saved one is a change",
+        "With a tag as validator, a different Last-Modified is a change",
         arguments: [(nil, true), (modified, true), ("Sat, 21 Nov 2026 09:00:01 GMT", false)] as [(FieldValue?, Bool)])
     func changedDateBesideTagIsChange(
         _ lastModified: FieldValue?, _ isTaken: Bool
@@ -149,7 +149,7 @@ struct ResumeDecisionTests {
     }
 
     @Test(
-        "with a date as validator, the date must stay and no tag may appear",
+        "With a date as validator, the date must stay and no tag may appear",
         arguments: [
             (part { $0.etag = nil }, true),
             (
@@ -175,7 +175,7 @@ struct ResumeDecisionTests {
         }
     }
 
-    @Test("a length that was unknown is learnt from the part")
+    @Test("Learns an unknown length from the range")
     func lengthIsLearntFromPart() {
         var decision = resuming(SavedEntity(etag: Self.tag))
         #expect(
@@ -185,7 +185,7 @@ struct ResumeDecisionTests {
         #expect(unknown.evaluate(Self.part { $0.contentRange = "bytes 40-99/*" }) == .askAgain(Ask(discardsBytes: true)))
     }
 
-    @Test("a part that ends early is continued in the same attempt")
+    @Test("A range that ends early is continued in the same attempt")
     func shortPartIsContinued() {
         var decision = resuming()
         let head = Self.part {
@@ -208,7 +208,7 @@ struct ResumeDecisionTests {
 
     // MARK: - 200 (rule 4)
 
-    @Test("a first response is taken with its validators")
+    @Test("Accepts a first response with its validators")
     func firstResponseBringsValidators() {
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
@@ -224,7 +224,7 @@ struct ResumeDecisionTests {
     }
 
     @Test(
-        "a response tells whether the download can be resumed",
+        "A response shows whether the download can be resumed",
         arguments: [
             (whole(), true),
             (whole { $0.acceptRanges = "bytes" }, true),
@@ -243,7 +243,7 @@ struct ResumeDecisionTests {
     }
 
     @Test(
-        "a whole file in place of a part is taken from its start, with its validators",
+        "A whole file in place of a range is read from its start, with its validators",
         arguments: [
             ("a new tag", tagged, whole { $0.etag = #""v2""# }),
             ("the tag turned weak", tagged, whole { $0.etag = #"W/"v1""# }),
@@ -276,7 +276,7 @@ struct ResumeDecisionTests {
         #expect(body.end == head.contentLength)
     }
 
-    @Test("an origin that does not know If-Range is asked once more with a plain range")
+    @Test("Asks an origin without If-Range once more with a plain range")
     func originWithoutIfRange() {
         var decision = resuming()
         #expect(decision.evaluate(Self.whole()) == .askAgain(Ask(offset: 40)))
@@ -286,10 +286,10 @@ struct ResumeDecisionTests {
     }
 
     @Test(
-        "the response to a plain range is verified",
+        "Verifies the response to a plain range",
         arguments: [
             part { $0.etag = #""v2""# }, part { $0.contentRange = "bytes 40-119/120" },
-            // Nothing would tell that this part is of the same file.
+            // Without proof that this range is of the same file.
             part { $0.etag = nil },
         ])
     func plainRangeIsVerified(_ head: OriginResponse) {
@@ -298,13 +298,13 @@ struct ResumeDecisionTests {
         #expect(decision.evaluate(head) == .askAgain(Ask(discardsBytes: true)))
     }
 
-    @Test("an origin that honours no ranges brings the same file from its start, and what is there stays")
+    @Test("An origin without ranges sends the same file from its start, and present bytes stay")
     func originWithoutRanges() {
         var decision = resuming()
         _ = decision.evaluate(Self.whole())
         let body = ResumeDecision.Body(offset: 0, end: 100, entity: Self.tagged, isResumable: false)
         #expect(decision.evaluate(Self.whole()) == .append(body))
-        // It may do ranges the next time. Where it does not, one request is enough to know.
+        // The origin may support ranges next time. Otherwise, one request shows that it does not.
         #expect(decision.begin(entity: Self.tagged, offset: 70) == .ask(Ask(offset: 70, ifRange: Self.tag)))
         #expect(decision.evaluate(Self.whole()) == .append(body))
         #expect(decision.begin(entity: Self.tagged, offset: 70) == .ask(Ask(offset: 70, ifRange: Self.tag)))
@@ -317,7 +317,7 @@ struct ResumeDecisionTests {
     // MARK: - Other sources (rule 10)
 
     @Test(
-        "bytes that no present source vouches for have to prove themselves, even if none is missing",
+        "Bytes without a validating source must be proved, even if none is missing",
         arguments: [
             (tagged, 100, .ask(Ask(offset: 99, ifRange: tag))), (dated, 100, .ask(Ask(offset: 99, ifRange: modified))),
             (tagged, 40, .ask(Ask(offset: 40, ifRange: tag))), (SavedEntity(total: 100), 100, .ask(Ask(discardsBytes: true))),
@@ -331,7 +331,7 @@ struct ResumeDecisionTests {
         #expect(decision.begin(entity: entity, offset: offset, isVouchedFor: false) == expected)
     }
 
-    @Test("the last byte that comes again proves the file, and anything else starts over")
+    @Test("The repeated last byte proves the file; any other response starts over")
     func lastByteProvesFile() {
         let last = Self.part {
             $0.contentRange = "bytes 99-99/100"
@@ -355,7 +355,7 @@ struct ResumeDecisionTests {
         }
     }
 
-    @Test("what was seen of a source holds for no other one")
+    @Test("Observations of a source apply to no other source")
     func sourcesAreSeenApart() {
         var decision = resuming()
         _ = decision.restartAsOneStream(because: "of a test", httpStatus: 206)
@@ -369,7 +369,7 @@ struct ResumeDecisionTests {
         #expect(!decision.usesOneStream && !decision.hasRestarted)
     }
 
-    @Test("a source that is given up costs no bytes")
+    @Test("Leaving a source costs no bytes")
     func givenUpSourceCostsNoBytes() {
         var decision = resuming()
         var written = Coverage(prefix: 40)
@@ -382,18 +382,18 @@ struct ResumeDecisionTests {
 
     // MARK: - 416 (rule 5)
 
-    @Test("416 means complete only where all three lengths agree")
+    @Test("416 means complete only if all three lengths agree")
     func status416MeansCompleteIfLengthsAgree() {
-        // Known to be complete, it is not even asked.
+        // A complete file needs no request.
         var decision = ResumeDecision()
         #expect(decision.begin(entity: Self.tagged, offset: 100) == .complete)
     }
 
     @Test(
-        "any other 416 starts over, once",
+        "Any other 416 starts over, once",
         arguments: [
             (tagged, "bytes */100"), (tagged, "bytes */40"), (tagged, "bytes */39"), (tagged, nil), (tagged, "bytes 0-1/40"),
-            // Nothing saved says that 40 bytes are all of this file.
+            // No saved value shows that 40 bytes are the whole file.
             (SavedEntity(etag: tag), "bytes */40"),
         ] as [(SavedEntity, String?)])
     func otherStatus416StartsOverOnce(_ saved: SavedEntity, _ range: String?) {
@@ -408,7 +408,7 @@ struct ResumeDecisionTests {
         #expect(failure.code == .entityChanged)
     }
 
-    @Test("416 to a question without a range is an error")
+    @Test("416 to a request without a range is an error")
     func status416WithoutRangeIsError() {
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
@@ -421,7 +421,7 @@ struct ResumeDecisionTests {
 
     // MARK: - Errors (rules 1 and 6)
 
-    @Test("responses without the file are errors, and those that may pass are retryable", arguments: [0, 40])
+    @Test("Responses without the file are errors, retryable if they may pass", arguments: [0, 40])
     func responsesWithoutFileAreErrors(_ offset: Int64) {
         for status in [100, 201, 202, 204, 205, 226, 300, 304, 400, 401, 403, 404, 408, 412, 429, 500, 501, 503, 599] {
             var decision = resuming(at: offset)
@@ -435,7 +435,7 @@ struct ResumeDecisionTests {
         }
     }
 
-    @Test("a part that nobody asked for is an error")
+    @Test("An unrequested range is an error")
     func unaskedPartIsError() {
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
@@ -448,7 +448,7 @@ struct ResumeDecisionTests {
     }
 
     @Test(
-        "a content coding despite identity is an error",
+        "A content coding despite identity is an error",
         arguments: [("gzip", true), ("identity, br", true), ("identity", false), ("", false), ("Identity", false)])
     func contentCodingIsError(_ coding: String, _ isError: Bool) {
         var decision = ResumeDecision()
@@ -465,7 +465,7 @@ struct ResumeDecisionTests {
     // MARK: - The end of a body (rule 6)
 
     @Test(
-        "a whole body ends where its length says",
+        "A whole body ends at its length",
         arguments: [
             (100, 100, .complete(total: 100)),
             (100, 99, .fail(DownloadFailure(.transferBroken, "the transfer ended at byte 99 of 100"))),
@@ -480,7 +480,7 @@ struct ResumeDecisionTests {
         #expect(decision.ended(at: position) == expected)
     }
 
-    @Test("the end of a body that was never taken is an error")
+    @Test("The end of a body that was never read is an error")
     func endOfUntakenBodyIsError() {
         var decision = resuming()
         guard case .fail = decision.ended(at: 40) else {
@@ -489,8 +489,8 @@ struct ResumeDecisionTests {
         }
     }
 
-    /// What the whole file hashes to: what the first response says, or a later one where it said nothing.
-    @Test("a part keeps the digest that the file has, and may bring it", arguments: [nil, 1], [nil, 1, 2] as [UInt8?])
+    /// The digest of the whole file: from the first response, or from a later one if the first had none.
+    @Test("A range keeps the file's digest, and may provide it", arguments: [nil, 1], [nil, 1, 2] as [UInt8?])
     func partKeepsDigestOfFile(_ first: UInt8?, _ later: UInt8?) {
         let digest = { (byte: UInt8) in Checksum(.sha256, bytes: [UInt8](repeating: byte, count: 32)) }
         var entity = Self.tagged
@@ -517,7 +517,7 @@ struct ResumeDecisionTests {
 
     // MARK: - Reading the head
 
-    @Test("a response's fields are read as they were sent")
+    @Test("Reads a response's fields as they were sent")
     func responseFieldsAreReadAsSent() {
         var fields = Fields()
         fields.append(.etag, Self.tag.latin1)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Downloads
 
-/// Gives the same number for ever: all ones makes the most of a jitter, zero the least.
+/// Returns the same number forever: all ones for the maximum jitter, zero for the minimum.
 struct ConstantGenerator: RandomNumberGenerator {
     var value: UInt64
     mutating func next() -> UInt64 { value }
@@ -14,7 +14,7 @@ struct ConstantGenerator: RandomNumberGenerator {
 
 struct RetryPolicyTests {
     @Test(
-        "the longest delay doubles up to a minute and the shortest is none",
+        "The maximum delay doubles up to a minute, and the minimum is zero",
         arguments: [
             (1, 1), (2, 2), (3, 4), (4, 8), (5, 16), (6, 32), (7, 60), (8, 60), (100, 60), (.max, 60), (0, 1), (-1, 1),
         ])
@@ -29,7 +29,7 @@ struct RetryPolicyTests {
     }
 
     @Test(
-        "a delay is never less than what the origin asks, up to a day",
+        "A delay is never less than the origin's Retry-After, up to a day",
         arguments: [
             (Duration.seconds(5), Duration.seconds(5)), (.zero, .zero), (.seconds(3_600), .seconds(3_600)),
             (.seconds(7_200), .seconds(7_200)), (.seconds(864_000), .seconds(86_400)),
@@ -42,7 +42,7 @@ struct RetryPolicyTests {
     }
 
     @Test(
-        "Retry-After is seconds or a date by the origin's clock",
+        "Retry-After is seconds, or a date by the origin's clock",
         arguments: [
             ("120", nil, 120), ("0", nil, 0), ("99999999999999999999", nil, 1 << 32),
             ("Sat, 21 Nov 2026 10:00:30 GMT", nil, 30),
@@ -57,7 +57,7 @@ struct RetryPolicyTests {
         #expect(RetryPolicy.delay(fromRetryAfter: value, date: date, now: now) == seconds.map { .seconds($0) })
     }
 
-    @Test("only failures that may pass are retried")
+    @Test("Retries transient failures only")
     func onlyPassingFailuresAreRetried() {
         let retried = FailureCode.allCases.filter { RetryPolicy.retries($0) }
         #expect(Set(retried) == [.connectionFailed, .timedOut, .transferBroken])
@@ -65,7 +65,7 @@ struct RetryPolicyTests {
         #expect(statuses == [408, 425, 429, 500, 502, 503, 504, 522, 524])
     }
 
-    @Test("after eight fruitless attempts in a row a download fails")
+    @Test("A download fails after eight fruitless attempts in a row")
     func eightFruitlessAttemptsFail() {
         var budget = RetryBudget()
         var random = ConstantGenerator.least
@@ -77,7 +77,7 @@ struct RetryPolicyTests {
         #expect(budget.verdict(on: broken, bytesReceived: 0, policy: RetryPolicy(), using: &random) == .fail)
     }
 
-    @Test("new bytes make the count begin again, and repeated ones do not")
+    @Test("New bytes restart the count, repeated ones do not")
     func newBytesResetCount() {
         var budget = RetryBudget(furthest: 100)
         var random = ConstantGenerator.least
@@ -88,7 +88,7 @@ struct RetryPolicyTests {
         }
     }
 
-    @Test("a failure that will not pass is final at once")
+    @Test("A permanent failure is final at once")
     func permanentFailureIsFinal() {
         var budget = RetryBudget()
         var random = ConstantGenerator.least

@@ -6,14 +6,14 @@ import Testing
 struct SegmentPlanTests {
     static let mib: Int64 = 1 << 20
 
-    /// A plan whose first answer is the whole file.
+    /// A plan whose first response is the whole file.
     static func plan(_ total: Int64, connections: Int, dividing: Bool = true) -> (SegmentPlan, [SegmentPlan.Opening]) {
         var plan = SegmentPlan(limits: SegmentPlan.Limits(connections: connections))
         let openings = plan.begin(at: 0, end: total, total: total, dividing: dividing)
         return (plan, openings)
     }
 
-    @Test("a large file is divided evenly")
+    @Test("Divides a large file evenly")
     func evenly() {
         let (plan, openings) = Self.plan(64 * Self.mib, connections: 4)
         #expect(plan.segments[0]?.end == 16 * Self.mib)
@@ -24,7 +24,7 @@ struct SegmentPlanTests {
     }
 
     @Test(
-        "one connection brings what cannot be divided",
+        "One connection fetches an indivisible file",
         arguments: [
             (8 << 20 - 1, 4, true), (64 << 20, 1, true), (64 << 20, 4, false),
         ] as [(Int64, Int, Bool)])
@@ -34,7 +34,7 @@ struct SegmentPlanTests {
         #expect(plan.segments[0]?.end == total)
     }
 
-    @Test("a file of unknown length ends where its body does")
+    @Test("A file of unknown length ends with its body")
     func unknownLength() {
         var plan = SegmentPlan(limits: SegmentPlan.Limits(connections: 4))
         #expect(plan.begin(at: 0, end: nil, total: nil, dividing: true) == [])
@@ -46,9 +46,9 @@ struct SegmentPlanTests {
         #expect(plan.written.prefix == 1000)
     }
 
-    /// What there is, in MiB, of a file of 64 MiB; and what is asked for then.
+    /// Present ranges in MiB of a file of 64 MiB, and the resulting requests.
     @Test(
-        "where who brought the first bytes has failed, the gaps are asked of others",
+        "After a failure of the first source, the gaps are requested from others",
         arguments: [
             ([], 1, [0..<64]), ([], 2, [0..<32, 32..<64]), ([0..<4], 1, [4..<64]), ([0..<4], 2, [4..<34, 34..<64]),
             ([0..<4, 16..<32], 4, [4..<16, 32..<40, 40..<48, 48..<64]), ([0..<60, 61..<64], 4, [60..<61]), ([0..<64], 4, []),
@@ -65,7 +65,7 @@ struct SegmentPlanTests {
         #expect(plan.isWhole == asked.isEmpty)
     }
 
-    @Test("the only connection that ends with nothing leaves its segment to another one")
+    @Test("The only connection that ends without bytes leaves its segment to another")
     func onlyOne() {
         var plan = SegmentPlan(limits: SegmentPlan.Limits(connections: 1))
         let first = plan.goOnInRanges(total: 1_000)
@@ -74,7 +74,7 @@ struct SegmentPlanTests {
         #expect(plan.ended(2, .broken) == .stuck)
     }
 
-    @Test("what is there already is not fetched again")
+    @Test("Does not fetch present bytes again")
     func resumed() {
         var written = Coverage(prefix: 4 * Self.mib)
         written.insert(16 * Self.mib..<20 * Self.mib)
@@ -86,7 +86,7 @@ struct SegmentPlanTests {
         #expect(openings.map(\.range) == [20 * Self.mib..<32 * Self.mib])
     }
 
-    @Test("a finished connection takes half of what the slowest has left")
+    @Test("A finished connection takes half of the slowest one's remaining bytes")
     func steals() {
         var (plan, openings) = Self.plan(32 * Self.mib, connections: 2)
         #expect(openings.map(\.range) == [16 * Self.mib..<32 * Self.mib])
@@ -100,7 +100,7 @@ struct SegmentPlanTests {
         #expect(plan.segments[0]?.end == 10 * Self.mib)
     }
 
-    @Test("refused connections give their ranges back to the body that runs on over them")
+    @Test("Refused connections return their ranges to the continuing body")
     func refused() {
         var (plan, openings) = Self.plan(64 * Self.mib, connections: 4)
         for opening in openings { #expect(plan.ended(opening.connection, .broken) == .goOn([])) }
@@ -110,7 +110,7 @@ struct SegmentPlanTests {
         openings = []
     }
 
-    @Test("a body that runs on takes over from a connection that has not been answered")
+    @Test("A continuing body takes over from a connection without a response")
     func takesOver() {
         let (initial, openings) = Self.plan(32 * Self.mib, connections: 2)
         var plan = initial
@@ -123,7 +123,7 @@ struct SegmentPlanTests {
         #expect(plan.ended(openings[0].connection, .orderly) == .goOn([]))
     }
 
-    @Test("a connection that broke off after bringing something is replaced, the last one is not")
+    @Test("Replaces a connection that broke off after some bytes, but not the last one")
     func broken() {
         let (initial, openings) = Self.plan(32 * Self.mib, connections: 2)
         var plan = initial
@@ -136,7 +136,7 @@ struct SegmentPlanTests {
         #expect(plan.ended(0, .broken) == .stuck)
     }
 
-    /// 64 MiB over four connections, of which the first is told to have ended after 8 MiB.
+    /// 64 MiB over four connections, of which the first is reported to have ended after 8 MiB.
     static func withoutFirst() -> (SegmentPlan, [SegmentPlan.Opening]) {
         var (plan, openings) = plan(64 * mib, connections: 4)
         _ = plan.place(0, 8 << 20)
@@ -145,7 +145,7 @@ struct SegmentPlanTests {
         return (plan, openings)
     }
 
-    @Test("a whole file in place of a segment is not taken while another connection receives")
+    @Test("Refuses a whole file in place of a segment while another connection receives it")
     func wholeBesides() {
         var (plan, openings) = Self.plan(64 * Self.mib, connections: 4)
         #expect(plan.takeWhole(openings[0].connection) == nil)
@@ -156,7 +156,7 @@ struct SegmentPlanTests {
         #expect(plan.takeWhole(openings[0].connection) == nil)
     }
 
-    @Test("a whole file that nobody receives besides brings what is missing, and what is there stays")
+    @Test("A whole file without another receiver fills the gaps, and present bytes stay")
     func wholeAlone() throws {
         var (plan, openings) = Self.withoutFirst()
         let last = try #require(openings.last)
@@ -175,7 +175,7 @@ struct SegmentPlanTests {
         #expect(plan.ended(connection, .orderly) == .complete)
     }
 
-    @Test("a body from the start passes over what is there, and is over with what is missing last")
+    @Test("A body from the start skips present bytes, and ends with the last gap")
     func fromTheStart() {
         var written = Coverage(prefix: 1000)
         written.insert(3000..<4000)
@@ -189,7 +189,7 @@ struct SegmentPlanTests {
     }
 
     @Test(
-        "less than was asked for is asked for again at once only if it was much",
+        "Requests missing bytes of a short response again at once only if it had many",
         arguments: [(10, 1), (64 << 10, 1), (1 << 20, 2)] as [(Int64, Int)])
     func short(count: Int64, connections: Int) {
         let (initial, openings) = Self.plan(32 * Self.mib, connections: 2)
@@ -205,7 +205,7 @@ struct SegmentPlanTests {
         #expect(plan.segments.count == connections)
     }
 
-    @Test("more bytes than announced are noticed, and more than the segment's belong to others")
+    @Test("Notices more bytes than announced, and leaves those beyond the segment to others")
     func surplus() {
         let (initial, openings) = Self.plan(64 * Self.mib, connections: 4)
         var plan = initial
@@ -220,17 +220,17 @@ struct SegmentPlanTests {
 
     // MARK: - Simulation
 
-    /// An origin and its connections as chance has them; every byte's writers are counted by 1024.
+    /// A random origin and its connections; each byte's writers are counted by 1024.
     struct Simulation {
         var random: SplitMix
         var plan: SegmentPlan
         let total: Int64
-        /// Position, end of body and whether the head has come, for each open connection.
+        /// Offset, end of the body and arrival of the head for each open connection.
         var open: [Int: (range: Range<Int64>, isAccepted: Bool)] = [:]
         var writers: [UInt8]
-        /// How many attempts are made before it has to be done.
+        /// The maximum number of attempts.
         var attempts = 0
-        /// How many of a hundred connections are refused, and of pieces that break a connection off.
+        /// The percentages of refused connections, and of pieces that break a connection.
         var refusals = 20
         var breaks = 1
 
@@ -262,13 +262,13 @@ struct SegmentPlanTests {
             for opening in openings { open[opening.connection] = (opening.range, false) }
         }
 
-        /// Something happens to a connection; returns whether all is done.
+        /// One random event of a connection; returns whether all is done.
         private mutating func step(_ connection: Int) -> Bool {
             guard let (range, isAccepted) = open[connection] else { return false }
             let chance = Int.random(in: 0..<100, using: &random)
             if !isAccepted {
                 if chance < refusals { return end(connection, .broken) }
-                // Sometimes less than was asked for.
+                // Sometimes fewer bytes than requested.
                 let end =
                     chance < refusals + 10
                     ? range.lowerBound + max(1024, (range.upperBound - range.lowerBound) / 2048 * 1024) : range.upperBound
@@ -314,7 +314,7 @@ struct SegmentPlanTests {
         }
     }
 
-    @Test("whatever breaks, every byte is written exactly once", arguments: 1...150 as ClosedRange<UInt64>)
+    @Test("Writes every byte exactly once, whatever breaks", arguments: 1...150 as ClosedRange<UInt64>)
     func everyByteOnce(seed: UInt64) {
         var simulation = Simulation(seed: seed)
         let isDone = simulation.run()
@@ -323,7 +323,7 @@ struct SegmentPlanTests {
         #expect(wrong == 0)
     }
 
-    @Test("where all others are refused the first body brings everything", arguments: 1...50 as ClosedRange<UInt64>)
+    @Test("If all others are refused, the first body brings everything", arguments: 1...50 as ClosedRange<UInt64>)
     func refusedForEver(seed: UInt64) {
         var simulation = Simulation(seed: seed)
         (simulation.refusals, simulation.breaks) = (100, 0)

@@ -67,7 +67,7 @@ struct SegmentResponseTests {
         head.contentLength = length
     }
 
-    @Test("a response for bytes 100 to 199 of 1000", arguments: cases)
+    @Test("A response for bytes 100 to 199 of 1000", arguments: cases)
     func evaluates(_ rule: Case) {
         var head = OriginResponse(status: rule.status)
         head.etag = #""v1""#

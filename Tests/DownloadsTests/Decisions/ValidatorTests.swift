@@ -7,14 +7,14 @@ struct ValidatorTests {
     private static let modified: FieldValue = "Sat, 21 Nov 2026 09:00:00 GMT"
 
     @Test(
-        "only what proves identity byte for byte is a validator",
+        "Only a proof of identity byte for byte is a validator",
         arguments: [
             (SavedEntity(etag: #""v1""#), #""v1""#),
             (SavedEntity(etag: #""v1""#, lastModified: modified, date: "Sat, 21 Nov 2026 10:00:00 GMT"), #""v1""#),
-            // A weak tag does not do, and rules out the date beside it.
+            // A weak tag is no validator, and excludes the date beside it.
             (SavedEntity(etag: #"W/"v1""#), nil),
             (SavedEntity(etag: #"W/"v1""#, lastModified: modified, date: "Sat, 21 Nov 2026 10:00:00 GMT"), nil),
-            // What is not a tag at all is as if there were none.
+            // An invalid tag counts as missing.
             (SavedEntity(etag: "v1"), nil),
             (SavedEntity(etag: "v1", lastModified: modified, date: "Sat, 21 Nov 2026 10:00:00 GMT"), modified),
             // A date is strong a minute after it.

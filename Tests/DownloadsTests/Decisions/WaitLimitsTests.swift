@@ -25,7 +25,7 @@ struct WaitLimitsTests {
         }
     }
 
-    @Test("waits end in the order of their deadlines, each once; those that have their result do not")
+    @Test("Waits end in the order of their deadlines, each once, unless they have a result")
     func order() {
         var limits = WaitLimits()
         let isFirst = [(0, 5), (1, 5), (2, 4), (3, 9), (4, 6)].map { add($0.0, by: $0.1, to: &limits) }
@@ -45,7 +45,7 @@ struct WaitLimitsTests {
         #expect(isFirstAgain)
     }
 
-    @Test("requests that are answered take no room for long")
+    @Test("Answered requests use no memory for long")
     func many() {
         var limits = WaitLimits()
         _ = add(0, by: 1_000_000, to: &limits)

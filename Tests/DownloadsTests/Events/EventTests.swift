@@ -6,7 +6,7 @@ import Testing
 
 @testable import Downloads
 
-/// What publishes and is read, without a service: time is given by hand.
+/// A publisher and readers without a service: the test sets the time.
 private struct Feed {
     let publisher: DownloadPublisher
 
@@ -26,7 +26,7 @@ private struct Feed {
     }
 }
 
-/// An event in short.
+/// An event in short form.
 private enum Said: Equatable, CustomStringConvertible {
     case snapshot([DownloadID])
     case download(DownloadID, DownloadState)
@@ -52,7 +52,7 @@ extension EventSubscription {
         }
     }
 
-    /// All events that are there.
+    /// All available events.
     fileprivate func said(now: ContinuousClock.Instant = .now) -> [Said] {
         var all: [Said] = []
         while let next = nextSaid(now: now) { all.append(next.said) }
@@ -62,7 +62,7 @@ extension EventSubscription {
 
 @Suite("Events", .timeLimit(.minutes(3)))
 struct EventTests {
-    @Test("a reader begins with a snapshot of live downloads, then gets each transition in order")
+    @Test("A reader begins with a snapshot of live downloads, then gets each transition in order")
     func order() throws {
         let feed = Feed(epoch: 1)
         let first = Feed.download(1)
@@ -82,7 +82,7 @@ struct EventTests {
         #expect(reader.nextDue(now: .now) == nil)
     }
 
-    @Test("a reader that comes back gets exactly what it missed, also removals")
+    @Test("A returning reader gets exactly the missed events, including removals")
     func replay() {
         let feed = Feed()
         let downloads = (1...5).map { Feed.download($0) }
@@ -100,14 +100,14 @@ struct EventTests {
     }
 
     @Test(
-        "an event that never was brings a snapshot", arguments: [EventID(epoch: 7, sequence: 99), EventID(epoch: 8, sequence: 0)])
+        "An unknown event id brings a snapshot", arguments: [EventID(epoch: 7, sequence: 99), EventID(epoch: 8, sequence: 0)])
     func unknown(_ id: EventID) {
         let feed = Feed()
         let download = feed.publisher.publish(Feed.download(1), counters: nil)
         #expect(feed.read(after: id).said() == [.snapshot([download.id])])
     }
 
-    @Test("a reader that is far behind gets the newest state of all that changed, in order and once, and every removal")
+    @Test("A reader far behind gets the newest state of all changed downloads in order and once, and every removal")
     func farBehind() throws {
         let feed = Feed(capacity: 16)
         let downloads = (1...300).map { Feed.download($0, .completed) }
@@ -128,13 +128,13 @@ struct EventTests {
         #expect(said == expected)
         #expect(ids == ids.sorted())
         #expect(ids.last == EventID(epoch: 7, sequence: 304))
-        // Whoever leaves in between and comes back with the last id misses nothing either.
+        // A reader that leaves in between and returns with the last id misses nothing either.
         for cut in [0, 1, 63, 64, 65, 130] {
             #expect(feed.read(after: ids[cut]).said() == Array(expected[(cut + 1)...]), "after \(cut)")
         }
     }
 
-    @Test("a reader that falls behind within a stream learns of every end")
+    @Test("A reader that falls behind within a stream gets every end")
     func gap() {
         let feed = Feed(capacity: 3)
         let reader = feed.read()
@@ -144,7 +144,7 @@ struct EventTests {
         #expect(reader.said() == ended.map { .download($0.id, .completed) })
     }
 
-    @Test("what changes while a reader catches up comes afterwards, and nothing goes back")
+    @Test("Changes during the catch-up follow it, and no event goes back in time")
     func changesMeanwhile() {
         let feed = Feed(capacity: 4)
         var downloads = (1...200).map { Feed.download($0, .downloading) }
@@ -175,7 +175,7 @@ struct EventTests {
         }
     }
 
-    @Test("where removals are not known that far back, a snapshot comes first, and what has ended since follows")
+    @Test("If removals are not known that far back, a snapshot precedes the downloads that ended since")
     func tooOld() {
         let history = StoredEventHistory(
             newest: EventID(epoch: 5, sequence: 90), knownSince: EventID(epoch: 4, sequence: 3),
@@ -199,7 +199,7 @@ struct EventTests {
         #expect(informed.said() == [.download(live.id, .queued)], "no snapshot: all is known")
     }
 
-    @Test("what was sent and then lost in a crash brings a snapshot")
+    @Test("Sent events that a crash lost bring a snapshot")
     func lostInCrash() {
         let begun = EventID(epoch: 5, sequence: 0)
         let feed = Feed(history: StoredEventHistory(newest: EventID(epoch: 5, sequence: 40), knownSince: begun))
@@ -208,14 +208,14 @@ struct EventTests {
         #expect(feed.read(after: EventID(epoch: 5, sequence: 40)).said() == [.download(Feed.download(1).id, .queued)])
     }
 
-    @Test("an epoch is later than any before, also when the clock was set back")
+    @Test("An epoch is later than earlier ones, even after the clock was set back")
     func epochs() {
         let history = StoredEventHistory(newest: EventID(epoch: 2_000, sequence: 5))
         #expect(history.nextEpoch(now: Timestamp(millisecondsSinceEpoch: 9_000)) == 9_000)
         #expect(history.nextEpoch(now: Timestamp(millisecondsSinceEpoch: 1_000)) == 2_001)
     }
 
-    @Test("ids stay below a reserved stamp until it is used or given up, so that nobody misses it")
+    @Test("Ids stay below a reserved event id until it is used or discarded, so that no reader misses it")
     func reservations() {
         let feed = Feed()
         let (slow, quick) = (Feed.download(1, .completed), Feed.download(2))
@@ -230,7 +230,7 @@ struct EventTests {
         saved.stamp = reserved
         feed.publisher.publish(saved, counters: nil)
         #expect(reader.nextSaid()?.id == EventID(epoch: 7, sequence: 3))
-        // Who left before it came is sent it, with what was sent besides.
+        // A reader that left before the event gets it, with the other events.
         #expect(feed.read(after: early?.id).said() == [.download(quick.id, .queued), .download(slow.id, .completed)])
         #expect(feed.read(after: EventID(epoch: 7, sequence: 3)).said() == [])
         let given = feed.publisher.reserve()
@@ -241,7 +241,7 @@ struct EventTests {
         #expect(reader.nextSaid()?.id == EventID(epoch: 7, sequence: 6))
     }
 
-    @Test("a stamp that was reserved while many others were published is still sent to whoever falls behind")
+    @Test("An event id reserved during many publications is still sent to readers that are behind")
     func reservedOverGap() {
         let feed = Feed(capacity: 3)
         let reader = feed.read()
@@ -257,7 +257,7 @@ struct EventTests {
         for number in 1...19 { #expect(said.contains(.download(Feed.download(UInt64(number)).id, .completed)), "\(number)") }
     }
 
-    @Test("a live download that was removed during a gap is told of as removed")
+    @Test("Reports a live download that was removed during a gap as removed")
     func removedDuringGap() {
         let feed = Feed(capacity: 3)
         let (gone, kept) = (Feed.download(1), Feed.download(2))
@@ -270,7 +270,7 @@ struct EventTests {
         #expect(reader.said() == [.removed(gone.id), .download(kept.id, .queued)])
     }
 
-    @Test("a reader of one download hears of no other, and is woken for no other")
+    @Test("A reader of one download gets no events of others, and no wake-ups")
     func scope() {
         let feed = Feed()
         let (mine, other) = (Feed.download(1), Feed.download(2))
@@ -293,7 +293,7 @@ struct EventTests {
         #expect(feed.publisher.hub.readerCount == 0)
     }
 
-    @Test("a reader of one download that comes back too late is sent how it stands, or that it was removed")
+    @Test("A reader of one download that returns too late gets its state, or its removal")
     func scopeAfterGap() {
         let feed = Feed(capacity: 3)
         let mine = Feed.download(1, .completed)
@@ -306,14 +306,16 @@ struct EventTests {
         #expect(reader.said() == [.removed(mine.id)])
     }
 
-    @Test("event ids read back, and rubbish is none", arguments: ["", "1", "-", "a-", "-1", "1-2-3", "1-x", "é-1"])
+    @Test(
+        "Event ids survive a round trip, and invalid ones are refused",
+        arguments: ["", "1", "-", "a-", "-1", "1-2-3", "1-x", "é-1"])
     func identifiers(_ rubbish: String) {
         let id = EventID(epoch: 1_763_000_000_000, sequence: 42)
         #expect(EventID(parsing: id.description) == id)
         #expect(EventID(parsing: rubbish) == nil)
     }
 
-    /// A replica that has the changes up to one, and the number of times that its feed was asked.
+    /// A replica with the changes up to a number, and the number of queries of its feed.
     private func replica(at sequence: UInt64) -> (publisher: DownloadPublisher, pulls: Locked<Int>) {
         let pulls = Locked(0)
         let publisher = DownloadPublisher(FleetContents(epoch: 7)) { pulls.withLock { $0 += 1 } }
@@ -330,7 +332,7 @@ struct EventTests {
         }
     }
 
-    @Test("a reader that is ahead of a replica waits for its feed, and is not set back", arguments: [false, true])
+    @Test("A reader ahead of a replica waits for its feed, and is not set back", arguments: [false, true])
     func ahead(isScoped: Bool) throws {
         let (publisher, pulls) = replica(at: 3)
         let now = ContinuousClock.now
@@ -345,7 +347,7 @@ struct EventTests {
         bring(4...4, to: publisher)
         #expect(reader.nextSaid(now: now + .milliseconds(10)) == nil)
         #expect(reader.nextDue(now: now + .milliseconds(10)) == now + .seconds(1))
-        // The change that it was sent is another download's: that wakes it, too.
+        // The change that it received is another download's, which wakes it, too.
         wakes.withLock { $0 = 0 }
         bring(5...5, to: publisher, of: 2)
         #expect(wakes.withLock { $0 } > 0)
@@ -356,7 +358,7 @@ struct EventTests {
         #expect(reader.nextSaid(now: now + .seconds(2)) == nil)
     }
 
-    @Test("a removal of what a replica never had lets those go on who waited for it")
+    @Test("A removal of an unknown download continues the readers that wait for it")
     func aheadOfPassed() {
         let (publisher, _) = replica(at: 2)
         let wakes = Locked(0)
@@ -370,7 +372,7 @@ struct EventTests {
         #expect(reader.said() == [.download(Feed.download(1).id, .completed)])
     }
 
-    @Test("an event that does not arrive within a second brings a snapshot; one of another fleet does at once")
+    @Test("An event that does not arrive within a second brings a snapshot; one of another fleet does at once")
     func neverArrives() {
         let (publisher, pulls) = replica(at: 3)
         let now = ContinuousClock.now
@@ -386,7 +388,7 @@ struct EventTests {
         #expect(pulls.withLock { $0 } == 1)
     }
 
-    @Test("a reader that leaves while it waits is not woken any more")
+    @Test("A reader that leaves while it waits is not woken again")
     func leavesEarly() {
         let (publisher, _) = replica(at: 1)
         let wakes = Locked(0)
@@ -399,7 +401,7 @@ struct EventTests {
         #expect(publisher.hub.readerCount == 0)
     }
 
-    @Test("a reader that was sent a change by another replica is not sent it once more, whenever it comes")
+    @Test("A change that another replica has sent to a reader is not sent again")
     func hops() async {
         let publisher = DownloadPublisher(FleetContents(epoch: 7))
         let hub = publisher.hub
@@ -416,7 +418,7 @@ struct EventTests {
             }
             group.addTask {
                 while !isOver.withLock({ $0 }) {
-                    // The other replica is one ahead.
+                    // The other replica is one event ahead.
                     let seen = EventID(epoch: 7, sequence: hub.published.sequence + 1)
                     let reader = hub.subscribe(scope: nil, after: seen, interval: .seconds(1)) {}
                     var next = reader.nextSaid()
@@ -437,7 +439,7 @@ struct ProgressEventTests {
     private let start = ContinuousClock.now
     private let counters = TransferCounters(received: 0)
 
-    /// A download that transfers, and a reader that knows it.
+    /// A transferring download, and a reader that knows it.
     private func reader() -> (Download, EventSubscription) {
         let download = feed.publisher.publish(Feed.download(1, .downloading), counters: counters)
         let reader = feed.read()
@@ -446,7 +448,7 @@ struct ProgressEventTests {
         return (download, reader)
     }
 
-    @Test("progress comes at most once an interval, only if bytes came, and never hides a transition")
+    @Test("Progress is sent at most once per interval, only with new bytes, and never hides a transition")
     func progress() throws {
         var (running, reader) = reader()
         let begun = start + .milliseconds(250)
@@ -467,7 +469,7 @@ struct ProgressEventTests {
         #expect(reader.said(now: begun + .seconds(60)) == [])
     }
 
-    @Test("a stall and its end are sent, though no byte came")
+    @Test("A stall and its end are sent without new bytes")
     func stall() {
         let (_, reader) = reader()
         for (step, isStalled) in [true, false].enumerated() {
@@ -482,7 +484,7 @@ struct ProgressEventTests {
         }
     }
 
-    @Test("what a slow reader is sent never goes back, whatever happens between two of its reads", arguments: 0..<200)
+    @Test("Events of a slow reader never go back in time, whatever happens between two reads", arguments: 0..<200)
     func neverBack(_ seed: UInt64) {
         var random = Xorshift(seed)
         var downloads = (1...20).map { Feed.download($0, .downloading) }
@@ -524,7 +526,7 @@ struct ProgressEventTests {
                 feed.publisher.publish(downloads[number], counters: counters[number])
             default: break
             }
-            // Each takes only a part of what is there.
+            // Each takes only a part of the available bytes.
             read(atMost: Int(random.next() % 4))
         }
         now += .seconds(10)
@@ -536,7 +538,7 @@ struct ProgressEventTests {
         }
     }
 
-    @Test("many readers are sent the same versions")
+    @Test("Many readers get the same versions")
     func shared() {
         _ = feed.publisher.publish(Feed.download(1, .downloading), counters: counters)
         let readers = (0..<10).map { _ in feed.read() }

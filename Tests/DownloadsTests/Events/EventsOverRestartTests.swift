@@ -4,10 +4,10 @@ import Testing
 
 @testable import Downloads
 
-/// A reader that was away while the service was started anew.
+/// A reader that was disconnected during a restart.
 @Suite("Events over a restart", .timeLimit(.minutes(3)))
 struct EventsOverRestartTests {
-    /// All that a reader is sent that comes back, in short.
+    /// All events for a returning reader, in short form.
     private func sent(_ fixture: ServiceFixture, after: EventID) -> [String] {
         let reader = fixture.service.events.subscribe(scope: nil, after: after, interval: .seconds(60)) {}
         defer { reader.cancel() }
@@ -22,7 +22,7 @@ struct EventsOverRestartTests {
         return sent
     }
 
-    /// Where a reader is that has been sent all there is.
+    /// The event id of a reader that is up to date.
     private func position(_ fixture: ServiceFixture) throws -> EventID {
         let reader = fixture.service.events.subscribe(scope: nil, after: nil, interval: .seconds(60)) {}
         defer { reader.cancel() }
@@ -30,7 +30,7 @@ struct EventsOverRestartTests {
         return id
     }
 
-    @Test("what ended and what was removed while it was away is sent, and nothing else but what is live")
+    @Test("A returning reader gets missed ends and removals, and the live downloads")
     func away() async throws {
         let before = try await ServiceFixture()
         let known = try await before.end(of: try await before.add("size=10&seed=1").id)
@@ -53,7 +53,7 @@ struct EventsOverRestartTests {
         await after.service.shutdown()
     }
 
-    @Test("a run is later than the one before, also when the clock was set back")
+    @Test("An epoch is later than the one before, even after the clock was set back")
     func clockSetBack() async throws {
         let before = try await ServiceFixture()
         await before.service.shutdown()
@@ -72,7 +72,7 @@ struct EventsOverRestartTests {
         await after.service.shutdown()
     }
 
-    @Test("more ends than the history holds are all sent, in order")
+    @Test("Sends all ends in order, even more than the history holds")
     func many() async throws {
         let directory = try TemporaryDirectory()
         let store = try GroupCommitStore(DataDirectory(path: directory.path + "/data"))

@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import Downloads
 
-/// A data directory of a test's own, and the depot in it.
+/// A data directory for one test, and its depot.
 final class DepotFixture: Sendable {
     let temporary: TemporaryDirectory
     let directory: DataDirectory
@@ -22,11 +22,11 @@ final class DepotFixture: Sendable {
         LocalFileDepot(directory, naming: .init(link: { (_, _, _, _) throws(SystemError) in throw SystemError(EPERM) }))
     }
 
-    /// The same directory on a share without hard links, and without renaming that replaces nothing.
+    /// The same directory on a share without hard links, and without exclusive renaming.
     /// - Parameters:
-    ///   - link: the number of the error that hard links end with.
-    ///   - rename: that of exclusive renaming.
-    ///   - replace: that of renaming over a file; `nil`: that works.
+    /// - link: the error number of hard links.
+    /// - rename: the error number of exclusive renaming.
+    /// - replace: the error number of renaming over a file; `nil` if that works.
     func onShare(link: Int32 = EOPNOTSUPP, rename: Int32 = EINVAL, replace: Int32? = nil) -> LocalFileDepot {
         LocalFileDepot(
             directory,
@@ -39,7 +39,7 @@ final class DepotFixture: Sendable {
                 }))
     }
 
-    /// The same directory where nothing gets from `incomplete` into `files` while the switch is on.
+    /// The same directory where no file can move from `incomplete` to `files` while the switch is on.
     func divided(_ isDivided: Locked<Bool>) -> LocalFileDepot {
         let check = { @Sendable (from: Directory, to: Directory) throws(SystemError) in
             if from !== to, isDivided.withLock(\.self) { throw SystemError(EXDEV) }
@@ -90,14 +90,14 @@ final class DepotFixture: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: path(directory)).sorted()
     }
 
-    /// Another file in the part file's place.
+    /// Another file in place of the part file.
     func replacePart(with bytes: [UInt8]) throws {
         try write(bytes, to: "incomplete/new")
         try directory.incomplete.rename("new", to: partName())
     }
 
-    /// A part file with these bytes, and room for more.
-    /// - Parameter other: the depot that makes it, if it is not the fixture's own.
+    /// A part file with these bytes, and space for more.
+    /// - Parameter other: the depot that creates it; by default the fixture's own.
     func makePart(_ bytes: [UInt8], _ number: Int = 1, by other: LocalFileDepot? = nil) throws -> PartFile {
         let part = try (other ?? depot).createPart(Self.id(number), keepsOthers: false)
         _ = try part.preallocate(10_000)

@@ -15,7 +15,7 @@ struct FinishedFileTests {
         fixture = try DepotFixture()
     }
 
-    @Test("a finished file counts once, whatever other names it has, and a part file does not")
+    @Test("A finished file counts once with any number of names, and a part file does not count")
     func finishedBytes() async throws {
         _ = try await fixture.publish([1, 2, 3], as: "a")
         try await depot.finishPublishing(DepotFixture.id(1))
@@ -30,10 +30,10 @@ struct FinishedFileTests {
         #expect(try depot.finishedBytes() == 7)
     }
 
-    /// What can happen to a finished file.
+    /// Possible changes of a finished file.
     struct Change: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// What it is recognised as; `nil`: adopted.
+        /// The expected recognition; `nil` for an adopted file.
         let recognition: FileRecognition?
         let happens: @Sendable (DepotFixture, String) throws -> Void
     }
@@ -75,7 +75,7 @@ struct FinishedFileTests {
         },
     ]
 
-    @Test("only the file that was published is opened and removed", arguments: changes)
+    @Test("Opens and removes only the published file", arguments: changes)
     func onlyPublishedFileIsOpenedOrRemoved(change: Change) async throws {
         let published = try await fixture.publish(Self.bytes, as: "a")
         let identity = try #require(published.identity)
@@ -89,7 +89,7 @@ struct FinishedFileTests {
         #expect(try fixture.names(in: "files") == (isIdentical ? [] : before))
     }
 
-    @Test("a file is recognised by its identity, or else by its length and hash", arguments: changes)
+    @Test("Recognises a file by its identity, otherwise by its length and hash", arguments: changes)
     func fileIsRecognised(change: Change) async throws {
         let published = try await fixture.publish(Self.bytes, as: "a")
         try change.happens(fixture, fixture.path("files/a"))
@@ -102,7 +102,7 @@ struct FinishedFileTests {
         }
     }
 
-    @Test("a file whose identity was never kept is recognised by its hash")
+    @Test("Recognises a file without a stored identity by its hash")
     func fileWithoutIdentityIsRecognisedByHash() async throws {
         let published = try await fixture.publish(Self.bytes, as: "a")
         let unknown = PublishedFile(path: "a", length: published.length, sha256: published.sha256, identity: nil)
@@ -110,7 +110,7 @@ struct FinishedFileTests {
     }
 
     @Test(
-        "what leads out of the files directory is no path of a finished file",
+        "Refuses paths that lead out of the files directory",
         arguments: ["../pawl.sqlite", "..", ".", "", "/etc/passwd", "a/../b", "a//b"])
     func pathIsNoName(path: FilePath) throws {
         try fixture.directory.files.makeDirectory("a")
@@ -130,7 +130,7 @@ struct FinishedNamesTests {
         return download
     }
 
-    @Test("a name belongs to the download that was completed under it last")
+    @Test("A name belongs to the last download completed under it")
     func nameBelongsToLastDownload() {
         let downloads = [
             completed(1, "a", at: 30), completed(2, "a", at: 20), completed(3, "b", at: 10),
@@ -142,7 +142,7 @@ struct FinishedNamesTests {
         #expect(names.owner(of: "c") == nil)
     }
 
-    @Test("publishing a name says whose file can't be there any more")
+    @Test("Publishing a name tells which file has lost it")
     func publishingNameDisplacesOthers() {
         var names = FinishedNames()
         let (first, second) = (DepotFixture.id(1), DepotFixture.id(2))
@@ -161,13 +161,13 @@ struct PublicationNoteTests {
         path: "a (2).txt", identity: FileIdentity(device: 1, inode: 2, size: 3, modified: 4), sha256: Array(0..<32),
         generation: 255)
 
-    @Test("a note is read as it was written")
+    @Test("A note survives a round trip")
     func noteIsReadAsWritten() {
         #expect(PublicationNote(Self.note.text) == Self.note)
     }
 
     @Test(
-        "what a crash left of a note is none",
+        "Ignores the rest of a note after a crash",
         arguments: [
             "", "1:2:3:4", "1:2:3:4\n00\na", String(note.text.dropLast(10)),
             note.text.replacingOccurrences(of: "a (2).txt", with: "../a"),

@@ -19,7 +19,7 @@ struct FolderTests {
         try FileManager.default.createDirectory(atPath: fixture.path(name), withIntermediateDirectories: true)
     }
 
-    @Test("files of one name in several folders are several files, whole and under their names")
+    @Test("Files with one name in several folders are different files")
     func nameIsUniqueInItsFolder() async throws {
         let paths: [FilePath] = ["a", "music/a", "music/live/a", "1/2/3/4/5/6/7/8/a"]
         var published: [PublishedFile] = []
@@ -42,7 +42,7 @@ struct FolderTests {
         #expect(made[.posixPermissions] as? Int == 0o700)
     }
 
-    @Test("many files of several folders are published together")
+    @Test("Publishes many files of several folders together")
     func foldersArePublishedTogether() async throws {
         let published = try await withThrowingTaskGroup { group in
             for number in 0..<40 {
@@ -57,7 +57,7 @@ struct FolderTests {
         #expect(try fixture.names(in: "files/folder 0").count == 10)
     }
 
-    @Test("a folder goes with the last file in it, and takes those with it that are empty then")
+    @Test("Removes a folder with its last file, and empty folders above it")
     func folderGoesWithItsLastFile() async throws {
         let first = try await fixture.publish(bytes, as: "a/b/c/first", number: 1)
         let second = try await fixture.publish(bytes, as: "a/b/second", number: 2)
@@ -73,13 +73,13 @@ struct FolderTests {
         try fixture.write([1], to: "files/a/mine")
         #expect(try await remove(second) == ["a", "third"])
         #expect(try fixture.names(in: "files/a") == ["mine"])
-        // The root stays, whatever is in it.
+        // The root stays, whatever it contains.
         #expect(try await remove(third) == ["a"])
         try FileManager.default.removeItem(atPath: fixture.path("files/a"))
         #expect(try await remove(third) == [])
     }
 
-    @Test("a file that somebody took away leaves its folder to be removed; another in its place keeps it")
+    @Test("Removes the folder of a file that was deleted by hand, but keeps one with another file")
     func folderOfMissingFileIsRemoved() async throws {
         let file = try await fixture.publish(bytes, as: "a/b/file")
         let identity = try #require(file.identity)
@@ -92,7 +92,7 @@ struct FolderTests {
         #expect(try fixture.names(in: "files") == [])
     }
 
-    /// What can be in the place of a folder.
+    /// Possible obstacles in place of a folder.
     enum Obstacle: CaseIterable {
         case file, link, linkInside, dangling
     }
@@ -113,7 +113,9 @@ struct FolderTests {
         }
     }
 
-    @Test("nothing is written, opened or removed through what is no directory, and the bytes stay", arguments: Obstacle.allCases)
+    @Test(
+        "Writes, opens and removes nothing through a path that is no directory, and keeps the bytes", arguments: Obstacle.allCases
+    )
     func linksAreNotFollowed(obstacle: Obstacle) async throws {
         try put(obstacle)
         #expect(depot.obstacle(to: "a/b") != nil)
@@ -123,7 +125,7 @@ struct FolderTests {
             try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: "a/b/c"))
         }
         guard case .file(let cause) = error else { throw FinishingFailure.abandoned }
-        // Not one that would have the bytes fetched again.
+        // No folder that would require fetching the bytes again.
         #expect(!cause.meansNoBytes)
         #expect(try fixture.names(in: "outside") == [])
         #expect(try fixture.names(in: "incomplete").count == 1)
@@ -139,13 +141,13 @@ struct FolderTests {
         #expect(try fixture.names(in: "files") == ["a"])
     }
 
-    @Test("a folder that is there can be used, and one that is not can be made", arguments: ["", "a", "a/b", "a/c", "new/b"])
+    @Test("An existing folder can be used, and a missing one can be created", arguments: ["", "a", "a/b", "a/c", "new/b"])
     func foldersCanBeUsed(folder: String) throws {
         try makeDirectory("files/a/b")
         #expect(depot.obstacle(to: folder) == nil)
     }
 
-    @Test("a crash before the record tells of it is found out in a folder, too", arguments: [true, false])
+    @Test("Detects a crash before the record's commit in a folder, too", arguments: [true, false])
     func crashIsFoundOut(hasLinks: Bool) async throws {
         let depot = hasLinks ? fixture.depot : fixture.withoutLinks
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
@@ -154,7 +156,7 @@ struct FolderTests {
         let published = try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: "music/live/a"))
         #expect(published.path == "music/live/a (2)")
         let identity = try #require(published.identity)
-        // Also if the record, which may be behind, tells of another folder.
+        // Also if the record, which may be behind, has another folder.
         for likely: FilePath? in ["music/live/a", "a", nil] {
             #expect(
                 try depot.recover(DepotFixture.id(1), file.part.generation, likelyPath: likely)
@@ -168,7 +170,7 @@ struct FolderTests {
         #expect(try fixture.names(in: "files/music/live") == ["a", "a (2)"])
     }
 
-    @Test("a folder that goes away while a file gets its name in it is made again")
+    @Test("Creates a folder again that disappears during a publication")
     func vanishedFolderIsMadeAgain() async throws {
         let isFirst = Locked(true)
         let path = fixture.path("files/a")
@@ -188,10 +190,10 @@ struct FolderTests {
         #expect(try fixture.read("files/a/b/c") == bytes)
     }
 
-    @Test("finished files and their directories get the modes that were asked for", arguments: [true, false])
+    @Test("Finished files and their directories get the requested modes", arguments: [true, false])
     func modes(hasLinks: Bool) async throws {
         var permissions = FilePermissions()
-        // More than a usual umask leaves.
+        // More permissions than a usual umask leaves.
         (permissions.file, permissions.directory) = (0o666, 0o2777)
         let fixture = try DepotFixture(permissions: permissions)
         func mode(_ name: String) throws -> Int? {
@@ -201,7 +203,7 @@ struct FolderTests {
         let before = try mode("files/mine")
         for (number, path) in ["a", "mine/a", "b/c/a"].enumerated() {
             let part = try fixture.makePart(bytes, number)
-            // As an earlier run has left it, which was told of no mode.
+            // As left by an earlier run without an option for modes.
             if number == 2 { try part.setPermissions(0o600) }
             let file = try await fixture.verify(part, length: bytes.count)
             let path = try #require(FilePath(path))
@@ -216,7 +218,7 @@ struct FolderTests {
         #expect(try self.fixture.depot.open(plain.path, as: try #require(plain.identity)).status().permissions == 0o600)
     }
 
-    @Test("a publication that fails leaves no empty folder")
+    @Test("A failed publication leaves no empty folder")
     func failedPublicationLeavesNoFolder() async throws {
         let depot = LocalFileDepot(
             fixture.directory,
@@ -230,7 +232,7 @@ struct FolderTests {
 }
 
 struct FilePathTests {
-    @Test("a path has a folder and a name", arguments: [("a", "", "a"), ("a/b", "a", "b"), ("a/b c/d.e", "a/b c", "d.e")])
+    @Test("A path has a folder and a name", arguments: [("a", "", "a"), ("a/b", "a", "b"), ("a/b c/d.e", "a/b c", "d.e")])
     func parts(text: String, folder: String, name: String) throws {
         let path = try #require(FilePath(String(text)))
         #expect(path.folder == folder && path.name == name)
@@ -240,7 +242,7 @@ struct FilePathTests {
     }
 
     @Test(
-        "what is no path below the files directory is not read as one",
+        "Refuses paths that are not below the files directory",
         arguments: [
             "", "/", "/a", "a/", "a//b", "..", "../a", "a/../b", "a/.b", ".a/b", "1/2/3/4/5/6/7/8/9/a", "a\\b/c", "a\u{0}/b",
         ])
@@ -248,7 +250,7 @@ struct FilePathTests {
         #expect(FilePath(String(text)) == nil)
     }
 
-    @Test("a name is reserved for one download in each folder, whatever its case")
+    @Test("A name is reserved for one download in each folder, ignoring case")
     func reserving() {
         var names = FileNames { $0 == "there/a.txt" }
         let (first, second) = (DepotFixture.id(1), DepotFixture.id(2))
@@ -263,7 +265,7 @@ struct FilePathTests {
         #expect(names.reserve("v1.0/a", for: second) == "v1.0/a (2)")
     }
 
-    @Test("a download has one reservation at most, and none once it is released")
+    @Test("A download has at most one reservation, and none after its release")
     func oneReservation() {
         var names = FileNames { _ in false }
         let (first, second) = (DepotFixture.id(1), DepotFixture.id(2))
@@ -271,7 +273,7 @@ struct FilePathTests {
         #expect(names.reserve("b/y", for: first) == "b/y")
         #expect(names.reserve("a/x", for: second) == "a/x")
         #expect(names.path(of: first) == "b/y" && names.reservationCount == 2)
-        // A path that another download has is not restored, and not released for it.
+        // A path of another download is not restored, and not released for it.
         names.restore("x", in: "a", for: first)
         #expect(names.path(of: first) == nil && names.path(of: second) == "a/x")
         names.release(first)
@@ -283,7 +285,7 @@ struct FilePathTests {
         #expect(names.reserve("a", for: first) == "a")
     }
 
-    @Test("a file does not get the name of a folder that another download needs, nor a folder that of a file")
+    @Test("A file cannot get the name of a needed folder, nor a folder that of a file")
     func filesAndFolders() {
         var names = FileNames(isTaken: { _ in false }, obstacle: { $0.hasPrefix("file") ? "'file' is no directory" : nil })
         let (first, second) = (DepotFixture.id(1), DepotFixture.id(2))
@@ -310,7 +312,7 @@ struct FilePathTests {
 
 struct FolderNamingTests {
     @Test(
-        "a folder of safe names is taken",
+        "Accepts a folder of safe names",
         arguments: ["", "a", "music/live", "A b/c.d/é", "1/2/3/4/5/6/7/8", String(repeating: "a", count: 200)])
     func taken(folder: String) {
         #expect(FileNaming.objection(toFolder: folder) == nil)
@@ -318,7 +320,7 @@ struct FolderNamingTests {
     }
 
     @Test(
-        "any other is refused, by a sentence that names the field",
+        "Refuses any other with a sentence that names the field",
         arguments: [
             "/", "/a", "a/", "a//b", ".", "..", "../a", "a/..", "a/../b", ".a", "a/.b", "a./b", " a", "a /b", "a\\b", "C:\\a",
             "a:b",

@@ -18,7 +18,7 @@ struct KnownVolumesTests {
         let testDescription: String
         let found: KnownVolumes.Found
         let path: String
-        /// `nil`: away.
+        /// `nil` for a missing one.
         let use: (id: String?, epoch: UInt64, isRolledBack: Bool)?
         var hasParts = true
     }
@@ -43,7 +43,7 @@ struct KnownVolumesTests {
             path: "/new", use: nil),
     ]
 
-    @Test("a directory is used or away", arguments: cases)
+    @Test("A directory is used or missing", arguments: cases)
     func verdict(_ rule: Case) {
         switch Self.known.verdict(rule.found, at: rule.path, hasParts: rule.hasParts) {
         case .away(let reason):
@@ -55,7 +55,7 @@ struct KnownVolumesTests {
         }
     }
 
-    @Test("records that know no directory take the one that they are given")
+    @Test("Records without a known directory accept the given one")
     func first() {
         guard case .use(let marker, isRolledBack: false) = KnownVolumes().verdict(.nothing, at: "/a", hasParts: true) else {
             Issue.record("not used")
@@ -65,7 +65,7 @@ struct KnownVolumesTests {
         #expect(marker.id != VolumeMarker().id)
     }
 
-    @Test("what is kept reads the same, and is bounded")
+    @Test("The stored list survives a round trip, and has a limit")
     func text() {
         #expect(KnownVolumes(Self.known.text) == Self.known)
         #expect(Self.known.volumes.map(\.path) == ["/b", "/a"])

@@ -19,7 +19,7 @@ struct LongNameTests {
         return published
     }
 
-    /// A file system that takes names of so many bytes, with hard links.
+    /// A file system with names of at most this number of bytes, with hard links.
     private func depot(taking limit: Int) -> LocalFileDepot {
         LocalFileDepot(
             fixture.directory,
@@ -30,7 +30,7 @@ struct LongNameTests {
     }
 
     @Test(
-        "a name is shortened between characters, keeps its extension, and gets a number where it is taken",
+        "Shortens a name between characters, keeps its extension, and numbers a used one",
         arguments: [143, 120, 80])
     func shortened(limit: Int) async throws {
         let depot = depot(taking: limit)
@@ -45,7 +45,7 @@ struct LongNameTests {
         #expect(try fixture.names(in: "files/a") == found.sorted())
     }
 
-    @Test("a name that is just short enough is numbered within the limit")
+    @Test("Numbers a name of maximum length within the limit")
     func numbered() async throws {
         let depot = depot(taking: 143)
         let name = String(repeating: "a", count: 138) + ".mp3"
@@ -54,7 +54,7 @@ struct LongNameTests {
             try await publish(FilePath(name, in: ""), by: depot).path.name == String(repeating: "a", count: 135) + " (2).mp3")
     }
 
-    @Test("the limit of the file system itself holds for names and folders, and a crash before the record's commit is found out")
+    @Test("The file system's own limit applies to names and folders, and a crash before the record's commit is detected")
     func realLimit() async throws {
         let folder = String(repeating: "f", count: 300) + "/b"
         let wanted = FilePath(String(repeating: "n", count: 300) + ".bin", in: folder)
@@ -71,7 +71,7 @@ struct LongNameTests {
         #expect(try fixture.depot.identify(path) == identity && fixture.depot.identify(wanted) == nil)
     }
 
-    @Test("a name is cut to what is asked for, and made safe again")
+    @Test("Cuts a name to the requested length, and makes it safe again")
     func cuts() {
         #expect(FileNaming.shortened("a.txt", to: 64) == "a.txt")
         #expect(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The keys of objects")
 struct ObjectKeyTests {
-    @Test("a key is read as it was written, and kept in a record as an identity")
+    @Test("A key survives a round trip, and is stored in a record as an identity")
     func roundTrip() throws {
         let id = DepotFixture.id(1)
         for upload in [0, 1, Int64.max] {
@@ -18,7 +18,7 @@ struct ObjectKeyTests {
         #expect(ObjectKey(id, FileIdentity(device: 1, inode: 2, size: 3, modified: 4)) == nil)
     }
 
-    @Test("what is nobody's file is no key")
+    @Test("Refuses keys that are no file's")
     func others() {
         let id = DepotFixture.id(1)
         for text in [

@@ -14,7 +14,7 @@ struct PartFileTests {
         fixture = try DepotFixture()
     }
 
-    /// What may bear the name of a part file.
+    /// Possible files with the name of a part file.
     enum Found: String, CaseIterable, CustomTestStringConvertible {
         case nothing, shorter, whole, longer, link, dangling, pipe, directory
         var testDescription: String { rawValue }
@@ -37,7 +37,7 @@ struct PartFileTests {
     }
 
     @Test(
-        "a part file is opened only if it is there, regular, and long enough",
+        "Opens a part file only if it exists, is regular and long enough",
         arguments: [
             (.nothing, .missing), (.shorter, .short), (.whole, nil), (.longer, nil), (.link, .notRegular),
             (.dangling, .notRegular),
@@ -56,13 +56,13 @@ struct PartFileTests {
         #expect(try fixture.names(in: "incomplete").count == (found == .nothing ? 0 : 1))
     }
 
-    @Test("a new part file is another one than those that were there, and writes through nothing", arguments: Found.allCases)
+    @Test("A new part file is different from existing ones, and writes through no link", arguments: Found.allCases)
     func newPartFileIsAnother(found: Found) throws {
         try make(found)
         let part = try depot.createPart(id, keepsOthers: false)
         #expect(try part.size() == 0)
         try unsafe part.write(([9] as [UInt8]).span.bytes, at: 0)
-        // A directory is in nobody's way.
+        // A directory is no obstacle.
         #expect(try fixture.names(in: "incomplete").count == (found == .directory ? 2 : 1))
         let name = PartName(id, part.generation).text
         #expect(try fixture.read("incomplete/" + name) == [9])
@@ -71,7 +71,7 @@ struct PartFileTests {
         if found == .dangling { #expect(!FileManager.default.fileExists(atPath: fixture.path("elsewhere"))) }
     }
 
-    @Test("each beginning has a part file of its own, which is found by its generation alone")
+    @Test("Each generation has its own part file, found by its number only")
     func eachBeginningHasItsOwn() throws {
         let first = try fixture.makePart([1])
         let second = try depot.createPart(id, keepsOthers: true)
@@ -90,21 +90,21 @@ struct PartFileTests {
         #expect(try fixture.names(in: "incomplete") == [])
     }
 
-    @Test("a part file that comes back from a volume of before is of another beginning")
+    @Test("A part file from an earlier volume has another generation")
     func returnedPartIsAnother() throws {
         let old = try fixture.makePart([1, 2, 3])
         let name = PartName(id, old.generation).text
         let bytes = try fixture.read("incomplete/" + name)
         let new = try depot.createPart(id, keepsOthers: false)
         try fixture.write(bytes, to: "incomplete/" + name)
-        // As the next start does.
+        // As in the next start.
         let next = LocalFileDepot(fixture.directory)
         #expect(try next.recover(id, new.generation, likelyPath: nil) == .part(size: 0))
         try next.removeOrphans { $0 == id && $1 == new.generation }
         #expect(try fixture.names(in: "incomplete") == [PartName(id, new.generation).text])
     }
 
-    @Test("all that belongs to an unfinished download is removed, and nothing else")
+    @Test("Removes all files of an unfinished download, and no others")
     func allOfUnfinishedDownloadIsRemoved() throws {
         _ = try fixture.makePart([1])
         _ = try depot.createPart(id, keepsOthers: true)
@@ -115,7 +115,7 @@ struct PartFileTests {
         _ = try depot.removeParts(id)
     }
 
-    @Test("what no record counts on is removed from among the part files")
+    @Test("Removes part files that no record uses")
     func unrecordedPartFilesAreRemoved() throws {
         let parts = try (1...3).map { try fixture.makePart([1], $0) }
         let note = PublicationNote(
@@ -136,7 +136,7 @@ struct PartFileTests {
         #expect(try Set(fixture.names(in: "incomplete")) == Set(names))
     }
 
-    @Test("a file is cut to its length, and never extended")
+    @Test("Cuts a file to its length, and never extends it")
     func fileIsCutNeverExtended() throws {
         let part = try fixture.makePart([1, 2, 3])
         try part.cut(to: 3)
@@ -146,7 +146,7 @@ struct PartFileTests {
         #expect(try part.size() == 3)
     }
 
-    @Test("bytes that somebody has cut off are missed, also once the file has grown again")
+    @Test("Notices bytes that were cut off, even if the file has grown again")
     func cutAndGrown() throws {
         let part = try depot.createPart(id, keepsOthers: false)
         #expect(try part.preallocate(4 << 20))
@@ -162,7 +162,7 @@ struct PartFileTests {
         #expect(error?.kind == .short)
     }
 
-    @Test("room for bytes that have not come is given back, and the others stay")
+    @Test("Frees reserved space of missing bytes, and keeps the others")
     func unusedRoomIsGivenBack() throws {
         let part = try depot.createPart(id, keepsOthers: false)
         _ = try part.preallocate(8 << 20)

@@ -16,9 +16,9 @@ struct PublishingTests {
         fixture = try DepotFixture()
     }
 
-    // MARK: - Verifying
+    // MARK: - Verification
 
-    @Test("a file is verified if it matches what was promised", arguments: [Checksum.Algorithm.sha256, .sha1, .md5, .sha512])
+    @Test("Verifies a file that matches its checksum", arguments: [Checksum.Algorithm.sha256, .sha1, .md5, .sha512])
     func matchingFileIsVerified(algorithm: Checksum.Algorithm) async throws {
         let right = try #require(checksum(algorithm, of: bytes))
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count, expecting: [right])
@@ -30,7 +30,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("a file that is too short is not verified, and not extended", arguments: [3, 2 << 20])
+    @Test("Does not verify a file that is too short, and does not extend it", arguments: [3, 2 << 20])
     func shortFileIsNotVerified(length: Int) async throws {
         let part = try fixture.makePart(bytes)
         try part.cut(to: 2)
@@ -40,7 +40,7 @@ struct PublishingTests {
         #expect(try part.size() == 2)
     }
 
-    @Test("giving up a verification is answered at once, however much there is to read")
+    @Test("Abandoning a verification ends it at once, whatever its size")
     func verificationGivesUpAtOnce() async throws {
         let part = try depot.createPart(id, keepsOthers: false)
         // Hashing a hole of a tebibyte takes longer than this test may.
@@ -54,9 +54,9 @@ struct PublishingTests {
         await #expect(throws: FinishingFailure.abandoned) { try await outcome.value }
     }
 
-    // MARK: - Publishing
+    // MARK: - Publication
 
-    @Test("files appear whole under their names, each by itself or many at once", arguments: [1, 4, 5, 40])
+    @Test("Files appear whole under their names, one by one or many at once", arguments: [1, 4, 5, 40])
     func filesAppearWhole(count: Int) async throws {
         var files: [Publication] = []
         for number in 0..<count {
@@ -88,18 +88,18 @@ struct PublishingTests {
     }
 
     @Test(
-        "a share publishes files whatever its errors are called",
+        "Publishes files on a share with any error codes",
         arguments: [EPERM, EOPNOTSUPP, ENOSYS, EINVAL, EACCES], [EINVAL, ENOSYS, EOPNOTSUPP, EPERM, EACCES])
     func shareErrors(link: Int32, rename: Int32) async throws {
         try await publishes(fixture.onShare(link: link, rename: rename))
     }
 
-    @Test("a share publishes files where nothing is renamed over another file", arguments: [EPERM, EEXIST, EACCES])
+    @Test("Publishes files on a share that cannot rename over another file", arguments: [EPERM, EEXIST, EACCES])
     func shareWithoutReplacing(replace: Int32) async throws {
         try await publishes(fixture.onShare(replace: replace))
     }
 
-    /// Has a trial and a publication succeed, and leave nothing else.
+    /// Expects a trial and a publication to succeed, without leftovers.
     private func publishes(_ depot: LocalFileDepot) async throws {
         try depot.tryPublishing(isHidden: false)
         try depot.tryPublishing(isHidden: true)
@@ -111,7 +111,7 @@ struct PublishingTests {
         #expect(try fixture.names(in: "files") == ["a"] && fixture.names(in: "incomplete") == [])
     }
 
-    @Test("on a share nobody's file is replaced, whenever it appears", arguments: [[], [1]] as [[UInt8]])
+    @Test("On a share, never replaces another file, whenever it appears", arguments: [[], [1]] as [[UInt8]])
     func shareReplacesNothing(foreign: [UInt8]) async throws {
         let path = fixture.path("files/a")
         let depot = LocalFileDepot(
@@ -119,7 +119,7 @@ struct PublishingTests {
             naming: .init(
                 link: { (_, _, _, _) throws(SystemError) in throw SystemError(EOPNOTSUPP) },
                 rename: { (_, _, _, name) throws(SystemError) in
-                    // Between the look whether the name is free and its reservation.
+                    // Between the check whether the name is free and its reservation.
                     if name == "a" { try? Data(foreign).write(to: URL(filePath: path)) }
                     throw SystemError(EINVAL)
                 }))
@@ -130,7 +130,7 @@ struct PublishingTests {
         #expect(try fixture.read("files/a (2)") == bytes)
     }
 
-    @Test("a share where each name is said to be taken ends the publication, and is found out at the start")
+    @Test("A share that reports every name as used ends the publication, and is detected at the start")
     func shareWithoutFreeNames() async throws {
         let depot = fixture.onShare(link: EEXIST)
         #expect(throws: FileError.self) { try depot.tryPublishing(isHidden: false) }
@@ -143,7 +143,7 @@ struct PublishingTests {
         #expect(try fixture.names(in: "files") == [])
     }
 
-    @Test("where no file gets from one directory into the other, that stays said, and no part file is made")
+    @Test("If no file can move between the directories, this stays reported, and no part file is created")
     func dividedDirectories() async throws {
         let isDivided = Locked(true)
         let depot = fixture.divided(isDivided)
@@ -157,7 +157,7 @@ struct PublishingTests {
         _ = try depot.createPart(id, keepsOthers: false)
     }
 
-    @Test("the trial's file has a name as long as that of a whole part file")
+    @Test("The trial file's name is as long as that of a whole part file")
     func trialNameIsLong() throws {
         let name = PartName(id, .max, whole: SHA256.digest(of: bytes))
         #expect(name.text.utf8.count == PartName.longest)
@@ -172,7 +172,7 @@ struct PublishingTests {
         #expect(seen.withLock { $0.map(\.utf8.count) } == [PartName.longest])
     }
 
-    @Test("a crash on a share between reservation and renaming leaves no empty file, and the bytes")
+    @Test("A crash on a share between reservation and renaming leaves no empty file, and keeps the bytes")
     func crashAfterReservation() async throws {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         try file.part.cut(to: Int64(bytes.count))
@@ -191,11 +191,11 @@ struct PublishingTests {
         #expect(try fixture.names(in: "files") == ["a", "mine"])
     }
 
-    @Test("the trial says what cannot be written, and leaves nothing", arguments: ["files", "incomplete"])
+    @Test("The trial reports unwritable directories, and leaves no file", arguments: ["files", "incomplete"])
     func trialFindsWhatIsNotWritable(name: String) throws {
         try depot.tryPublishing(isHidden: false)
         #expect(try fixture.names(in: "files") == [] && fixture.names(in: "incomplete") == [])
-        // Root may write to everything, but not where there is no directory any more.
+        // Root may write everywhere, but not into a missing directory.
         try FileManager.default.removeItem(atPath: fixture.path(name))
         if name == "incomplete" {
             #expect(throws: FileError.self) { try depot.tryPublishing(isHidden: true) }
@@ -204,7 +204,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("a file that somebody put there is never written over", arguments: Links.allCases)
+    @Test("Never writes over a file of a user", arguments: Links.allCases)
     func foreignFileIsNeverOverwritten(links: Links) async throws {
         try fixture.write([1], to: "files/a.tar.gz")
         try FileManager.default.createSymbolicLink(atPath: fixture.path("files/a (2).tar.gz"), withDestinationPath: "nowhere")
@@ -217,7 +217,7 @@ struct PublishingTests {
         #expect(try fixture.names(in: "files").count == 3)
     }
 
-    @Test("once the record tells of it, only the finished file is left", arguments: Links.allCases)
+    @Test("After the record's commit, only the finished file remains", arguments: Links.allCases)
     func recordLeavesOnlyFinishedFile(links: Links) async throws {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         let depot = depot(links)
@@ -228,7 +228,7 @@ struct PublishingTests {
         #expect(try await depot.recognise(published, of: DepotFixture.id(1)) == .identical)
     }
 
-    @Test("a crash before the record tells of it is found out at the start, and makes no second file", arguments: Links.allCases)
+    @Test("Detects a crash before the record's commit at the start, and makes no second file", arguments: Links.allCases)
     func crashBeforeRecordIsFoundOut(links: Links) async throws {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         try fixture.write([1], to: "files/a")
@@ -236,20 +236,20 @@ struct PublishingTests {
 
         let next = LocalFileDepot(fixture.directory)
         let identity = try #require(published.identity)
-        // The record may not tell of the generation yet.
+        // The record may not have the generation yet.
         for known in [file.part.generation, nil] {
             #expect(
                 try next.recover(id, known, likelyPath: "a")
                     == .published(
                         path: "a (2)", identity: identity, sha256: published.sha256, generation: file.part.generation))
         }
-        // The next run verifies it, and publishes it again.
+        // The next run verifies the file, and publishes it again.
         let again = try await fixture.verify(try next.openPublished("a (2)", as: identity), length: bytes.count)
         #expect(try await next.publish(Publication(id: id, file: again, path: "a (2)")) == published)
         #expect(try fixture.names(in: "files") == ["a", "a (2)"])
     }
 
-    @Test("a crash before the file is renamed leaves it what it was")
+    @Test("A crash before the renaming leaves the file as it was")
     func crashBeforeRename() async throws {
         let part = try fixture.makePart(bytes)
         try part.cut(to: Int64(bytes.count))
@@ -257,7 +257,7 @@ struct PublishingTests {
             path: "a", identity: try part.identity(), sha256: SHA256.digest(of: bytes), generation: part.generation)
         try note.write("\(id).publishing", in: fixture.directory.incomplete)
         #expect(try depot.recover(id, part.generation, likelyPath: "a") == .part(size: Int64(bytes.count)))
-        // Somebody else's file by now, of another length: not ours.
+        // By now another user's file of another length.
         _ = try depot.removeParts(id)
         try note.write("\(id).publishing", in: fixture.directory.incomplete)
         #expect(try depot.recover(id, part.generation, likelyPath: "a") == .missing)
@@ -265,7 +265,7 @@ struct PublishingTests {
         #expect(try depot.recover(id, part.generation, likelyPath: "a") == .missing)
     }
 
-    @Test("a second name that the user gave a part file is no publication", arguments: ["mine", "files/mine", "files/a"])
+    @Test("A second name from a user for a part file is no publication", arguments: ["mine", "files/mine", "files/a"])
     func secondNameIsNoPublication(name: String) throws {
         let part = try fixture.makePart(bytes)
         try FileManager.default.linkItem(atPath: fixture.part, toPath: fixture.path(name))
@@ -274,7 +274,7 @@ struct PublishingTests {
         #expect(try next.recover(id, nil, likelyPath: "a") == .missing)
     }
 
-    @Test("a file whose publication was not begun is whole after a crash, and published with its digest")
+    @Test("A file without a begun publication is whole after a crash, and published with its digest")
     func crashBeforeNameIsGiven() async throws {
         let refuses = LocalFileDepot(
             fixture.directory,
@@ -288,7 +288,7 @@ struct PublishingTests {
         #expect(
             try next.recover(id, generation, likelyPath: "a")
                 == .whole(size: Int64(bytes.count), sha256: SHA256.digest(of: bytes), generation: generation))
-        // Of another beginning it is no part.
+        // It is no part of another generation.
         #expect(try next.recover(id, nil, likelyPath: "a") == .missing)
         let part = try next.openPart(id, generation, holding: Int64(bytes.count))
         let again = try await fixture.verify(part, length: bytes.count)
@@ -299,7 +299,7 @@ struct PublishingTests {
         #expect(try fixture.read("files/a") == bytes)
     }
 
-    @Test("a part file that was removed or replaced while it was verified is not published")
+    @Test("Does not publish a part file that was removed or replaced during verification")
     func replacedPartFileIsNotPublished() async throws {
         for replaces in [false, true] {
             let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
@@ -313,7 +313,7 @@ struct PublishingTests {
         }
     }
 
-    @Test("a part file that was cut after it was verified is not published")
+    @Test("Does not publish a part file that was cut after verification")
     func cutPartFileIsNotPublished() async throws {
         let part = try fixture.makePart(bytes)
         let file = try await fixture.verify(part, length: bytes.count)
@@ -326,7 +326,7 @@ struct PublishingTests {
         #expect(try part.size() == 1)
     }
 
-    @Test("a publication that is given up gives no name, one that came too late says so")
+    @Test("An abandoned publication gives no name, and one that came too late reports that")
     func publicationIsGivenUpOrTooLate() async throws {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         let early = Publication(id: id, file: file, path: "a")
@@ -338,11 +338,11 @@ struct PublishingTests {
         #expect(!late.abandon())
     }
 
-    @Test("removal and publishing at the same moment agree on whether there is a file")
+    @Test("Concurrent removal and publication agree on the file's existence")
     func removalAndPublishingAgree() async throws {
         let reached = Gate()
         let goesOn = Monitor(false)
-        // Holds the moment at which the name is given.
+        // Stops at the moment of naming.
         let held = LocalFileDepot(
             fixture.directory,
             naming: .init(link: { (from, name, to, newName) throws(SystemError) in

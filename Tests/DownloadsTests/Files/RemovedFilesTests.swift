@@ -5,7 +5,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite("Room of removed files", .timeLimit(.minutes(3)))
+@Suite("Space of removed files", .timeLimit(.minutes(3)))
 struct RemovedFilesTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
@@ -16,7 +16,7 @@ struct RemovedFilesTests {
     }
 
     @Test(
-        "a large file's room is given back when that is asked for, its name at once",
+        "Frees a large file's name at once, and its space on request",
         arguments: [
             Case(name: "large", size: 32 << 20, isHeld: true), Case(name: "small", size: 1 << 20, isHeld: false),
             Case(name: "large, with another name", size: 32 << 20, hasOtherName: true, isHeld: false),
@@ -34,7 +34,7 @@ struct RemovedFilesTests {
         #expect(try descriptors(of: path) == 0)
     }
 
-    @Test("a file that is not there is fine, a directory in its place is not")
+    @Test("A missing file is no error, a directory in its place is")
     func failures() throws {
         let directory = try TemporaryDirectory()
         var removed = RemovedFiles()
@@ -46,7 +46,7 @@ struct RemovedFilesTests {
         #expect(try descriptors(of: path) == 0)
     }
 
-    /// How many of this process' descriptors lead to what has, or had, that path.
+    /// The number of this process's descriptors for the file with this path, even a removed one.
     private func descriptors(of path: String) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + number)

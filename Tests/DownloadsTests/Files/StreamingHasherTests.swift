@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3)))
 @OffPool
 struct StreamingHasherTests {
-    /// What FIPS 180-4's examples and RFC 1321 §A.5 say of "abc".
+    /// The digests of "abc" in the examples of FIPS 180-4 and RFC 1321 §A.5.
     nonisolated static let abc: [(Checksum.Algorithm, String)] = [
         (.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
         (
@@ -20,14 +20,14 @@ struct StreamingHasherTests {
         (.md5, "900150983cd24fb0d6963f7d28e17f72"),
     ]
 
-    @Test("the standards' examples", arguments: abc)
+    @Test("The standards' examples", arguments: abc)
     func examples(algorithm: Checksum.Algorithm, hex: String) {
         var digest = FileDigest([algorithm])
         unsafe digest.update(Array("abc".utf8).span.bytes)
         #expect(digest.checksum(algorithm)?.description == "\(algorithm.rawValue):\(hex)")
     }
 
-    @Test("lengths around the blocks' ends, however the bytes are cut", arguments: [Checksum.Algorithm.sha512, .sha1, .md5])
+    @Test("Lengths around the blocks' ends, in every division", arguments: [Checksum.Algorithm.sha512, .sha1, .md5])
     func cuts(algorithm: Checksum.Algorithm) throws {
         for length in [0, 1, 55, 56, 63, 64, 65, 111, 112, 119, 120, 127, 128, 129, 1000] {
             let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -55,10 +55,10 @@ struct StreamingHasherTests {
         return part
     }
 
-    /// Five million, made once: without optimisation that takes a while.
+    /// Five million bytes, made once: this takes a while without optimisation.
     private static let bytes = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 11) }
 
-    @Test("a hasher that was stopped gives no digest, and keeps nobody waiting, until it is bound again")
+    @Test("A stopped hasher returns no digest and delays no caller, until it is bound again")
     func stopped() async throws {
         let part = try part([UInt8](repeating: 1, count: 3 << 20))
         let hasher = StreamingHasher()
@@ -71,7 +71,7 @@ struct StreamingHasherTests {
     }
 
     @Test(
-        "a hasher hashes what has arrived, and the rest when it is asked to complete",
+        "A hasher hashes received bytes, and the others on completion",
         arguments: [0, 1, 1_000, 3 << 20, 5_000_000])
     func follows(upTo end: Int) async throws {
         let bytes = Self.bytes
@@ -89,7 +89,7 @@ struct StreamingHasherTests {
         #expect(again.sha256 == digest.sha256)
     }
 
-    @Test("a file that is shorter than it should be is an error, not a hash")
+    @Test("A file that is too short is an error, not a hash")
     func tooShort() async throws {
         let hasher = StreamingHasher()
         hasher.bind(to: try part([1, 2, 3]), holding: 3)
@@ -97,7 +97,7 @@ struct StreamingHasherTests {
         #expect(error?.kind == .short)
     }
 
-    @Test("without a file nothing is hashed")
+    @Test("Hashes nothing without a file")
     func unbound() async throws {
         let hasher = StreamingHasher()
         unsafe hasher.take(([1] as [UInt8]).span.bytes, at: 0)
@@ -105,7 +105,7 @@ struct StreamingHasherTests {
         await #expect(throws: FileError.self) { try await hasher.complete(upTo: 1) }
     }
 
-    /// What happens to a part file whose first three bytes are hashed, while nobody has it open.
+    /// Changes of a closed part file whose first three bytes are hashed.
     nonisolated struct Break: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var trusted: Int64 = 3
@@ -130,7 +130,7 @@ struct StreamingHasherTests {
         },
     ]
 
-    @Test("a hash is kept for the file that it was computed from, and no other", arguments: breaks)
+    @Test("A hash is stored for its file only", arguments: breaks)
     func binding(_ rule: Break) async throws {
         let hasher = StreamingHasher()
         hasher.bind(to: try part([1, 2, 3]), holding: 0)

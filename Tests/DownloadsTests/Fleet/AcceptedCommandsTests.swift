@@ -17,7 +17,7 @@ struct AcceptedCommandsTests {
         }
     }
 
-    @Test("a command is new once, and its reply is repeated")
+    @Test("A command is new once, and its reply is repeated")
     func again() {
         var accepted = AcceptedCommands()
         #expect(words(accepted.accept(1, from: 7)) == "new")
@@ -33,7 +33,7 @@ struct AcceptedCommandsTests {
         #expect(words(accepted.accept(2, from: 7)) == "new")
     }
 
-    @Test("a forgotten command is not carried out again, and its reply is not repeated")
+    @Test("A forgotten command is not carried out again, and its reply is not repeated")
     func forgotten() {
         var accepted = AcceptedCommands(capacity: 3)
         for number in 1...10 as ClosedRange<UInt64> { #expect(words(accepted.accept(number, from: 7)) == "new") }

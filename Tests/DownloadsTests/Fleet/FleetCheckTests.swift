@@ -11,7 +11,7 @@ import Testing
     "The check of a fleet's records and objects", .timeLimit(.minutes(5)),
     .enabled(if: ObjectScene.isWanted, "\(ObjectScene.whySkipped)"))
 struct FleetCheckTests {
-    /// What is wrong, and how much of it has been repaired.
+    /// The faults, and the number of repaired ones.
     private func check(_ scene: ObjectScene, repairing: Bool = false) async throws -> (faults: [DirectoryFault], repaired: Int) {
         let check = try FleetCheck(database: scene.fleet.database.conninfo, objects: scene.objects, client: scene.fleet.client)
         check.orphanAge = .zero
@@ -21,7 +21,7 @@ struct FleetCheckTests {
         return (told, report.repaired)
     }
 
-    @Test("what is wrong is told, and repaired while replicas run; they see it")
+    @Test("Reports faults, and repairs them while replicas run; the replicas notice")
     func faults() async throws {
         let scene = try await ObjectScene()
         let replica = try await scene.replica()
@@ -55,13 +55,13 @@ struct FleetCheckTests {
         #expect(failed.error?.code == .checksumMismatch)
         try await until { try await scene.keys().count <= 2 }
         #expect(try await check(scene).faults == [])
-        // It can be tried again, and what has come back is seen.
+        // The download can be retried, and a returned file is recognised.
         _ = try await replica.service.perform(.retry, on: cut)
         _ = try await replica.follow(cut) { $0.state == .completed }
         await replica.service.shutdown()
     }
 
-    @Test("a place where no fleet has its files, or another one, is no ground to take files for lost", arguments: [nil, "other"])
+    @Test("A location without a fleet's files, or with another's, does not make files missing", arguments: [nil, "other"])
     func wrongPlace(owner: String?) async throws {
         let scene = try await ObjectScene()
         let replica = try await scene.replica()
@@ -74,7 +74,7 @@ struct FleetCheckTests {
         await replica.service.shutdown()
     }
 
-    @Test("a database without a fleet is refused, and stays empty")
+    @Test("Refuses a database without a fleet, and leaves it empty")
     func noFleet() async throws {
         let scene = try await ObjectScene()
         for _ in 0..<2 {

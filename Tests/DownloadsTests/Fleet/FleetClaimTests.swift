@@ -4,9 +4,9 @@ import Testing
 
 @testable import Downloads
 
-@Suite("Turns in a fleet", .timeLimit(.minutes(3)), .enabled(if: PrivatePostgres.isWanted, "\(PrivatePostgres.whySkipped)"))
+@Suite("Slots in a fleet", .timeLimit(.minutes(3)), .enabled(if: PrivatePostgres.isWanted, "\(PrivatePostgres.whySkipped)"))
 @OffPool struct FleetClaimTests {
-    /// A new download that waits.
+    /// A new waiting download.
     private func waiting(_ number: Int, host: String = "a.example", priority: Int = 0, arrival: Int? = nil) -> StoreChange {
         var record = sampleRecord(number)
         record.download.url = "https://\(host)/\(number)"
@@ -21,7 +21,7 @@ import Testing
 
     private func ids(_ numbers: Int...) -> Set<DownloadID> { Set(numbers.map { sampleRecord($0).id }) }
 
-    @Test("turns go by priority, and then by arrival")
+    @Test("Grants slots by priority, then by arrival")
     func order() throws {
         let scene = try PostgresScene()
         let writer = try PostgresRecordWriter(scene.options())
@@ -36,7 +36,7 @@ import Testing
         #expect(try claim(writer, 0, 99).isEmpty)
     }
 
-    @Test("the limit of a host holds over all replicas, and what waits behind it is not held up")
+    @Test("A host's limit applies over all replicas, and does not hold up other hosts")
     func hostLimit() throws {
         let scene = try PostgresScene()
         let (first, second) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
@@ -46,13 +46,13 @@ import Testing
         #expect(try claim(first, 9, 2).isEmpty)
         try second.commit([.leaveQueue(sampleRecord(2).id)], isRepeated: false)
         #expect(try claim(first, 9, 2) == ids(3))
-        // What another replica owns is its own affair.
+        // Downloads of another replica are skipped.
         try second.commit([.leaveQueue(sampleRecord(5).id), .enqueue(sampleRecord(5).id)], isRepeated: false)
         #expect(try claim(first, 9, 9) == ids(4))
         #expect(try claim(second, 9, 9) == ids(5))
     }
 
-    @Test("turns cost the same however many wait, even if their host has all it may")
+    @Test("Granting a slot costs the same with any number of waiting downloads, even at a host's limit")
     func manyWaiting() throws {
         let scene = try PostgresScene()
         let writer = try PostgresRecordWriter(scene.options())
@@ -65,12 +65,12 @@ import Testing
                         FROM generate_series(1, \(count)) AS n
                 """)
         }
-        // What was planned while the table was empty is kept, and nobody has analysed it since.
+        // Plans for the empty table are kept, since it has not been analysed since.
         for _ in 0..<10 { try scene.execute("SELECT pawl.claim(7, 4, 4)") }
         try scene.execute("ALTER TABLE pawl.downloads SET (autovacuum_enabled = off)")
         try add("'crowded'", 100_000, priority: 9)
         try add("'h' || n % 50", 5_000, priority: 0)
-        /// Pages that it looked at.
+        /// The pages that it read.
         func pages(free: Int, expecting hosts: [String]) throws -> Int {
             try scene.execute("UPDATE pawl.downloads SET slot = NULL WHERE slot = 7")
             let plan = try scene.texts(
@@ -83,7 +83,7 @@ import Testing
             return counts.compactMap { Int($0.drop { $0 != "=" }.dropFirst()) }.reduce(0, +)
         }
         #expect(try pages(free: 4, expecting: Array(repeating: "crowded", count: 4)) < 5_000)
-        // The crowd has all its turns.
+        // The crowd has all its slots.
         try scene.execute(
             "UPDATE pawl.downloads SET slot = 1 WHERE id IN (SELECT id FROM pawl.downloads WHERE host = 'crowded' ORDER BY id LIMIT 4)"
         )

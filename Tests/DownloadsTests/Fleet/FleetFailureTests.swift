@@ -7,19 +7,19 @@ import Testing
 
 @testable import Downloads
 
-/// It keeps the machine busy for half a minute, which others that run beside it would notice.
+/// The test loads the machine for half a minute, which would affect concurrent tests.
 private let isAskedFor = ProcessInfo.processInfo.environment["PAWL_FLEET_TESTS"] != nil
 
-/// Three replicas, whose connections to the database break, are swallowed, or stand still for longer than a lease; and clients that go to
-/// any of them. Afterwards everything that was promised has to hold. Which faults come is decided by a seed: `PAWL_FLEET_SEED` and
-/// `PAWL_FLEET_SECONDS` make it another and a longer run.
+/// Three replicas whose connections to the database break, stall or discard bytes for longer than a lease, and clients
+/// that use any of them. Afterwards all promises must hold. A seed decides the faults: `PAWL_FLEET_SEED` and
+/// `PAWL_FLEET_SECONDS` select another and a longer run.
 @Suite(
     "A fleet under faults", .timeLimit(.minutes(40)), .enabled(if: isAskedFor, "PAWL_FLEET_TESTS is not set"))
 struct FleetFailureTests {
     private static let seed = ProcessInfo.processInfo.environment["PAWL_FLEET_SEED"].flatMap { UInt64($0) } ?? 1
     private static let seconds = ProcessInfo.processInfo.environment["PAWL_FLEET_SECONDS"].flatMap { Int($0) } ?? 12
 
-    /// A place for replicas: one data directory, one way to the database, and the replica that is there now.
+    /// The equipment of a replica: a data directory, a connection to the database, and the current replica.
     final class Seat: Sendable {
         let relay: FaultyRelay
         let directory: TemporaryDirectory
@@ -45,29 +45,29 @@ struct FleetFailureTests {
             }
         }
 
-        /// Ends the replica and begins another on its directory.
+        /// Ends the replica and starts another on its directory.
         func restart() async throws {
             await replica.service.shutdown()
             let next = try await Self.start(scene, directory, relay)
             current.withLock { $0 = next }
         }
 
-        /// The same if it has lost its lease.
+        /// The same after it has lost its lease.
         func restartIfFenced() async throws {
             if await replica.service.isFenced { try await restart() }
         }
     }
 
-    /// What clients were promised.
+    /// The promises to clients.
     private struct Promises {
-        /// Downloads by the key of the request that made them.
+        /// Downloads by the key of their request.
         var made: [String: DownloadID] = [:]
         var removed: Set<DownloadID> = []
-        /// Removals that were asked for and not answered.
+        /// Removals without a response.
         var maybeRemoved: Set<DownloadID> = []
     }
 
-    @Test("what was acknowledged holds, boards are equal, and nothing is stuck, whatever breaks")
+    @Test("Acknowledged changes hold, indexes are equal, and no download is stuck under faults")
     func faults() async throws {
         let scene = try FleetScene()
         let seats = try await [Seat(scene), Seat(scene), Seat(scene)]
@@ -84,7 +84,7 @@ struct FleetFailureTests {
             seat.relay.set(.relay)
             try await seat.restartIfFenced()
         }
-        // What was paused goes on.
+        // Paused downloads are resumed.
         for seat in seats { _ = try? await seat.replica.service.performOnAll(.resume) }
         try await settle(seats)
 
@@ -105,7 +105,7 @@ struct FleetFailureTests {
         #expect(warnings.isEmpty, "\(warnings.prefix(3))")
     }
 
-    /// Adds, and asks for whatever comes to mind; repeats what was not answered, elsewhere, under the same key.
+    /// Adds downloads and sends random requests; repeats those without a response at another replica with the same key.
     private static func client(
         _ number: Int, _ seats: [Seat], _ scene: FleetScene, _ promises: Locked<Promises>, until end: ContinuousClock.Instant
     ) async throws {
@@ -188,7 +188,7 @@ struct FleetFailureTests {
         }
     }
 
-    /// Waits until nothing is under way, and all have shown it.
+    /// Waits until nothing is active, and all replicas show it.
     private func settle(_ seats: [Seat]) async throws {
         let limit = ContinuousClock.now + .seconds(90)
         while ContinuousClock.now < limit {
@@ -224,7 +224,7 @@ struct FleetFailureTests {
         return try store.load().records
     }
 
-    /// The order of changes has no gap, and in it the revisions of a download rise.
+    /// The changes have no gap, and the revisions of a download rise in them.
     private static func checkChanges(_ scene: FleetScene) async throws {
         let writer = try PostgresRecordWriter(
             PostgresRecordWriter.Options(database: scene.database.conninfo, node: "another look"))

@@ -7,7 +7,7 @@ import TestSupport
 
 @testable import Downloads
 
-/// A database of a test's own, an origin, and replicas on them.
+/// A database for one test, an origin, and replicas on them.
 final class FleetScene: Sendable {
     let database: TestDatabase
     let upstream: DemoUpstream
@@ -23,8 +23,8 @@ final class FleetScene: Sendable {
 
     /// Starts a replica.
     /// - Parameters:
-    ///   - directory: an earlier one's, which has ended.
-    ///   - store: what stands between it and its store.
+    /// - directory: that of an earlier replica, which has ended.
+    /// - store: the relay between the replica and its store.
     func replica(
         in directory: TemporaryDirectory? = nil, starting: Bool = true,
         configure: (inout DownloadsConfiguration) -> Void = { _ in },
@@ -71,14 +71,14 @@ final class FleetScene: Sendable {
         return NewDownload(url: url)
     }
 
-    /// One that takes more than a minute, unless its limit is lifted.
+    /// An entity that takes more than a minute, unless its limit is removed.
     func slow(seed: Int) throws -> NewDownload {
         var new = try new("size=20000000&seed=\(seed)")
         new.speedLimit = 200_000
         return new
     }
 
-    /// The runs that own downloads.
+    /// The instances that own downloads.
     func owners(of ids: [DownloadID], _ replica: Replica) async throws -> [DownloadID: Int64] {
         let taking = try await replica.service.fleet?.take(ids)
         let own = replica.service.fleet?.run ?? 0
@@ -95,10 +95,10 @@ struct Replica: Sendable {
     let warnings: Locked<[String]>
     /// All events for the log.
     let events: Locked<[DownloadLogEvent]>
-    /// How often finished files could not be stored any more.
+    /// The number of failures to store finished files.
     let away: Waiter<Int>
 
-    /// Waits until the replica shows the download so; the suite's time limit bounds the wait.
+    /// Waits until the replica shows such a download; the suite's time limit bounds the wait.
     func follow(_ id: DownloadID, until condition: @Sendable (Download) -> Bool) async throws -> Download {
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let subscription = service.events.subscribe(scope: nil, after: nil, interval: .milliseconds(5)) { waker.yield() }
@@ -106,7 +106,7 @@ struct Replica: Sendable {
         while true {
             while subscription.next(now: .now) != nil {}
             if let download = service.index.download(id), condition(download) { return download }
-            // Progress wakes nobody.
+            // Progress wakes no reader.
             let due = subscription.nextDue(now: .now)
             let progress = Task {
                 if let due { try await Task.sleep(until: due, clock: .continuous) } else { return }
@@ -120,7 +120,7 @@ struct Replica: Sendable {
         }
     }
 
-    /// The next change of a download that the replica tells of and that is so.
+    /// The next change of a download at this replica that satisfies the condition.
     func next(of id: DownloadID, where condition: @Sendable (Download) -> Bool) async throws -> Download {
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let subscription = service.events.subscribe(scope: id, after: nil, interval: .milliseconds(5)) { waker.yield() }
@@ -141,7 +141,7 @@ struct Replica: Sendable {
         return events[(end ?? events.endIndex)...].filter(\.tellsOfRecord)
     }
 
-    /// Lets nothing reach the database any more, nor come from there, until the returned function is called.
+    /// Stops all traffic to and from the database until the returned function is called.
     func freeze() async throws -> @Sendable () -> Void {
         guard let fleet = service.fleet else { throw ServiceFixture.Missing(what: "a fleet") }
         let isFrozen = Monitor(true)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A fleet of replicas", .timeLimit(.minutes(3)), .enabled(if: PrivatePostgres.isWanted, "\(PrivatePostgres.whySkipped)"))
 struct FleetServiceTests {
-    @Test("one replica downloads, and keeps what it did in the database")
+    @Test("One replica downloads, and stores its results in the database")
     func oneReplica() async throws {
         let scene = try FleetScene()
         let replica = try await scene.replica()
@@ -24,7 +24,7 @@ struct FleetServiceTests {
         await again.service.shutdown()
     }
 
-    @Test("what one replica takes, all show, and a free one transfers")
+    @Test("All replicas show an accepted download, and a free one transfers it")
     func allShow() async throws {
         let scene = try FleetScene()
         let (first, second) = try await (
@@ -43,10 +43,10 @@ struct FleetServiceTests {
         #expect(first.warnings.withLock { $0 } + second.warnings.withLock { $0 } == [])
     }
 
-    @Test("a command is carried out by whichever replica has the download")
+    @Test("The owner carries out a command sent to any replica")
     func commandsForOthers() async throws {
         let scene = try FleetScene()
-        // The second one is busy, so that the first has the rest.
+        // The second replica is busy, so the first gets the others.
         let second = try await scene.replica { $0.maxConcurrent = 1 }
         let busy = try await second.service.add(scene.slow(seed: 0)).download
         _ = try await second.follow(busy.id) { $0.state == .downloading }
@@ -72,7 +72,7 @@ struct FleetServiceTests {
         #expect(resumed.state == .queued || resumed.state == .downloading)
         let done = try await second.follow(slow.id) { !$0.state.isLive }
         #expect(done.state == .completed)
-        // It went on from its bytes.
+        // It continued from its bytes.
         #expect(scene.upstream.requests.contains { $0.target.hasSuffix("seed=1") && $0.range?.hasPrefix("bytes=0-") == false })
         try await second.service.remove(slow.id, deletingFile: true)
         #expect(second.service.index.download(slow.id) == nil)
@@ -81,8 +81,8 @@ struct FleetServiceTests {
         await second.service.shutdown()
     }
 
-    /// Two replicas, of which the first has a download that transfers, and the second one, busy with another, has a way of its own to the
-    /// database. No lease ends.
+    /// Two replicas: the first has a transferring download, and the second, busy with another, has its own connection
+    /// to the database. No lease ends.
     private func remoteCommands(
         _ scene: FleetScene, through relay: FaultyRelay? = nil
     ) async throws -> (owner: Replica, asker: Replica, id: DownloadID) {
@@ -99,7 +99,7 @@ struct FleetServiceTests {
         return (owner, asker, slow.id)
     }
 
-    @Test("commands wait for a database that was cut off", arguments: ["one", "all", "changed since", "settings"])
+    @Test("Commands wait for a database that was cut off", arguments: ["one", "all", "changed since", "settings"])
     func commandsWhileAway(command: String) async throws {
         let scene = try FleetScene()
         let relay = try FaultyRelay(to: scene.database.server.port)
@@ -134,7 +134,7 @@ struct FleetServiceTests {
         await asker.service.shutdown()
     }
 
-    @Test("a remote command that is lost is sent again")
+    @Test("A remote command that is lost is sent again")
     func lostLetter() async throws {
         let scene = try FleetScene()
         let (owner, asker, id) = try await remoteCommands(scene)
@@ -149,7 +149,7 @@ struct FleetServiceTests {
         await asker.service.shutdown()
     }
 
-    @Test("a command whose answer is lost is answered again, and not carried out again")
+    @Test("Replies again to a command whose reply was lost, without repeating its effect")
     func lostAnswer() async throws {
         let scene = try FleetScene()
         let (owner, asker, id) = try await remoteCommands(scene)
@@ -169,7 +169,7 @@ struct FleetServiceTests {
         #expect(paused.state == .paused)
         #expect(try database.number("SELECT count(*) FROM lost") == 1)
         try database.execute("DELETE FROM lost")
-        // Once more would be refused.
+        // A repetition would be refused.
         #expect(try await asker.service.perform(.cancel, on: id).state == .cancelled)
         try database.execute("DELETE FROM lost")
         let again = try await asker.service.perform(.retry, on: id)
@@ -178,7 +178,7 @@ struct FleetServiceTests {
         await asker.service.shutdown()
     }
 
-    @Test("a remote command that was sent before to another instance is not carried out")
+    @Test("A remote command that was sent before to another instance is not carried out")
     func repetitionForAnother() async throws {
         let scene = try FleetScene()
         let (owner, asker, id) = try await remoteCommands(scene)
@@ -194,7 +194,7 @@ struct FleetServiceTests {
         await asker.service.shutdown()
     }
 
-    @Test("while sessions of the database end all the time, commands for others' downloads are carried out")
+    @Test("Carries out commands for other replicas' downloads although database sessions keep ending")
     func brokenSessions() async throws {
         let scene = try FleetScene()
         let (owner, asker, id) = try await remoteCommands(scene)
@@ -216,7 +216,7 @@ struct FleetServiceTests {
         await asker.service.shutdown()
     }
 
-    @Test("what a dead replica had is taken over, and what it still does counts no more")
+    @Test("Takes over an ended replica's downloads, and ignores its later writes")
     func adoption() async throws {
         let scene = try FleetScene()
         let first = try await scene.replica()
@@ -226,11 +226,11 @@ struct FleetServiceTests {
         let release = try await first.freeze()
         #expect(try await second.next(of: slow.id) { $0.state == .queued }.bytesReceived == 0)
         _ = try await second.follow(slow.id) { $0.state == .downloading }
-        // It has not heard of that, and can no longer tell what is allowed.
+        // It has not received that change, and cannot decide any more.
         await #expect(throws: DownloadError.overloaded) { _ = try await first.service.perform(.resume, on: slow.id) }
         release()
         try await until { await first.service.isFenced }
-        // Its transfer ends, which is no news.
+        // The end of its transfer is no event.
         try await until { await first.service.running.isEmpty }
         try await until { await first.service.tally.busy == 0 }
         #expect(first.newsAfterFence.isEmpty, "\(first.newsAfterFence)")
@@ -243,10 +243,10 @@ struct FleetServiceTests {
         await second.service.shutdown()
     }
 
-    @Test("what another replica has done before counts, also if it is not shown yet")
+    @Test("Changes of another replica count before they are visible here")
     func lateNews() async throws {
         let scene = try FleetScene()
-        // However slow it is, none is taken for dead.
+        // No slow replica is declared ended.
         let lease = { (configuration: inout DownloadsConfiguration) in configuration.lease = .seconds(60) }
         let (first, second) = try await (scene.replica(configure: lease), scene.replica(configure: lease))
         var new = try scene.slow(seed: 8)
@@ -257,7 +257,7 @@ struct FleetServiceTests {
         change.labels = ["news"]
         let release = try await second.freeze()
         _ = try await first.service.change(added.id, change)
-        // Whoever changes this version, and whoever asks for the URL behind its removal, are answered once they can be.
+        // Changes of this version, and additions of the URL behind its removal, get their responses once possible.
         let isKnown = Locked(false)
         let relabelled = Task {
             try await second.service.change(added.id, change) { download in
@@ -268,7 +268,7 @@ struct FleetServiceTests {
         try await until { isKnown.withLock { $0 } }
         release()
         #expect(try await relabelled.value.labels == ["news"])
-        // One that the other replica never had.
+        // A download that the other replica never had.
         new = try scene.slow(seed: 9)
         new.startsPaused = true
         let known = try await first.service.add(new).download
@@ -276,7 +276,7 @@ struct FleetServiceTests {
         let releaseAgain = try await second.freeze()
         try await first.service.remove(known.id, deletingFile: false)
         let again = Task { [new] in try await second.service.add(new) }
-        // By then it would have been answered without asking.
+        // By then it would have responded without a query.
         for _ in 0..<100 { _ = await second.service.settings }
         releaseAgain()
         #expect(try await again.value.download.id != known.id)
@@ -284,10 +284,10 @@ struct FleetServiceTests {
         await second.service.shutdown()
     }
 
-    @Test("a replica that begins again on its data directory goes on from its bytes")
+    @Test("A replica that restarts on its data directory continues from its bytes")
     func restart() async throws {
         let scene = try FleetScene()
-        // Nobody takes its place, however long it takes to begin again.
+        // No replica takes its place, however long its restart takes.
         let second = try await scene.replica { configuration in
             (configuration.maxConcurrent, configuration.lease) = (1, .seconds(60))
         }
@@ -308,7 +308,7 @@ struct FleetServiceTests {
         await second.service.shutdown()
     }
 
-    @Test("a replica that begins again keeps as many turns as it may have")
+    @Test("A replica that restarts keeps as many slots as it may have")
     func fewerPlaces() async throws {
         let scene = try FleetScene()
         let replica = try await scene.replica()
@@ -316,7 +316,7 @@ struct FleetServiceTests {
         for seed in 1...3 { ids.append(try await replica.service.add(scene.slow(seed: seed)).download.id) }
         for id in ids { _ = try await replica.follow(id) { $0.state == .downloading } }
         _ = try await replica.service.change([.maxConcurrent: 1])
-        // What a crash leaves.
+        // The state after a crash.
         let copy = try TemporaryDirectory()
         try FileManager.default.createDirectory(atPath: copy.path + "/data", withIntermediateDirectories: true)
         try FileManager.default.copyItem(atPath: replica.directory.path + "/data/node", toPath: copy.path + "/data/node")
@@ -329,7 +329,7 @@ struct FleetServiceTests {
         await replica.service.shutdown()
     }
 
-    @Test("replicas never have more transfers from one host than is allowed in all")
+    @Test("All replicas together never exceed a host's limit")
     func hostLimit() async throws {
         let scene = try FleetScene()
         let replicas = try await [scene.replica { $0.maxPerHost = 2 }, scene.replica { $0.maxPerHost = 2 }]
@@ -341,7 +341,7 @@ struct FleetServiceTests {
         for replica in replicas { await replica.service.shutdown() }
     }
 
-    @Test("those who wait for one another are answered together while the database is away")
+    @Test("Callers that wait for each other are answered together while the database is unreachable")
     func waitingTogether() async throws {
         let scene = try FleetScene()
         let replica = try await scene.replica { $0.maxConcurrent = 1 }
@@ -374,7 +374,7 @@ struct FleetServiceTests {
         await replica.service.shutdown()
     }
 
-    @Test("of many who ask different replicas for one URL, all are given one download")
+    @Test("Concurrent requests for one URL at several replicas get one download")
     func duplicates() async throws {
         let scene = try FleetScene()
         let replicas = try await [scene.replica(), scene.replica()]
@@ -391,16 +391,16 @@ struct FleetServiceTests {
         var rejected = new
         rejected.onDuplicate = .reject
         await #expect(throws: DownloadError.self) { _ = try await replicas[1].service.add(rejected) }
-        // What has been cancelled is nobody's.
+        // A cancelled download has no owner.
         #expect(try await replicas[0].service.performOnAll(.cancel) == 2)
         #expect(try await replicas[1].service.add(new).download.id != additions[0].download.id)
         for replica in replicas { await replica.service.shutdown() }
     }
 
-    @Test("a key stands for one request, whichever replica it is sent to")
+    @Test("A key means one request at every replica")
     func keys() async throws {
         let scene = try FleetScene()
-        // However slow it is, none is taken for dead.
+        // No slow replica is declared ended.
         let lease = { (configuration: inout DownloadsConfiguration) in configuration.lease = .seconds(60) }
         let replicas = try await [scene.replica(configure: lease), scene.replica(configure: lease)]
         let key = RequestKey("a key", request: [1])
@@ -424,7 +424,7 @@ struct FleetServiceTests {
                             await service.release(key)
                             return added.download.id
                         } catch DownloadError.overloaded {
-                            // A client repeats a request that was not carried out because the database was slow.
+                            // A client repeats a request that a slow database prevented.
                             continue
                         }
                     }
@@ -439,7 +439,7 @@ struct FleetServiceTests {
         for replica in replicas { await replica.service.shutdown() }
     }
 
-    @Test("settings hold for all replicas")
+    @Test("Settings apply to all replicas")
     func settings() async throws {
         let scene = try FleetScene()
         let replicas = try await [scene.replica(), scene.replica()]
@@ -449,10 +449,10 @@ struct FleetServiceTests {
         for replica in replicas { await replica.service.shutdown() }
     }
 
-    @Test("of those who change settings that they know, one at a time does")
+    @Test("One of several concurrent conditional changes of settings succeeds at a time")
     func racingSettings() async throws {
         let scene = try FleetScene()
-        // However slow it is, none is taken for dead.
+        // No slow replica is declared ended.
         let lease = { (configuration: inout DownloadsConfiguration) in configuration.lease = .seconds(60) }
         let replicas = try await [scene.replica(configure: lease), scene.replica(configure: lease)]
         for round in 1...20 {
@@ -480,7 +480,7 @@ struct FleetServiceTests {
         for replica in replicas { await replica.service.shutdown() }
     }
 
-    @Test("settings of which a replica was not told are noticed all the same")
+    @Test("A replica notices settings whose notification it missed")
     func silentSettings() async throws {
         let scene = try FleetScene()
         let replica = try await scene.replica()
@@ -489,7 +489,7 @@ struct FleetServiceTests {
         await replica.service.shutdown()
     }
 
-    @Test("what the database does not take at first is told later", arguments: ["NOT waiting", "state <> 'completed'"])
+    @Test("Changes that the database refuses at first are sent later", arguments: ["NOT waiting", "state <> 'completed'"])
     func toldLater(_ condition: String) async throws {
         let scene = try FleetScene()
         let replicas = try await [scene.replica(), scene.replica()]
@@ -511,7 +511,7 @@ struct FleetServiceTests {
         for replica in replicas { await replica.service.shutdown() }
     }
 
-    @Test("while the database is away for long, transfers rest, and fail for nothing")
+    @Test("During a long outage of the database, transfers slow down, and none fails")
     func rest() async throws {
         let scene = try FleetScene()
         let replica = try await scene.replica { configuration in
@@ -535,16 +535,16 @@ struct FleetServiceTests {
         await replica.service.shutdown()
     }
 
-    @Test("many who ask for what a replica does not know yet are all answered")
+    @Test("Answers many concurrent requests for a download that the replica does not know yet")
     func askedAtOnce() async throws {
         let scene = try FleetScene()
-        // However slow it is, none is taken for dead.
+        // No slow replica is declared ended.
         let lease = { (configuration: inout DownloadsConfiguration) in configuration.lease = .seconds(60) }
         let replicas = try await [scene.replica(configure: lease), scene.replica(configure: lease)]
         for number in 0..<50 {
             var new = try scene.new("size=1000&seed=\(number)")
             new.startsPaused = true
-            // The other one is told of it only now and then before it is asked.
+            // The other replica is sometimes notified before the request.
             let goOn = try await replicas[1].freeze()
             let added = try await replicas[0].service.add(new).download
             let next = try await replicas[0].service.add(scene.new("size=1&seed=\(number)")).download
@@ -570,7 +570,7 @@ struct FleetServiceTests {
         for replica in replicas { await replica.service.shutdown() }
     }
 
-    @Test("a reader that goes on at another replica misses nothing, and is sent nothing twice")
+    @Test("A reader that continues at another replica misses nothing, and gets nothing twice")
     func readersHop() async throws {
         let scene = try FleetScene()
         let replicas = try await [scene.replica(), scene.replica()]
@@ -586,7 +586,7 @@ struct FleetServiceTests {
             }
             let replica = replicas[round % 2]
             let subscription = replica.service.events.subscribe(scope: nil, after: last, interval: .seconds(60)) {}
-            // Until some of what has been added has ended here.
+            // Until some of the added downloads have ended here.
             while ids.suffix(3).contains(where: { replica.service.index.download($0)?.state.isLive ?? true }) {
                 await Task.yield()
             }
@@ -609,10 +609,10 @@ struct FleetServiceTests {
         for replica in replicas { await replica.service.shutdown() }
     }
 
-    @Test("a reader that moves to a replica which is behind gets no snapshot", arguments: [false, true])
+    @Test("A reader that moves to a replica that is behind gets no snapshot", arguments: [false, true])
     func readerAhead(isScoped: Bool) async throws {
         let scene = try FleetScene()
-        // However slow it is, none is taken for dead.
+        // No slow replica is declared ended.
         let second = try await scene.replica { ($0.maxConcurrent, $0.lease) = (1, .seconds(60)) }
         let first = try await scene.replica { $0.lease = .seconds(60) }
         let busy = try await second.service.add(scene.slow(seed: 1)).download
@@ -629,7 +629,7 @@ struct FleetServiceTests {
         _ = try await first.follow(id) { $0.state == .completed }
         var seen: EventID?
         while let event = reader.next(now: .now) { seen = event.eventID }
-        // The first replica is at the end, the second one does not know of it.
+        // The first replica has all changes, the second does not know the last one.
         #expect(second.service.index.download(id)?.state == .paused)
         let last: EventID = try #require(seen)
         let begun = ContinuousClock.now
@@ -656,7 +656,7 @@ struct FleetServiceTests {
         await second.service.shutdown()
     }
 
-    @Test("what a replica lets go of leaves no part file behind", arguments: [true, false])
+    @Test("A replica leaves no part file of a released download", arguments: [true, false])
     func noPartFile(fails: Bool) async throws {
         let scene = try FleetScene()
         let replica = try await scene.replica { configuration in
@@ -674,7 +674,7 @@ struct FleetServiceTests {
 }
 
 extension DownloadEvent {
-    /// What a reader says it has seen when it comes back.
+    /// The last event id of a returning reader.
     fileprivate var eventID: EventID {
         switch self {
         case .snapshot(let id, _), .download(let id, _), .removed(let id, _): id

@@ -16,7 +16,7 @@ import Testing
         return changes
     }
 
-    @Test("all replicas are told of all changes in one order without gaps")
+    @Test("All replicas receive all changes in one order without gaps")
     func oneOrder() async throws {
         let scene = try PostgresScene()
         let stores = try (0..<3).map {
@@ -30,7 +30,7 @@ import Testing
                     group.addTask {
                         let record = sampleRecord(place * count + number)
                         try await store.write([.add(record)])
-                        // Whoever is answered finds it.
+                        // Each caller with a response finds it.
                         #expect(told[place].value.contains { $0.id == record.id })
                     }
                 }
@@ -48,7 +48,7 @@ import Testing
         for store in stores { await store.close() }
     }
 
-    @Test("what its owner lets go of while another run asks for it is taken")
+    @Test("A download that its owner releases while another instance requests it is acquired")
     func takenAtTheLastMoment() async throws {
         let scene = try PostgresScene()
         let (owner, other) = try (FleetStore(scene.options("owner")), FleetStore(scene.options("other")))
@@ -57,7 +57,7 @@ import Testing
         try await owner.write([.add(record)])
         #expect(try await owner.take([record.id]).records.map(\.id) == [record.id])
         #expect(try await other.take([record.id]).owners == [record.id: owner.run])
-        // It happens behind the first of the statements that ask.
+        // It happens after the first of the requesting statements.
         try scene.execute(
             """
             CREATE FUNCTION pawl.lets_go() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -75,7 +75,7 @@ import Testing
         await other.close()
     }
 
-    @Test("a store that is dropped ends its connections")
+    @Test("A store that is freed without closing ends its connections")
     func dropped() async throws {
         let scene = try PostgresScene()
         do { _ = try start(FleetStore(scene.options())) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite("Progress that replicas tell each other", .timeLimit(.minutes(3)))
+@Suite("Progress between replicas", .timeLimit(.minutes(3)))
 struct FleetTransfersTests {
     private func transferring(_ number: Int, received: Int64 = 0) -> Download {
         var download = sampleRecord(number, state: .downloading).download
@@ -10,7 +10,7 @@ struct FleetTransfersTests {
         return download
     }
 
-    @Test("others show what was told, and what has not moved on is not told again")
+    @Test("Others show published progress, and unchanged progress is not published again")
     func told() throws {
         let (own, others) = (FleetTransfers(), FleetTransfers())
         let counters = TransferCounters(received: 10)
@@ -27,7 +27,7 @@ struct FleetTransfersTests {
         #expect(own.messages().isEmpty)
     }
 
-    @Test("what moved and is told of no more stands still after a while")
+    @Test("Progress without further messages stops after a while")
     func silence() throws {
         let transfers = FleetTransfers()
         let shown = try #require(transfers.counters(of: transferring(1)))
@@ -44,7 +44,7 @@ struct FleetTransfersTests {
         #expect(shown.bytesPerSecond == 20 && !shown.isStalled)
     }
 
-    @Test("one's own counters are read rather than what others would tell")
+    @Test("A replica reads its own counters instead of others' messages")
     func own() {
         let transfers = FleetTransfers()
         let counters = TransferCounters(received: 10)
@@ -54,7 +54,7 @@ struct FleetTransfersTests {
         #expect(counters.received == 10)
     }
 
-    @Test("what transfers no more has no counters, and begins anew from what its record says")
+    @Test("A transfer that ended has no counters, and starts again from its record")
     func ended() throws {
         let transfers = FleetTransfers()
         let first = try #require(transfers.counters(of: transferring(1, received: 7)))
@@ -66,7 +66,7 @@ struct FleetTransfersTests {
         #expect(try #require(transfers.counters(of: transferring(1))).received == 0)
     }
 
-    @Test("a message is what PostgreSQL takes, however many transfers there are")
+    @Test("A message fits PostgreSQL's limit with any number of transfers")
     func sizes() {
         let transfers = FleetTransfers()
         for number in 0..<1_000 { transfers.set(TransferCounters(received: .max), of: sampleRecord(number).id) }
@@ -75,7 +75,7 @@ struct FleetTransfersTests {
         #expect(messages.reduce(0) { $0 + $1.split(separator: "\n").count } == 1_000)
     }
 
-    @Test("nonsense changes nothing", arguments: ["", "\n\n", "x", "1 2 3 4 5", "00000000000000000000000007 a b c d"])
+    @Test("Invalid messages change nothing", arguments: ["", "\n\n", "x", "1 2 3 4 5", "00000000000000000000000007 a b c d"])
     func nonsense(_ text: String) {
         FleetTransfers().receive(text)
     }

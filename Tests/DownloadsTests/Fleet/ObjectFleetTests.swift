@@ -14,7 +14,7 @@ import Testing
     "A fleet with its files in object storage", .timeLimit(.minutes(5)),
     .enabled(if: ObjectScene.isWanted, "\(ObjectScene.whySkipped)"))
 struct ObjectFleetTests {
-    @Test("every replica has a file, whole and by range; its removal leaves nothing", arguments: [0, 100_000, 65 << 20])
+    @Test("Every replica serves a file whole and by range; its removal leaves nothing", arguments: [0, 100_000, 65 << 20])
     func filesOfAll(size: Int64) async throws {
         let scene = try await ObjectScene()
         let (first, second) = try await (scene.replica(), scene.replica())
@@ -33,13 +33,13 @@ struct ObjectFleetTests {
         }
         let again = try await second.service.add(try scene.fleet.new("size=\(size)&seed=1"))
         #expect(again.download.id == added.id)
-        // The part file has gone.
+        // The part file is removed.
         for replica in [first, second] {
             let parts = try FileManager.default.contentsOfDirectory(atPath: replica.directory.path + "/data/incomplete")
             #expect(parts == [])
         }
         #expect(try await scene.keys().count == 1)
-        // Nothing else than what records name is found.
+        // Only objects of records exist.
         #expect(try await scene.collector(second).sweepOnce(olderThan: .zero) == 0)
         try await second.service.remove(added.id, deletingFile: false)
         try await until { try await scene.keys().isEmpty }
@@ -49,7 +49,7 @@ struct ObjectFleetTests {
         #expect(first.warnings.withLock { $0 } + second.warnings.withLock { $0 } == [])
     }
 
-    @Test("while the storage is away, files wait, without a turn or an attempt")
+    @Test("While the storage is unreachable, files wait without a slot or an attempt")
     func storageAway() async throws {
         let scene = try await ObjectScene()
         let replica = try await scene.replica { $0.maxConcurrent = 1 }
@@ -72,7 +72,7 @@ struct ObjectFleetTests {
         await replica.service.shutdown()
     }
 
-    @Test("while a file waits, commands are carried out", arguments: [FaultyRelay.Mode.refuse, .swallow])
+    @Test("Commands are carried out while a file waits", arguments: [FaultyRelay.Mode.refuse, .swallow])
     func commands(mode: FaultyRelay.Mode) async throws {
         let scene = try await ObjectScene()
         let replica = try await scene.replica()
@@ -102,7 +102,7 @@ struct ObjectFleetTests {
         await again.service.shutdown()
     }
 
-    @Test("what was stored, and given up before the storage said so, is removed")
+    @Test("Removes a stored object whose completion was abandoned before the reply")
     func givenUpUnanswered() async throws {
         let scene = try await ObjectScene()
         let replica = try await scene.replica()
@@ -111,13 +111,13 @@ struct ObjectFleetTests {
         try await until { try await !scene.keys().isEmpty }
         scene.relay.set(.relay)
         #expect(try await replica.service.perform(.pause, on: id).state == .paused)
-        // And once more a while later: a service may go on with a request behind the one that removes it.
+        // And once more later: a service may continue a request behind the one that removes it.
         try await until { try scene.garbage() == 1 }
         try await until { try await scene.keys().isEmpty && scene.garbage() == 0 }
         await replica.service.shutdown()
     }
 
-    /// A replica that has lost its lease, and another one that is too busy to go on with its downloads.
+    /// A replica that has lost its lease, and another that is too busy to continue its downloads.
     private func fenced(_ scene: ObjectScene) async throws -> (first: Replica, second: Replica, busy: DownloadID) {
         let second = try await scene.replica { $0.maxConcurrent = 1 }
         let busy = try await second.service.add(scene.fleet.slow(seed: 1)).download.id
@@ -125,7 +125,7 @@ struct ObjectFleetTests {
         return (try await scene.replica(), second, busy)
     }
 
-    @Test("what a replica without a lease has stored is removed at once, and is no completed download")
+    @Test("Removes an object of a replica without a lease at once, without completing the download")
     func storedInVain() async throws {
         let scene = try await ObjectScene()
         let (first, second, busy) = try await fenced(scene)
@@ -155,7 +155,7 @@ struct ObjectFleetTests {
         await second.service.shutdown()
     }
 
-    @Test("what is being stored when the lease is lost, and given up by the stop, is noted to be removed")
+    @Test("Notes an upload for removal that was abandoned by the stop after the lease was lost")
     func givenUpByStop() async throws {
         let scene = try await ObjectScene()
         let (first, second, _) = try await fenced(scene)
@@ -173,7 +173,7 @@ struct ObjectFleetTests {
         await second.service.shutdown()
     }
 
-    @Test("an object that a record names is not taken for one that was refused")
+    @Test("An object that a record names is not taken for a refused one")
     func recordedAfterAll() async throws {
         let scene = try await ObjectScene()
         let replica = try await scene.replica()
@@ -187,7 +187,7 @@ struct ObjectFleetTests {
         await replica.service.shutdown()
     }
 
-    @Test("what waits outlives a crash, and is not fetched again")
+    @Test("A waiting file survives a crash, and is not fetched again")
     func crashWhileWaiting() async throws {
         let scene = try await ObjectScene()
         let replica = try await scene.replica()
@@ -199,7 +199,7 @@ struct ObjectFleetTests {
             try? files.contentsOfDirectory(atPath: data + "/incomplete").first { PartName($0)?.sha256 != nil }
         }
         try await until { whole() != nil }
-        // What a crash leaves: the same files, for another process.
+        // The state after a crash: the same files, for another process.
         try files.createDirectory(atPath: copy.path + "/data/incomplete", withIntermediateDirectories: true)
         for name in try files.contentsOfDirectory(atPath: data) where !["incomplete", "files"].contains(name) {
             try files.copyItem(atPath: "\(data)/\(name)", toPath: "\(copy.path)/data/\(name)")
@@ -215,7 +215,7 @@ struct ObjectFleetTests {
         await replica.service.shutdown()
     }
 
-    @Test("what a crash between upload and record leaves is swept, and the file is stored again")
+    @Test("Removes the object of a crash between upload and record, and stores the file again")
     func orphans() async throws {
         let scene = try await ObjectScene()
         let other = try await scene.replica { $0.maxConcurrent = 1 }
@@ -247,7 +247,7 @@ struct ObjectFleetTests {
         await other.service.shutdown()
     }
 
-    @Test("unfinished uploads are swept when they are old, and what is others' is left alone")
+    @Test("Removes old unfinished uploads, and keeps those of others")
     func unfinishedUploads() async throws {
         let scene = try await ObjectScene()
         let replica = try await scene.replica()
@@ -265,7 +265,7 @@ struct ObjectFleetTests {
         await replica.service.shutdown()
     }
 
-    /// Why a replica does not start.
+    /// The reason why a replica does not start.
     private func refusal(
         _ scene: ObjectScene, prefix: String = "some/prefix", place: ObjectLocation? = nil
     ) async -> String? {
@@ -282,7 +282,7 @@ struct ObjectFleetTests {
         }
     }
 
-    @Test("a fleet has one place for its files, which is no other's and no copy's")
+    @Test("A fleet has one location for its files, not shared with another fleet or a copy")
     func onePlace() async throws {
         let scene = try await ObjectScene()
         #expect(await refusal(scene) == nil)
@@ -306,7 +306,7 @@ struct ObjectFleetTests {
             let check = try FleetCheck(database: database, objects: scene.objects, client: scene.fleet.client)
             _ = try await check.run(repairing: true)
         }
-        // Restored from a backup, it finds its files once the other one gives them up.
+        // Restored from a backup, it finds its files once the other one releases them.
         let database = try PostgresConnection(scene.fleet.database.conninfo, application: "test", within: .seconds(10))
         defer { database.close() }
         try database.execute("UPDATE pawl.meta SET value = '1-1 else/where' WHERE name = 'place'", within: .seconds(10))
@@ -317,7 +317,7 @@ struct ObjectFleetTests {
     }
 
     @Test(
-        "of replicas with different places that begin at the same time, one has its place; of fleets with one place, at most one")
+        "Of replicas with different locations that start together, one keeps its own; of fleets with one location, at most one")
     func racingForPlaces() async throws {
         for _ in 0..<3 {
             let (scene, one, two) = try await (ObjectScene(), ObjectScene(), ObjectScene())
@@ -334,7 +334,7 @@ struct ObjectFleetTests {
         }
     }
 
-    @Test("what begins without the storage leaves another fleet's place alone")
+    @Test("A start without the storage does not change another fleet's location")
     func placeOfAnother() async throws {
         let scene = try await ObjectScene()
         try await scene.storage.mark(for: "them", noting: "1")
@@ -344,7 +344,7 @@ struct ObjectFleetTests {
         scene.relay.set(.relay)
         try await until { replica.service.index.download(id)?.waitingFor == .storage }
         #expect(await replica.service.storeCondition().degraded == [.objectsAway])
-        // Left by somebody; nobody's in this database.
+        // Left over, and unknown to this database.
         let stray = ObjectKey(id: id, upload: 7).description
         try await scene.storage.mark(for: "them", noting: "1")
         let store = try #require(replica.service.fleet)
@@ -353,7 +353,7 @@ struct ObjectFleetTests {
         let collector = ObjectCollector(fleet: store, storage: scene.storage, isOwn: { place.isOwn }, log: { _ in })
         #expect(await collector.collectOnce() == 0)
         #expect(try await scene.keys() == [])
-        // What it cannot finish it does not begin: others can.
+        // It does not start downloads that it cannot finish: others can.
         try await until { place.isRefused }
         let next = try await replica.service.add(try scene.fleet.new("size=20000&seed=2")).download.id
         #expect(try await replica.service.perform(.pause, on: next).state == .paused)
@@ -365,7 +365,7 @@ struct ObjectFleetTests {
         await replica.service.shutdown()
     }
 
-    @Test("one replica sweeps in an hour")
+    @Test("One replica sweeps per hour")
     func sweepIsClaimed() async throws {
         let scene = try await ObjectScene()
         let (first, second) = try await (scene.replica(), scene.replica())
@@ -379,7 +379,7 @@ struct ObjectFleetTests {
         await second.service.shutdown()
     }
 
-    @Test("an object that is gone is noticed when somebody asks, and removing its record is fine")
+    @Test("A missing object is noticed on a request, and its record can be removed")
     func missingObject() async throws {
         let scene = try await ObjectScene()
         let replica = try await scene.replica()

@@ -9,7 +9,7 @@ import TestSupport
 @testable import Downloads
 @testable import ObjectStorage
 
-/// A fleet that keeps finished files in a bucket of a test's own, which it reaches through a relay. Clients reach it without.
+/// A fleet with finished files in a bucket for one test, behind a relay. Clients reach it directly.
 final class ObjectScene: Sendable {
     static let isWanted = PrivatePostgres.isWanted && PrivateStorage.isWanted
     static let whySkipped = "PostgreSQL's server or juicefs is not installed"
@@ -50,7 +50,7 @@ final class ObjectScene: Sendable {
             }, store: store)
     }
 
-    /// What a client gets from a replica's URL for the file.
+    /// A client's response from a replica's URL for the file.
     func get(_ id: DownloadID, from replica: Replica, range: String? = nil) async throws -> ClientResponse {
         guard let file = replica.service.index.download(id)?.file,
             let text = replica.service.address(
@@ -62,13 +62,13 @@ final class ObjectScene: Sendable {
         return try await fleet.client.fetch(request, bodyLimit: 100 << 20)
     }
 
-    /// How often the origin was asked for this.
+    /// The number of requests to the origin for a path.
     func requests(_ seed: Int) -> Int { fleet.upstream.requests.count { $0.target.hasSuffix("seed=\(seed)") } }
 
-    /// The keys that the storage has.
+    /// The keys in the storage.
     func keys() async throws -> [String] { try await storage.list().items.map(\.key).filter { !$0.hasPrefix(".pawl/") } }
 
-    /// The key of what marks the fleet's place.
+    /// The key of the mark of the fleet's location.
     func mark() async throws -> String {
         guard let mark = try await storage.list(prefix: ".pawl/").items.first else {
             throw ServiceFixture.Missing(what: "a mark")
@@ -76,7 +76,7 @@ final class ObjectScene: Sendable {
         return mark.key
     }
 
-    /// How many objects the database knows to be given up.
+    /// The number of objects noted for removal in the database.
     func garbage() throws -> Int64 {
         let connection = try PostgresConnection(fleet.database.conninfo, application: "test", within: .seconds(10))
         defer { connection.close() }
@@ -91,12 +91,12 @@ final class ObjectScene: Sendable {
 }
 
 extension DownloadService {
-    /// Whether the file of the download is published and its record being saved.
+    /// Whether the file is published and its record is being saved.
     func isCompleting(_ id: DownloadID) -> Bool {
         if case .completing? = entries[id]?.machine.phase { true } else { false }
     }
 
-    /// Whether the download's file is being published, or cannot be for a while.
+    /// Whether the file is being published, or waits for the storage.
     func isPublishing(_ id: DownloadID) -> Bool {
         if case .publishing? = entries[id]?.machine.phase { true } else { false }
     }

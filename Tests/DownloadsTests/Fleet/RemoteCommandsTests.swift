@@ -68,7 +68,7 @@ struct RemoteCommandsTests {
         ),
     ]
 
-    @Test("commands and replies are sent and repeated", arguments: rows.indices)
+    @Test("Commands and replies are sent and repeated", arguments: rows.indices)
     func row(_ number: Int) {
         let (name, steps) = Self.rows[number]
         var commands = RemoteCommands()
@@ -92,7 +92,7 @@ struct RemoteCommandsTests {
         }
     }
 
-    @Test("a command that is missed again and again is sent after a pause")
+    @Test("A command that is missed again and again is sent after a pause")
     func pauses() {
         var (commands, order) = (RemoteCommands(), Self.order(9))
         for attempt in 1...8 as ClosedRange<UInt64> {

@@ -40,7 +40,7 @@ struct RemoteMessageTests {
         },
     ]
 
-    @Test("a command arrives as it was sent", arguments: requests.indices)
+    @Test("A command survives a round trip", arguments: requests.indices)
     func command(_ offset: Int) throws {
         let request = Self.requests[offset]
         for revision in [nil, UInt64(0), .max] {
@@ -59,7 +59,7 @@ struct RemoteMessageTests {
         .preconditionFailed, .keyMismatch, .overloaded, .unconfirmed, .storeFailed("x"),
     ]
 
-    @Test("an error arrives as it was sent", arguments: errors)
+    @Test("An error survives a round trip", arguments: errors)
     func error(_ error: DownloadError) throws {
         let message = RemoteMessage(RemoteMessage(replies: [RemoteMessage.Reply(number: 3, result: .failure(error))]).text)
         guard case .failure(let received)? = try #require(message.replies.first).result else {
@@ -70,7 +70,7 @@ struct RemoteMessageTests {
         #expect(message.replies.first?.number == 3)
     }
 
-    @Test("the refusal of a stopping replica arrives as that of an overloaded one")
+    @Test("The refusal of a stopping replica arrives as that of an overloaded one")
     func stopping() throws {
         let message = RemoteMessage(
             RemoteMessage(replies: [RemoteMessage.Reply(number: 3, result: .failure(.shuttingDown))]).text)
@@ -80,7 +80,7 @@ struct RemoteMessageTests {
         }
     }
 
-    @Test("a download arrives as it was sent, and so does a missing one")
+    @Test("A download arrives as it was sent, and so does a missing one")
     func downloads() throws {
         let message = RemoteMessage(replies: [
             RemoteMessage.Reply(number: 1, result: .success(fullRecord().download)), RemoteMessage.Reply(number: 2, result: nil),
@@ -96,7 +96,7 @@ struct RemoteMessageTests {
     }
 
     @Test(
-        "commands and replies that cannot be decoded are left out",
+        "Commands and replies that cannot be decoded are left out",
         arguments: [
             "", "x", "[]", "{}", #"{"commands":1}"#, #"{"commands":[[]]}"#, #"{"commands":[[1,"x",null,"pause"]]}"#,
             #"{"commands":[[1,"00000000000000000000000007",null,"explode"]]}"#, #"{"replies":[[1,"done","{}"]]}"#,

@@ -45,7 +45,7 @@ struct SlotRequestsTests {
         ),
     ]
 
-    @Test("slots are requested when there may be some", arguments: rows.indices)
+    @Test("Slots are requested when there may be some", arguments: rows.indices)
     func row(_ number: Int) {
         let (name, steps) = Self.rows[number]
         var requests = SlotRequests()

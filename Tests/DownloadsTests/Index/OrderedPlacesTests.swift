@@ -3,9 +3,9 @@ import Testing
 
 @testable import Downloads
 
-@Suite("Places in order")
+@Suite("Ordered positions")
 struct OrderedPlacesTests {
-    /// Entries whose identities are these numbers, at places 0, 1, ….
+    /// Entries with these numbers as identities, at positions 0, 1, ….
     private func entries(_ numbers: some Sequence<Int>) -> IndexEntries {
         var entries = IndexEntries()
         for number in numbers {
@@ -23,7 +23,7 @@ struct OrderedPlacesTests {
         return found
     }
 
-    @Test("whatever comes and goes, they are walked in order, from both ends and from anywhere", arguments: [1, 2, 3])
+    @Test("Visits positions in order from both ends and from anywhere, after any changes", arguments: [1, 2, 3])
     func model(_ seed: UInt64) {
         var generator = SystemRandomNumberGenerator()
         let all = Array(stride(from: 2, to: 8_000, by: 2)).shuffled(using: &generator)
@@ -32,7 +32,7 @@ struct OrderedPlacesTests {
         var model: Set<Int> = []
         for step in 0..<12_000 {
             let place = Int.random(in: all.indices, using: &generator)
-            // They grow first, and are taken away again.
+            // They grow first, and are removed again.
             let isAdded = Int.random(in: 0..<12_000, using: &generator) > step
             if isAdded, model.insert(all[place]).inserted { places.insert(Place(place), in: entries) }
             if !isAdded {
@@ -52,7 +52,7 @@ struct OrderedPlacesTests {
         #expect(places.count == 0 && numbers(places, entries).isEmpty)
     }
 
-    @Test("places with the same key are told apart")
+    @Test("Distinguishes positions with the same key")
     func equal() {
         let entries = entries(Array(repeating: 7, count: 1_500) + [3, 9])
         var places = OrderedPlaces(by: .identity)
@@ -64,7 +64,7 @@ struct OrderedPlacesTests {
         #expect(numbers(places, entries) == [3, 9])
     }
 
-    @Test("a copy stays as it was")
+    @Test("A copy stays as it was")
     func copies() {
         let entries = entries(0..<2_000)
         var places = OrderedPlaces(by: .identity)

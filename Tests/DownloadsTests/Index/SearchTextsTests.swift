@@ -2,9 +2,9 @@ import Testing
 
 @testable import Downloads
 
-@Suite("The texts that downloads are searched for by")
+@Suite("The searched texts of downloads")
 struct SearchTextsTests {
-    @Test("each text finds its own places, at every length and wherever it stands")
+    @Test("Each text finds its own positions, at every length and offset")
     func positions() {
         let texts = (0..<40).map { String(repeating: "x", count: $0) + "Needle" + String(repeating: "y", count: 40 - $0) }
         var table = SearchTexts()
@@ -17,12 +17,12 @@ struct SearchTextsTests {
             let places = table.places(containing: SearchTexts.fold("ä\(place)."))
             #expect((0..<41).allSatisfy { places.contains(UInt32($0)) == ($0 == place) })
         }
-        // Nothing is found across two texts, or in none.
+        // Finds no text across two texts, or in an empty one.
         #expect((0..<40).allSatisfy { !table.places(containing: SearchTexts.fold("yä")).contains(UInt32($0)) })
         #expect(!SearchTexts().places(containing: [0x61]).contains(0))
     }
 
-    @Test("texts that come, change and go leave what a plain search finds")
+    @Test("After changes of texts, the results equal a plain search")
     func changes() {
         var random = SystemRandomNumberGenerator()
         var table = SearchTexts()

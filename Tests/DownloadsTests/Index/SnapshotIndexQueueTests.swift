@@ -3,7 +3,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite("The queue, what has ended and names, in the index")
+@Suite("The queue, ended downloads and gids in the index")
 struct SnapshotIndexQueueTests {
     private static func id(_ number: Int) -> DownloadID {
         DownloadID(value: UInt128(1_700_000_000_000 + number) << 80 | UInt128(number))
@@ -17,7 +17,7 @@ struct SnapshotIndexQueueTests {
         return download
     }
 
-    @Test("whatever changes, each queued and paused download tells its place in the order of priority and arrival")
+    @Test("After any change, each queued and paused download has its position by priority and arrival")
     func positions() {
         let index = SnapshotIndex()
         var random = SystemRandom()
@@ -53,7 +53,7 @@ struct SnapshotIndexQueueTests {
         }
     }
 
-    @Test("a copy of the queue stays as it was, whoever moves")
+    @Test("A copy of the queue stays as it was, whatever moves")
     func copies() {
         let index = SnapshotIndex()
         for number in 0..<1_500 { index.publish(Self.download(number, .queued), counters: nil) }
@@ -63,7 +63,7 @@ struct SnapshotIndexQueueTests {
         #expect(view.member(at: 1_499)?.id == Self.id(1_499) && view.member(at: 1_500) == nil && view.member(at: -1) == nil)
     }
 
-    @Test("what has ended is told by when it did, the last ones, the oldest first", arguments: [true, false])
+    @Test("Lists the last ended downloads by the time of their end, the oldest first", arguments: [true, false])
     func ended(isAskedBefore: Bool) {
         let index = SnapshotIndex()
         if isAskedBefore { #expect(index.ended(limit: 5).isEmpty) }
@@ -79,7 +79,7 @@ struct SnapshotIndexQueueTests {
         #expect(index.ended(limit: 5_000).map(\.id) == order.map(Self.id))
         #expect(index.ended(limit: 1_000).map(\.id) == order.suffix(1_000).map(Self.id))
         #expect(index.ended(limit: 0).isEmpty)
-        // One begins again, one is removed, and a label changes nothing.
+        // One is retried, one is removed, and a label changes nothing.
         index.publish(Self.download(order[1_199], .queued), counters: nil)
         index.remove(Self.id(order[1_198]))
         index.publish(
@@ -90,7 +90,7 @@ struct SnapshotIndexQueueTests {
         #expect(index.ended(limit: 5_000).map(\.id) == order.prefix(1_198).map(Self.id))
     }
 
-    @Test("what is active is told by when it began")
+    @Test("Lists active downloads by the time of their start")
     func active() {
         let index = SnapshotIndex()
         let started: [(DownloadState, Int64)] = [(.downloading, 30), (.retrying, 10), (.queued, 5), (.downloading, 20)]
@@ -101,7 +101,7 @@ struct SnapshotIndexQueueTests {
         #expect(index.active().map(\.id) == [1, 3, 0].map(Self.id))
     }
 
-    @Test("a name is found by as many of its first digits as make it the only one")
+    @Test("Finds a gid by its shortest unique beginning")
     func names() {
         let index = SnapshotIndex()
         let gids: [UInt64] = [0x0123_4567_89ab_cdef, 0x0123_0000_0000_0000, 0xffff_ffff_ffff_ffff, 0]
@@ -125,7 +125,7 @@ struct SnapshotIndexQueueTests {
         #expect(index.find(gid: Self.id(9).gid) == Self.id(9))
     }
 
-    @Test("many are found, and their names are told apart by a few digits, though they were created together")
+    @Test("Finds many gids, and distinguishes them by a few digits although they were created together")
     func many() {
         let index = SnapshotIndex()
         var generator = DownloadIDGenerator()
@@ -138,11 +138,11 @@ struct SnapshotIndexQueueTests {
             index.publish(download, counters: nil)
         }
         #expect(ids.allSatisfy { index.find(gid: $0.gid) == $0 })
-        // 40 bits: as good as nobody shares them.
+        // 40 bits, which practically no two downloads share.
         #expect(ids.count { index.find(gid: $0.gid.value >> 24, digits: 10) == .found($0) } > 19_980)
     }
 
-    @Test("a name is written in 16 digits and read in either case")
+    @Test("A gid is written in 16 digits, and read in either case")
     func text() {
         #expect(DownloadGID(0xAB).description == "00000000000000ab")
         #expect(DownloadGID("00000000000000AB") == DownloadGID(0xAB))

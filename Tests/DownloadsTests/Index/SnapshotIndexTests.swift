@@ -52,7 +52,7 @@ struct SnapshotIndexTests {
         Case(query: ListQuery(text: "http", limit: 2, order: .oldest), expected: [0, 1], total: 6, hasNext: true),
     ]
 
-    @Test("filters, order and total", arguments: cases)
+    @Test("Filters, order and total", arguments: cases)
     func filters(_ row: Case) {
         let (index, ids) = index()
         let page = index.page(row.query)
@@ -61,7 +61,7 @@ struct SnapshotIndexTests {
         #expect((page.next != nil) == row.hasNext)
     }
 
-    @Test("cursors visit everything once, in both directions, though downloads come and go", arguments: ListQuery.Order.allCases)
+    @Test("Cursors visit everything once in both directions, despite changes", arguments: ListQuery.Order.allCases)
     func cursors(_ order: ListQuery.Order) {
         let (index, ids) = index()
         var query = ListQuery(limit: 2, order: order)
@@ -69,7 +69,7 @@ struct SnapshotIndexTests {
         while true {
             let page = index.page(query)
             seen += page.items.map(\.id)
-            // The one that the cursor names goes away: the next page still starts behind its place.
+            // The download of the cursor is removed: the next page still starts behind its position.
             if let next = page.next, seen.count == 2 { _ = index.remove(next) }
             guard let next = page.next else { break }
             query.after = next
@@ -77,7 +77,7 @@ struct SnapshotIndexTests {
         #expect(seen == (order == .oldest ? ids : ids.reversed()))
     }
 
-    @Test("labels and texts are those that a download has now")
+    @Test("Labels and texts are the current ones")
     func changes() {
         let (index, ids) = index()
         var download = Download(id: ids[2], url: "http://example.org/two", state: .completed, createdAt: ids[2].createdAt)
@@ -93,7 +93,7 @@ struct SnapshotIndexTests {
         #expect(found(ListQuery(text: "/two")) == [])
     }
 
-    @Test("labels that only look alike are two", arguments: LookAlikes.texts)
+    @Test("Labels that look alike are different", arguments: LookAlikes.texts)
     func lookAlikes(first: String, second: String) {
         let (index, ids) = index()
         let found = { (label: String) in index.page(ListQuery(label: label)).items.map(\.id) }
@@ -117,7 +117,7 @@ struct SnapshotIndexTests {
         #expect(download.labels.isExactly([first]))
     }
 
-    @Test("the newest download of a URL is the one that a search shows, and an older one after its removal")
+    @Test("A search shows the newest download of a URL, and an older one after its removal")
     func references() {
         let (index, ids) = index()
         var generator = DownloadIDGenerator(after: ids.last)
@@ -133,7 +133,7 @@ struct SnapshotIndexTests {
         #expect(index.reference(toURL: url) == nil)
     }
 
-    @Test("ranges are the transfer's, also once it has ended, and are the first bytes where nothing else is known")
+    @Test("Ranges are the transfer's, even after its end, and otherwise the first bytes")
     func ranges() {
         let (index, ids) = index()
         var download = Download(id: ids[4], url: "http://example.com/4", state: .downloading, createdAt: ids[4].createdAt)
@@ -151,7 +151,7 @@ struct SnapshotIndexTests {
         #expect(index.download(ids[0])?.receivedRanges == [])
     }
 
-    @Test("counts follow states, and live counters are read when asked")
+    @Test("Counts follow states, and live counters are read on request")
     func live() {
         let (index, ids) = index()
         #expect(index.statistics().counts[.completed] == 3)

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Downloads
 
-/// Random events in a random order, against what must hold whatever happens.
-@Suite("What holds for a download whatever happens to it", .timeLimit(.minutes(5)))
+/// Random events in random order, compared with the invariants.
+@Suite("Invariants of a download under any events", .timeLimit(.minutes(5)))
 @OffPool
 struct MachineModelTests {
-    @Test("hundreds of lives, each of hundreds of random events, keep every promise", arguments: 0..<4)
+    @Test("Hundreds of random histories with hundreds of events keep every invariant", arguments: 0..<4)
     func lives(_ family: UInt64) throws {
         for life in 0..<60 {
             var model = MachineModel(seed: family &* 1_000 &+ UInt64(life))
@@ -18,7 +18,7 @@ struct MachineModelTests {
         }
     }
 
-    @Test("a recorded life leads a new machine to the same actions and the same state", arguments: 0..<8)
+    @Test("A recorded history leads a new machine to the same actions and state", arguments: 0..<8)
     func replay(_ seed: UInt64) throws {
         var model = MachineModel(seed: 10_000 + seed)
         for _ in 0..<300 { try model.step() }
@@ -27,9 +27,9 @@ struct MachineModelTests {
     }
 }
 
-/// A simulated outside: does what the machine asks for, late, in any order, and with any result.
+/// A simulated environment: carries out the machine's actions, late, in any order, and with any result.
 struct MachineModel {
-    /// A promise that was broken, and what led to it.
+    /// A broken invariant, and the events before it.
     struct Broken: Error, CustomStringConvertible {
         let description: String
     }
@@ -42,7 +42,7 @@ struct MachineModel {
     private let seed: UInt64
     private var trace: [String] = []
 
-    // What is under way outside.
+    // The running operations of the environment.
     private var transfer: (operation: Operation, isStopped: Bool, isPlacing: Bool, written: Coverage)?
     private var stragglers: Set<Operation> = []
     private var openings: [Operation] = []
@@ -54,7 +54,7 @@ struct MachineModel {
     private var hasTurn = false
     private var isQueued = false
 
-    /// A part file: the version that its bytes are of, and which of them are durable.
+    /// A part file: the version of its bytes, and the durable ones among them.
     private struct Part {
         let entity: FieldValue?
         var synced = Coverage()
@@ -66,7 +66,7 @@ struct MachineModel {
     private var parts: [UInt64: Part] = [:]
     private var lastGeneration: UInt64 = 0
 
-    /// Something on its way to the store.
+    /// A submission to the store.
     private struct Pending {
         var operation: Operation?
         var record: DownloadRecord?
@@ -74,13 +74,13 @@ struct MachineModel {
         var deliveries: [WebhookDelivery] = []
     }
 
-    // Ends that readers have seen, and the messages about them.
+    // Ends that readers have seen, and their messages.
     private var ends = 0
     private var shownState = DownloadState.queued
     private var keptMessages: Set<DownloadID> = []
     private var deliveredMessages: Set<DownloadID> = []
 
-    // What was promised.
+    // The promises.
     private var asked: [DownloadMachine.Waiter: String] = [:]
     private var answered: Set<DownloadMachine.Waiter> = []
     private var lastWaiter: DownloadMachine.Waiter = 0
@@ -115,7 +115,7 @@ struct MachineModel {
         let before = machine.record.download.revision
         for action in host.send(event) { try perform(action) }
         try check(machine.record.download.revision >= before, "revisions rise")
-        try check(machine.holdsSlot == hasTurn, "a turn is held just while there is something to transfer")
+        try check(machine.holdsSlot == hasTurn, "a slot is held exactly while there is something to transfer")
         if let transfer, !transfer.isStopped { try check(machine.transfer == transfer.operation, "a transfer is its machine's") }
         try check(
             isRemoved || isSubset(Coverage(machine.record.segments), part?.synced ?? Coverage()),
@@ -123,11 +123,11 @@ struct MachineModel {
         try checkCrash()
         let shown = machine.record.download
         if shown.state == .completed { try check(shown.bytesReceived == Self.total, "a completed file has all its bytes") }
-        if isRemoved { try check(machine.phase == .removed, "what is removed stays so") }
+        if isRemoved { try check(machine.phase == .removed, "a removed download stays removed") }
         try checkNames()
     }
 
-    /// A download reserves the path that its record has, and nothing once it is cancelled, completed or removed.
+    /// A download reserves the path of its record, and nothing once it is cancelled, completed or removed.
     private func checkNames() throws {
         let download = machine.record.download
         let hasEnded = isRemoved || download.state == .cancelled || download.state == .completed
@@ -135,12 +135,12 @@ struct MachineModel {
         try check(
             reserved == (hasEnded ? nil : download.path),
             "\(download.path?.description ?? "nothing") is reserved, and not \(reserved?.description ?? "nothing")")
-        // The other download's path is one; a folder is reserved without a name, too.
+        // The other download's path is reserved; a folder is reserved without a name, too.
         let isReserved = !hasEnded && (download.filename != nil || !download.folder.isEmpty)
         try check(host.names.reservationCount == (isReserved ? 2 : 1), "a download has one reservation at most")
     }
 
-    /// The part file that the machine counts on.
+    /// The part file that the machine relies on.
     private var part: Part? { machine.record.partGeneration.flatMap { parts[$0] } }
 
     private func isSubset(_ part: Coverage, _ whole: Coverage) -> Bool {
@@ -159,11 +159,11 @@ struct MachineModel {
 
     private mutating func perform(_ action: DownloadMachine.Action) throws {
         if let words = action.words { trace.append("    → \(words)") }
-        try check(!isRemoved || action.isAfterRemoval, "a removed download asks for nothing more")
+        try check(!isRemoved || action.isAfterRemoval, "a removed download has no further actions")
         switch action {
         case .enqueue:
             try check(!isQueued && !hasTurn, "it is in the queue once")
-            try check(stragglers.isEmpty && transfer == nil, "nobody enters the queue with a transfer")
+            try check(stragglers.isEmpty && transfer == nil, "no download with a transfer enters the queue")
             isQueued = true
         case .leaveQueue:
             isQueued = false
@@ -171,12 +171,12 @@ struct MachineModel {
         case .openPart(let operation, _, _): openings.append(operation)
         case .start(let operation, _):
             try check(transfer == nil && stragglers.isEmpty, "there are never two transfers")
-            try check(hasTurn, "a transfer has a turn")
-            try check(!isShutDown, "nothing is asked any more once the service stops")
+            try check(hasTurn, "a transfer has a slot")
+            try check(!isShutDown, "no action follows the stop of the service")
             let start = machine.start.written
             transfer = (operation, false, false, start)
         case .stop:
-            try check(transfer != nil, "what is stopped runs")
+            try check(transfer != nil, "only running operations are stopped")
             transfer?.isStopped = true
         case .forgetTransfer, .rearrange, .reassign, .setSpeedLimit, .claimName, .log, .abandonVerification: break
         case .query, .reserveFolder, .restoreName, .releaseName: break
@@ -185,7 +185,7 @@ struct MachineModel {
         case .flush(let operation, let written, _): flushes.append((operation, written, machine.record.partGeneration))
         case .discardNewPart(let generation): if let generation { parts[generation] = nil }
         case .discardOldParts(let kept):
-            try check(stored.partGeneration == kept, "old bytes stay until the store has given them up")
+            try check(stored.partGeneration == kept, "old bytes stay until the store has discarded them")
             parts = parts.filter { $0.key == kept }
         case .discardPart: parts = [:]
         case .verify(let operation, _, _):
@@ -239,12 +239,12 @@ struct MachineModel {
         commits.append(pending)
     }
 
-    // MARK: - What comes next
+    // MARK: - Next steps
 
     mutating func step() throws {
         host.context.now = Timestamp(
             millisecondsSinceEpoch: host.context.now.millisecondsSinceEpoch + Int64(random.number(below: 400)))
-        // Somebody sets the clock.
+        // The clock is set.
         if random.number(below: 40) == 0 {
             let earlier = host.context.now.millisecondsSinceEpoch - Int64(random.number(below: 2_000))
             host.context.now = Timestamp(millisecondsSinceEpoch: earlier)
@@ -262,7 +262,7 @@ struct MachineModel {
         }
     }
 
-    /// Lets everything that is under way come to its end.
+    /// Lets all running operations end.
     mutating func settle() throws {
         for _ in 0..<400 {
             try endTransfer()
@@ -417,7 +417,7 @@ struct MachineModel {
 
     private mutating func finishCommit(failing: Bool = true) throws {
         guard !commits.isEmpty else { return }
-        // What a store refuses it may refuse before it has made durable what came earlier.
+        // A store may report a refusal before earlier changes are durable.
         let refused = random.number(below: commits.count)
         if failing, random.number(below: 8) == 0, let operation = commits[refused].operation {
             commits.remove(at: refused)
@@ -438,10 +438,11 @@ struct MachineModel {
         try send(.committed(operation, nil))
     }
 
-    /// Checks what a crash would leave now: the store never counts on bytes of another version, or on bytes that are not on the disk.
+    /// Checks the state after a crash at this moment: the store never relies on bytes of another version, or on bytes
+    /// that are not on the disk.
     private func checkCrash() throws {
         guard isStored, !stored.segments.isEmpty, let part = stored.partGeneration.flatMap({ parts[$0] }) else { return }
-        try check(stored.entity?.etag == part.entity, "the store counts on bytes of the version that it knows only")
+        try check(stored.entity?.etag == part.entity, "the store relies only on bytes of the version that it knows")
     }
 
     private mutating func finishFile(failing: Bool = true) throws {
@@ -499,7 +500,7 @@ struct MachineModel {
 }
 
 extension DownloadMachine.Action {
-    /// Whether it may still be asked for once the record is gone.
+    /// Whether it may still be requested after the record's removal.
     fileprivate var isAfterRemoval: Bool {
         switch self {
         case .answer, .log, .cancelTimer, .forgetTransfer, .deliver: true

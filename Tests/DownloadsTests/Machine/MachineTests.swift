@@ -5,10 +5,10 @@ import Testing
 
 @testable import Downloads
 
-/// Every phase of a download's machine with every event: what it then asks for, and where it goes.
+/// Every phase of a download's machine with every event: its actions, and its next phase.
 ///
-/// The table beside this file says what is expected, a line each. `PAWL_WRITE_TABLE=1 swift test --filter MachineTests` writes it anew from what
-/// the machine does, for a change to be read as a difference.
+/// The table beside this file has the expected results, one on a line. `PAWL_WRITE_TABLE=1 swift test --filter
+/// MachineTests` writes it from the machine's behaviour, so that a change appears as a difference.
 @Suite("The machine of a download", .timeLimit(.minutes(2)))
 struct MachineTests {
     static let url: HTTPURL = {
@@ -17,7 +17,7 @@ struct MachineTests {
     }()
     private static let table = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "MachineTable.txt")
 
-    @Test("each phase answers each event as the table says")
+    @Test("Each phase reacts to each event as in the table")
     func table() throws {
         var lines: [String] = []
         for phase in MachineWalk.phases {
@@ -46,7 +46,7 @@ struct MachineTests {
     }
 
     @Test(
-        "that mirrors are not asked any more is saved before the bytes that follow, and lasts until a retry, another URL or mirrors"
+        "Saves that mirrors are excluded before the following bytes, until a retry, another URL or new mirrors"
     )
     func mirrorsToAvoid() {
         let walk = MachineWalk.placing().going(
@@ -73,7 +73,7 @@ struct MachineTests {
         #expect(!cancelled.machine.record.distrustsMirrors)
     }
 
-    @Test("bytes that came after the distrust are of one source, also after a restart")
+    @Test("Bytes after the exclusion are from one source, even after a restart")
     func distrustAfterRestart() throws {
         let edit = { (distrusts: Bool) in
             { (record: inout DownloadRecord) in
@@ -89,13 +89,13 @@ struct MachineTests {
                 { .accepted($0.number("transfer"), MachineWalk.acceptance(MachineWalk.half), name: nil) },
                 { .ended($0.number("transfer"), MachineWalk.ending(.whole, MachineWalk.whole)) },
                 { .verified($0.number("verify"), .differs(expected: "sha-256:00", actual: "sha-256:01")) })
-            // Of mixed bytes the mirrors may be the wrong ones.
+            // The mirrors may be the wrong sources of mixed bytes.
             #expect(walk.machine.record.download.state == (distrusts ? .failed : .queued))
             #expect(walk.machine.record.distrustsMirrors == !distrusts)
         }
     }
 
-    @Test("a completion that the database refuses is discarded, and neither shown, logged nor saved again")
+    @Test("Discards a completion that the database refuses, without showing, logging or saving it")
     func refusedCompletion() {
         let walk = MachineWalk.phases.first { $0.name == "completing" }?.walk()
         let refused = walk?.going({ .committed($0.number("commit"), .fenced) })
@@ -104,7 +104,7 @@ struct MachineTests {
         #expect(refused?.machine.isUnsaved == false)
     }
 
-    @Test("recorded events lead a new machine to the same actions and the same state")
+    @Test("Recorded events lead a new machine to the same actions and state")
     func replay() {
         for phase in MachineWalk.phases {
             var walk = phase.walk()
@@ -113,12 +113,12 @@ struct MachineTests {
         }
     }
 
-    @Test("what comes late of something that was given up changes nothing, in any phase")
+    @Test("A late event of an abandoned attempt changes nothing in any phase")
     func late() {
         for phase in MachineWalk.phases {
             for event in MachineWalk.lateEvents {
                 var walk = phase.walk()
-                // There the timer is not late.
+                // The timer is not late there.
                 if walk.machine.isUnsaved, case .timer(.save) = event { continue }
                 let before = walk.machine.phase
                 let actions = walk.send(event).compactMap(\.words)
@@ -129,9 +129,9 @@ struct MachineTests {
     }
 }
 
-/// Leads a machine to where a test wants it.
+/// Leads a machine into the state that a test needs.
 struct MachineWalk {
-    /// A phase, and how a machine gets there.
+    /// A phase, and the way into it.
     struct Place: Sendable {
         let name: String
         let walk: @Sendable () -> MachineWalk
@@ -143,7 +143,7 @@ struct MachineWalk {
     }
 
     private(set) var host: MachineHost
-    /// What was asked for with the last event.
+    /// The actions of the last event.
     private(set) var actions: [DownloadMachine.Action] = []
     /// The number of the last operation of each kind.
     private(set) var operations: [String: DownloadMachine.Operation] = [:]
@@ -164,7 +164,7 @@ struct MachineWalk {
 
     var machine: DownloadMachine { host.machine }
 
-    /// One with half of its bytes, all of them durable.
+    /// A download with half of its bytes, all of them durable.
     static func halfway(_ state: DownloadState) -> MachineWalk {
         MachineWalk(
             state,
@@ -344,7 +344,7 @@ struct MachineWalk {
 
     // MARK: - Events
 
-    /// Every event, about what is under way in the phase where there is such a thing.
+    /// Every event, about running operations of the phase if there are any.
     static func events(for walk: MachineWalk) -> [DownloadMachine.Event] {
         var url = DownloadChange()
         url.url = HTTPURL("http://127.0.0.1/other")
@@ -383,7 +383,7 @@ struct MachineWalk {
         ]
     }
 
-    /// Events about operations that were never begun, or are long over.
+    /// Events about operations that were never begun, or ended long ago.
     static let lateEvents: [DownloadMachine.Event] = [
         .partOpened(.max), .partUnusable(.max, nil), .accepted(.max, acceptance(), name: nil),
         .ended(.max, ending(.whole, whole)),

@@ -1,6 +1,6 @@
 @testable import Downloads
 
-/// What happens to a machine in a few words, for tables and traces. Numbers of operations are left out.
+/// The events and actions of a machine in a few words, for tables and traces. Numbers of operations are omitted.
 extension DownloadMachine.Event {
     var words: String {
         switch self {

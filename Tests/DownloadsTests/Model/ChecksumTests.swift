@@ -5,7 +5,9 @@ import Testing
 struct ChecksumTests {
     static let hex = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-    @Test("a checksum is read in either case and written in lower", arguments: ["sha-256:\(hex)", "SHA-256:\(hex.uppercased())"])
+    @Test(
+        "Reads a checksum in either case, and writes it in lower case",
+        arguments: ["sha-256:\(hex)", "SHA-256:\(hex.uppercased())"])
     func checksumIsReadInEitherCase(_ text: String) throws {
         let checksum = try Checksum(parsing: text)
         #expect(checksum.algorithm == .sha256)
@@ -14,7 +16,7 @@ struct ChecksumTests {
     }
 
     @Test(
-        "what is not one is refused with what was wrong",
+        "Refuses an invalid checksum with its fault",
         arguments: [
             ("", "checksum '' must be written <algorithm>:<hex>, with one of sha-256, sha-512, sha-1, md5"),
             (hex, "checksum '\(hex)' must be written <algorithm>:<hex>, with one of sha-256, sha-512, sha-1, md5"),

@@ -5,7 +5,7 @@ import Testing
 
 struct DownloadIDTests {
     @Test(
-        "an identifier is written as 26 characters and read back",
+        "An id is written as 26 characters and read back",
         arguments: [
             (0, "00000000000000000000000000"),
             (UInt128.max, "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"),
@@ -18,7 +18,7 @@ struct DownloadIDTests {
     }
 
     @Test(
-        "any other spelling is refused",
+        "Refuses any other spelling",
         arguments: [
             "", "0", "80000000000000000000000000", "0000000000000000000000000", "000000000000000000000000000",
             "0000000000000000000000000i", "0000000000000000000000000I", "0000000000000000000000000L",
@@ -29,7 +29,7 @@ struct DownloadIDTests {
         #expect(DownloadID(text) == nil)
     }
 
-    @Test("every digit survives at every place")
+    @Test("Every digit survives in every position")
     func everyDigitSurvives() {
         for shift in stride(from: 0, through: 120, by: 5) {
             for digit in 0..<32 {
@@ -39,14 +39,14 @@ struct DownloadIDTests {
         }
     }
 
-    @Test("text sorts as numbers do")
+    @Test("Text sorts as numbers do")
     func textSortsAsNumbers() {
         var random = SystemRandom()
         let ids = (0..<500).map { _ in DownloadID(value: UInt128.random(in: 0...UInt128.max, using: &random)) }
         #expect(ids.sorted().map(\.description) == ids.map(\.description).sorted())
     }
 
-    @Test("identifiers grow within a millisecond, over time, and when the clock is set back")
+    @Test("Ids rise within a millisecond, over time, and when the clock is set back")
     func identifiersGrow() {
         var generator = DownloadIDGenerator()
         var random = SystemRandom()
@@ -61,7 +61,7 @@ struct DownloadIDTests {
         #expect(last?.createdAt.millisecondsSinceEpoch == 5_001)
     }
 
-    @Test("a generator goes on after the newest identifier there is")
+    @Test("A generator continues after the newest id")
     func generatorGoesOnAfterNewest() {
         var random = SystemRandom()
         let newest = DownloadID(value: UInt128(9_000) << 80)

@@ -4,14 +4,14 @@ import Testing
 @testable import Downloads
 
 struct DownloadTests {
-    @Test("a finished download costs less than a KiB in all")
+    @Test("A finished download uses less than a KiB")
     func finishedDownloadIsSmall() {
         #expect(MemoryLayout<Download>.size <= 320)
         #expect(MemoryLayout<DownloadRecord>.size <= 328)
     }
 
     @Test(
-        "progress is the part that has arrived",
+        "Progress is the received fraction",
         arguments: [
             (.downloading, 50, 100, 0.5), (.queued, 0, 100, 0), (.downloading, 150, 100, 1), (.downloading, 5, nil, nil),
             (.downloading, 0, 0, 0), (.completed, 0, 0, 1), (.completed, 5, 5, 1),
@@ -26,7 +26,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "the remaining time needs a total and a speed",
+        "The remaining time needs a total and a speed",
         arguments: [
             (.downloading, 50, 100, 25, 2), (.downloading, 50, 100, 0, nil), (.paused, 50, 100, 25, nil),
             (.downloading, 50, nil, 25, nil), (.downloading, 100, 50, 25, 0), (.downloading, -5, .max, 25, nil),
@@ -41,7 +41,7 @@ struct DownloadTests {
         #expect(download.etaSeconds == expected)
     }
 
-    @Test("a digest is kept, and what is none clears it")
+    @Test("Keeps a digest, and an invalid one clears it")
     func digestIsKeptOrCleared() {
         var download = sampleRecord(1).download
         download.sha256 = ChecksumTests.hex
@@ -51,7 +51,7 @@ struct DownloadTests {
         #expect(download.sha256 == nil)
     }
 
-    @Test("copies do not share what is changed in one")
+    @Test("Copies are independent")
     func copiesAreIndependent() {
         var one = fullRecord()
         let two = one
@@ -61,7 +61,7 @@ struct DownloadTests {
         #expect(one.download.labels.isEmpty && one.headers.isEmpty)
     }
 
-    @Test("a finished record forgets its secrets")
+    @Test("A finished record has no secrets")
     func finishedRecordForgetsSecrets() {
         var record = fullRecord()
         record.forgetTransfer()
@@ -69,7 +69,7 @@ struct DownloadTests {
         #expect(record.webhook != nil)
     }
 
-    @Test("a new download becomes a record with all that was asked")
+    @Test("A new download becomes a record with all requested values")
     func newDownloadBecomesRecord() throws {
         let url = try #require(HTTPURL("https://example.com/a"))
         let new = NewDownload(

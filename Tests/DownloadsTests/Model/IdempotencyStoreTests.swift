@@ -4,7 +4,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite("What became of requests with a key")
+@Suite("Results of requests with a key")
 struct IdempotencyStoreTests {
     private static let download = sampleRecord(7).download
 
@@ -21,7 +21,7 @@ struct IdempotencyStoreTests {
             createdAt: Timestamp(millisecondsSinceEpoch: milliseconds))
     }
 
-    /// `unknown`, `mismatch`, or whether what is found is the download that was added.
+    /// `unknown`, `mismatch`, or whether the found download is the added one.
     private func lookUp(_ key: RequestKey, in memory: IdempotencyStore, now milliseconds: Int64) -> String {
         switch memory.lookUp(key, now: time(milliseconds)) {
         case .unknown: "unknown"
@@ -37,7 +37,7 @@ struct IdempotencyStoreTests {
 
     private func time(_ milliseconds: Int64) -> Timestamp { Timestamp(millisecondsSinceEpoch: milliseconds) }
 
-    @Test("keys that only look alike are two", arguments: LookAlikes.texts)
+    @Test("Keys that look alike are different", arguments: LookAlikes.texts)
     func lookAlikes(first: String, second: String) {
         var memory = IdempotencyStore()
         #expect(memory.remember(record(first), now: time(0)) == [])
@@ -50,7 +50,7 @@ struct IdempotencyStoreTests {
         #expect(lookUp(key(first), in: memory, now: 0) == "unknown" && memory.count == 1)
     }
 
-    @Test("a key is known with its request, refused with another, and unknown after a day")
+    @Test("A key is known with its request, refused with another, and unknown after a day")
     func lookUp() {
         var memory = IdempotencyStore()
         func remember(_ record: IdempotencyRecord, now: Timestamp) -> [String] { memory.remember(record, now: now) }
@@ -62,7 +62,7 @@ struct IdempotencyStoreTests {
         #expect(lookUp(key("K"), in: memory, now: 1) == "unknown")
     }
 
-    @Test("the oldest go when there are too many")
+    @Test("Removes the oldest keys beyond the limit")
     func keys() {
         var memory = IdempotencyStore(limits: IdempotencyStore.Limits(keys: 3))
         var forgotten: [String] = []
@@ -72,7 +72,7 @@ struct IdempotencyStoreTests {
         #expect(lookUp(key("k7"), in: memory, now: 10) == "found")
     }
 
-    @Test("the oldest go when they take too much, and the newest stays whatever it takes")
+    @Test("Removes the oldest keys beyond the limit of bytes, and keeps the newest of any size")
     func bytes() {
         var memory = IdempotencyStore(limits: IdempotencyStore.Limits(bytes: 1_000))
         func remember(_ record: IdempotencyRecord, now: Timestamp) -> [String] { memory.remember(record, now: now) }
@@ -83,7 +83,7 @@ struct IdempotencyStoreTests {
         #expect(memory.count == 1)
     }
 
-    @Test("what is a day old goes with the next that comes, also if it comes last")
+    @Test("A key that is a day old is removed by the next one, even if it comes last")
     func age() {
         var memory = IdempotencyStore()
         func remember(_ record: IdempotencyRecord, now: Timestamp) -> [String] { memory.remember(record, now: now) }
@@ -94,7 +94,7 @@ struct IdempotencyStoreTests {
         #expect(memory.count == 0)
     }
 
-    @Test("a forgotten key can be used again")
+    @Test("A forgotten key can be used again")
     func forget() {
         var memory = IdempotencyStore(limits: IdempotencyStore.Limits(keys: 2))
         func remember(_ record: IdempotencyRecord, now: Timestamp) -> [String] { memory.remember(record, now: now) }

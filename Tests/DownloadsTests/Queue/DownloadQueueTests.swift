@@ -13,7 +13,7 @@ struct DownloadQueueTests {
 
     private func numbers(_ ids: [DownloadID]) -> [Int] { ids.map { Int($0.value) } }
 
-    @Test("first in is first out, up to the limit")
+    @Test("First in, first out, up to the limit")
     func firstInIsFirstOut() {
         var queue = queue(2, 10)
         for number in 1...4 { queue.enqueue(id(number), host: "a:80", rank: rank(number)) }
@@ -25,7 +25,7 @@ struct DownloadQueueTests {
         #expect(queue.runningCount == 2)
     }
 
-    @Test("higher priorities come first, and order of arrival holds within one")
+    @Test("Higher priorities start first, in order of arrival within one")
     func higherPrioritiesComeFirst() {
         var queue = queue(10, 10)
         for (number, priority) in [(1, 0), (2, 5), (3, -1), (4, 5), (5, 0)] {
@@ -34,7 +34,7 @@ struct DownloadQueueTests {
         #expect(numbers(queue.startable()) == [2, 4, 1, 5, 3])
     }
 
-    @Test("a host without a free slot does not hold up the others")
+    @Test("A host without a free slot does not hold up the others")
     func fullHostHoldsUpNoOther() {
         var queue = queue(10, 2)
         for number in 1...5 { queue.enqueue(id(number), host: "a:80", rank: rank(number, 9)) }
@@ -44,7 +44,7 @@ struct DownloadQueueTests {
         #expect(numbers(queue.startable()) == [3])
     }
 
-    @Test("one that waits can be moved, and one that runs is not")
+    @Test("A waiting download can be moved, a running one cannot")
     func waitingDownloadCanBeMoved() {
         var queue = queue(1, 1)
         for number in 1...4 { queue.enqueue(id(number), host: "a:80", rank: rank(number)) }
@@ -60,7 +60,7 @@ struct DownloadQueueTests {
         #expect(numbers(queue.startable()) == [2])
     }
 
-    @Test("one that comes back after a failure keeps its place")
+    @Test("A download that returns after a failure keeps its position")
     func failedDownloadKeepsItsPlace() {
         var queue = queue(1, 1)
         for number in 1...3 { queue.enqueue(id(number), host: "a:80", rank: rank(number)) }
@@ -72,7 +72,7 @@ struct DownloadQueueTests {
         #expect(numbers(queue.startable()) == [1])
     }
 
-    @Test("one that is moved starts as what it has arrived then")
+    @Test("A moved download starts with its new arrival")
     func movedDownloadStartsAtItsPlace() {
         var queue = queue(1, 1)
         for number in 1...4 { queue.enqueue(id(number * 10), host: "a:80", rank: rank(number * 10)) }
@@ -86,7 +86,7 @@ struct DownloadQueueTests {
         #expect(order == [40, 20, 30, 10])
     }
 
-    @Test("limits change at any time")
+    @Test("Limits change at any time")
     func limitsChangeAtAnyTime() {
         var queue = queue(1, 1)
         for number in 1...6 { queue.enqueue(id(number), host: number < 4 ? "a:80" : "b:80", rank: rank(number)) }
@@ -103,7 +103,7 @@ struct DownloadQueueTests {
         #expect(numbers(queue.startable()) == [3])
     }
 
-    @Test("entering twice and leaving twice change nothing")
+    @Test("Entering twice and leaving twice have no effect")
     func enteringTwiceChangesNothing() {
         var queue = queue(1, 1)
         queue.enqueue(id(1), host: "a:80", rank: rank(1))
@@ -117,7 +117,7 @@ struct DownloadQueueTests {
         #expect(queue.runningCount == 0)
     }
 
-    @Test("under random traffic it always does what a sorted list would")
+    @Test("Equals a sorted list under random changes")
     func randomTrafficMatchesSortedList() {
         var random = SystemRandom()
         var queue = queue(5, 2)
@@ -158,7 +158,7 @@ struct DownloadQueueTests {
         }
     }
 
-    @Test("ten thousand waiting are worked off quickly")
+    @Test("Processes ten thousand waiting downloads quickly")
     func tenThousandAreWorkedOffQuickly() {
         var queue = queue(8, 4)
         for number in 0..<10_000 { queue.enqueue(id(number), host: "\(number % 100):80", rank: rank(number, number % 21 - 10)) }

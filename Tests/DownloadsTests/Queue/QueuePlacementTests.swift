@@ -18,9 +18,9 @@ private struct ArrayQueue: QueueOrder {
     func count(below rank: QueueRank) -> Int { members.count { $0.rank < rank } }
 }
 
-@Suite("Places in the queue", .timeLimit(.minutes(3)))
+@Suite("Positions in the queue", .timeLimit(.minutes(3)))
 struct QueuePlacementTests {
-    /// Four of priority 5, 0, 0 and −5, created in the order 0…3, at times that are a second apart.
+    /// Four downloads of priority 5, 0, 0 and −5, created in the order 0…3, a second apart.
     private static let priorities = [5, 0, 0, -5]
 
     private static func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(1_700_000_000_000 + number * 1_000) << 80) }
@@ -34,7 +34,7 @@ struct QueuePlacementTests {
     }
 
     @Test(
-        "one that is moved takes the nearest priority that its neighbours allow",
+        "A moved download gets the nearest priority that its neighbours allow",
         arguments: [
             (3, QueueMove.start(0), [3, 0, 1, 2], 5), (3, .start(1), [0, 3, 1, 2], 0), (3, .start(2), [0, 1, 3, 2], 0),
             (3, .start(3), [0, 1, 2, 3], -5), (0, .start(1), [1, 0, 2, 3], 0), (0, .start(2), [1, 2, 0, 3], 0),
@@ -54,7 +54,7 @@ struct QueuePlacementTests {
         #expect(seat.others.isEmpty)
     }
 
-    @Test("an extended queue is the queue with those that enter it")
+    @Test("An extended queue is the queue with its new members")
     func extended() {
         var random = SystemRandom()
         var model = ArrayQueue()
@@ -73,7 +73,7 @@ struct QueuePlacementTests {
         }
     }
 
-    @Test("members of an extended queue that are reassigned have their new ranks")
+    @Test("Reassigned members of an extended queue have their new ranks")
     func reassigned() {
         var random = SystemRandom()
         for _ in 0..<50 {
@@ -100,12 +100,13 @@ struct QueuePlacementTests {
         }
     }
 
-    /// - Parameter stride: how far apart identities are: of those that are made in one millisecond, or, as good as without room, less.
-    @Test("whatever comes, goes and is moved, the order is that of an array", arguments: [1 << 80, 1 << 20, 3] as [UInt128])
+    /// - Parameter stride: the distance of identities: as within one millisecond, or less, so that there is hardly room
+    ///   between them.
+    @Test("The order equals that of an array under random changes and moves", arguments: [1 << 80, 1 << 20, 3] as [UInt128])
     func model(_ stride: UInt128) {
         var random = SystemRandom()
         var queue = ArrayQueue()
-        // What it should be: identity and priority, in order.
+        // The expected order, by identity and priority.
         var model: [(id: DownloadID, priority: Int)] = []
         var last: UInt128 = 1 << 120
         var moved = 0
@@ -126,7 +127,7 @@ struct QueuePlacementTests {
             } else if let from = model.indices.randomElement(using: &random),
                 let rank = queue.members.first(where: { $0.id == model[from].id })?.rank
             {
-                // Mostly to the same few places, where room runs out.
+                // Mostly to the same few positions, where room runs out.
                 let to = choice < 8 ? 1 : Int.random(in: 0..<model.count, using: &random)
                 var mover = model.remove(at: from)
                 let seat = QueuePlacement(of: mover.id, rank, .start(to), in: queue, newest: next())
@@ -149,7 +150,7 @@ struct QueuePlacementTests {
             if queue.members.map(\.id) != model.map(\.id) { return }
         }
         #expect(Set(queue.members.map(\.rank)).count == queue.count)
-        // Room is made for many at once.
+        // Makes room for many at once.
         #expect(reassigned < 4 * moved)
         if stride == 3 { #expect(reassigned > 0) }
     }

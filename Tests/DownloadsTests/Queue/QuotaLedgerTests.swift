@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Claims under a quota")
 struct QuotaLedgerTests {
-    /// What happens to a ledger.
+    /// The events of a ledger.
     enum Step: Sendable {
-        /// A download claims bytes; whether that is granted.
+        /// A download claims bytes; whether the claim is granted.
         case claim(Int, Int64, having: Int64 = 0, granted: Bool)
         case release(Int)
         /// The bytes of everything without a claim.
@@ -65,7 +65,7 @@ struct QuotaLedgerTests {
             .claim(1, 1, granted: false)),
     ]
 
-    @Test("what is kept and claimed stays within the quota, but for one", arguments: rows)
+    @Test("Kept and claimed bytes stay within the quota, except for one download", arguments: rows)
     func table(row: Row) {
         var ledger = QuotaLedger(quota: row.quota)
         var kept: Int128 = 0
@@ -82,7 +82,7 @@ struct QuotaLedgerTests {
         }
     }
 
-    @Test("whatever comes in whatever order, all but one stay within the quota", arguments: 1...20 as ClosedRange<UInt64>)
+    @Test("In any order, all but one stay within the quota", arguments: 1...20 as ClosedRange<UInt64>)
     func model(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var ledger = QuotaLedger(quota: 1000)
@@ -109,7 +109,7 @@ struct QuotaLedgerTests {
             if let exception = ledger.exception.flatMap({ ledger.claims[$0] }) {
                 #expect(sum - exception <= 1000)
             } else if !ledger.claims.isEmpty {
-                // What went beyond before is kept, or has ended.
+                // Bytes beyond the quota are kept by now, or have ended.
                 #expect(sum - (all.max() ?? 0) <= 1000)
             }
         }

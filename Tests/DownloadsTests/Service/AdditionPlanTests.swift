@@ -138,7 +138,7 @@ private struct PlanScene {
 @Suite("Plans of additions")
 struct AdditionPlanTests {
     @Test(
-        "existing downloads are returned, or replaced once they have ended without a file",
+        "Existing downloads are returned, or replaced once they have ended without a file",
         arguments: [
             ("", "a", "new at 0"), ("", "a paused", "new at 0"), ("a queued", "a", "a at 0"), ("a paused", "a", "a at 0"),
             ("a downloading", "a", "a"), ("a retrying", "a", "a"), ("a completed", "a", "a"),
@@ -154,7 +154,7 @@ struct AdditionPlanTests {
     }
 
     @Test(
-        "items of one request see the drafts before them",
+        "Items of one request see the drafts before them",
         arguments: [
             ("", "a, a", "new at 0, draft at 0"), ("", "a, a reject", "new at 0, duplicate"),
             ("", "a, a new, a", "new at 0, new at 1, draft at 0"), ("", "a new, a", "new at 0, draft at 0"),
@@ -166,7 +166,7 @@ struct AdditionPlanTests {
     }
 
     @Test(
-        "positions are those once all drafts are in the queue",
+        "Positions are those once all drafts are in the queue",
         arguments: [
             ("p queued, q queued", "a at=0", "new at 0"), ("p queued, q queued", "a at=1", "new at 1"),
             ("p queued, q queued", "a at=99", "new at 2"), ("p queued, q queued", "a at=0, b at=0", "new at 0, new at 1"),
@@ -181,7 +181,7 @@ struct AdditionPlanTests {
     }
 
     @Test(
-        "names are free, and values that cannot be used are refused",
+        "Names are free, and values that cannot be used are refused",
         arguments: [
             ("", "a name=x.bin", "new at 0 x.bin"), ("", "a name=taken.bin", "new at 0 taken (2).bin"),
             ("", "a name=x.bin, b name=x.bin", "new at 0 x.bin, new at 1 x (2).bin"),
@@ -198,7 +198,7 @@ struct AdditionPlanTests {
     }
 
     @Test(
-        "a gid belongs to one download",
+        "A gid belongs to one download",
         arguments: [
             ("", "a gid=1", "new at 0"), ("", "a gid=1, b gid=1", "new at 0, invalid-request"),
             ("b queued gid=1", "a gid=1", "invalid-request"), ("b completed gid=1", "a gid=1", "invalid-request"),
@@ -210,7 +210,7 @@ struct AdditionPlanTests {
     }
 
     @Test(
-        "a part of a work is found by its id if its URL has changed",
+        "A part of a work is found by its id if its URL has changed",
         arguments: [
             ("a completed part=1", "b part=1", "a"), ("a completed part=1", "b part=2", "new at 0"),
             ("a completed part=1 gone", "b part=1", "new at 0"), ("a failed part=1 prepared", "b part=1", "a"),
@@ -221,7 +221,7 @@ struct AdditionPlanTests {
         #expect(scene.plan(requests, label: PlanScene.work) == expected)
     }
 
-    @Test("without room between two arrivals, existing downloads and drafts get others and keep their order")
+    @Test("Without room between two arrivals, existing downloads and drafts get others and keep their order")
     func room() {
         var scene = PlanScene((0..<4).map { _ in "p queued" }.joined(separator: ","))
         let requests = Array(repeating: "a new at=2", count: 100).joined(separator: ",")
@@ -230,7 +230,7 @@ struct AdditionPlanTests {
         #expect(!scene.drafts.rearranged.isEmpty)
     }
 
-    @Test("the first draft of a URL holds it, unless it is wanted beside others")
+    @Test("The first draft of a URL holds it, unless it is wanted beside others")
     func urls() {
         var scene = PlanScene("")
         _ = scene.plan("a, a new, b new, b", label: nil)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite("Changing downloads", .timeLimit(.minutes(3)))
+@Suite("Changes of downloads", .timeLimit(.minutes(3)))
 struct ChangeTests {
     private func change(_ edit: (inout DownloadChange) -> Void) -> DownloadChange {
         var change = DownloadChange()
@@ -15,7 +15,7 @@ struct ChangeTests {
         return change
     }
 
-    @Test("a raised priority goes first, and the change is in the store when it is answered")
+    @Test("A raised priority starts first, and the change is durable before the response")
     func priority() async throws {
         let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
         let first = try await fixture.add("size=4000000&seed=50&fault=stall@1000000")
@@ -34,7 +34,7 @@ struct ChangeTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a page where the file should be costs none of the bytes there are", arguments: [1, 4])
+    @Test("A page in place of the file discards no bytes", arguments: [1, 4])
     func page(segments: Int) async throws {
         let fixture = try await ServiceFixture { $0.segments = segments }
         let query = "size=9000000&seed=58&type=audio/mp4&fault=stall@400000;times=1"
@@ -58,7 +58,7 @@ struct ChangeTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a new version that the disk has no room for costs none of the bytes there are")
+    @Test("A new version without space on the disk discards no bytes")
     func versionWithoutRoom() async throws {
         let content = (0..<500_000).map { UInt8(truncatingIfNeeded: $0 &* 11 &+ $0 >> 7) }
         let origin = try ScriptedOrigin { request in
@@ -93,7 +93,7 @@ struct ChangeTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a name is what it looks like, however it was composed")
+    @Test("A name equals its other compositions in Unicode")
     func composition() async throws {
         let fixture = try await ServiceFixture()
         let first = try await fixture.add("size=10&seed=1") { $0.filename = "e\u{301}.txt" }
@@ -106,7 +106,7 @@ struct ChangeTests {
         await fixture.service.shutdown()
     }
 
-    @Test("labels of a completed download change; its name and URL do not")
+    @Test("Labels of a completed download change; its name and URL do not")
     func completed() async throws {
         let fixture = try await ServiceFixture()
         let done = try await fixture.end(of: fixture.add("size=1000&seed=53").id)
@@ -124,7 +124,7 @@ struct ChangeTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a change that is not expected is refused")
+    @Test("Refuses a change that is not expected")
     func unexpected() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add("size=1000&seed=54") { $0.startsPaused = true }
@@ -135,7 +135,7 @@ struct ChangeTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a new name is the finished file's, and the old one is free again")
+    @Test("A new name is the finished file's, and the old one is free")
     func filename() async throws {
         let fixture = try await ServiceFixture()
         let slow = "size=4000000&seed=55&fault=stall@1500000;times=1"
@@ -155,7 +155,7 @@ struct ChangeTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a fresh link to the same bytes goes on from those that are there")
+    @Test("A new URL of the same bytes continues from them")
     func sameContent() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add("size=4000000&seed=57&fault=stall@1500000;times=1")
@@ -172,7 +172,7 @@ struct ChangeTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a link to something else never mixes the two")
+    @Test("A URL of another file never mixes the two")
     func otherContent() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add("size=4000000&seed=58&fault=stall@1500000;times=1")
@@ -187,7 +187,7 @@ struct ChangeTests {
         await fixture.service.shutdown()
     }
 
-    @Test("headers given for one origin are not sent to another; credentials of the new URL are")
+    @Test("Headers for one origin are not sent to another; credentials of the new URL are")
     func headersStay() async throws {
         let fixture = try await ServiceFixture()
         let other = try await ServiceFixture()
@@ -211,7 +211,7 @@ struct ChangeTests {
         await other.service.shutdown()
     }
 
-    @Test("a forbidden destination is refused, and nothing changes")
+    @Test("A forbidden destination is refused, and nothing changes")
     func forbidden() async throws {
         let fixture = try await ServiceFixture(allowsPrivate: false)
         let address = try #require(HTTPURL("http://192.0.2.1/a"))
@@ -223,7 +223,7 @@ struct ChangeTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a download that is tried again comes before those that arrived after it")
+    @Test("A retried download precedes later arrivals")
     func place() async throws {
         let fixture = try await ServiceFixture {
             $0.maxConcurrent = 1
@@ -237,7 +237,7 @@ struct ChangeTests {
         let asked = fixture.requests().map(\.target)
         let again = try #require(asked.lastIndex { $0.contains("seed=61") })
         let later = (70..<74).count { seed in asked.firstIndex { $0.contains("seed=\(seed)") }.map { $0 > again } ?? false }
-        // The slot was free for one of them while the first one waited to be tried again.
+        // The slot was free for one of them while the first one waited for its next attempt.
         #expect(later >= 3)
         await fixture.service.shutdown()
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Downloads
 
-/// What a clock that is set does to downloads.
+/// The effects of a changed clock on downloads.
 @Suite("Clocks that are set", .timeLimit(.minutes(3)))
 struct ClockTests {
     /// A clock that a test sets.
@@ -22,12 +22,12 @@ struct ClockTests {
 
     private static let year: Int64 = 365 * 86_400
 
-    /// Whether a time is that of the system, give or take some minutes.
+    /// Whether a time is the system's, within some minutes.
     private func isNow(_ time: Timestamp) -> Bool {
         abs(time.millisecondsSinceEpoch - Timestamp.now().millisecondsSinceEpoch) < 600_000
     }
 
-    @Test("a clock that was ahead once leaves no trace in what is created later, also after a restart")
+    @Test("A clock that was ahead leaves no trace in later downloads, even after a restart")
     func createdAt() async throws {
         let clock = SetClock()
         let before = try await ServiceFixture { $0.clock = clock.read }
@@ -46,7 +46,7 @@ struct ClockTests {
     }
 
     @Test(
-        "a clock that is set back makes nobody wait longer than the origin asked, neither resumed nor after a restart",
+        "After the clock is set back, no wait exceeds the origin's, resumed or after a restart",
         arguments: [3_600, Self.year], [false, true])
     func retryAfter(back: Int64, restarting: Bool) async throws {
         let origin = try ScriptedOrigin { request in
@@ -72,7 +72,7 @@ struct ClockTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a clock that jumps forward expires nothing before it has held, neither at once nor after a restart")
+    @Test("A forward jump of the clock expires no record before it has held, also after a restart")
     func retention() async throws {
         let clock = SetClock()
         let configure: @Sendable (inout DownloadsConfiguration) -> Void = {
@@ -108,7 +108,7 @@ struct ClockTests {
         await third.service.shutdown()
     }
 
-    @Test("a clock that jumps forward forgets no Idempotency-Key before it has held")
+    @Test("A forward jump of the clock removes no Idempotency-Key before it has held")
     func idempotency() async throws {
         let clock = SetClock()
         let fixture = try await ServiceFixture { $0.clock = clock.read }

@@ -10,10 +10,10 @@ import Testing
 
 @Suite("Commands on running downloads", .timeLimit(.minutes(3)))
 struct CommandTests {
-    /// An entity whose first transfer stops in the middle, so that commands meet it there.
+    /// An entity whose first transfer stops in the middle, so that commands arrive then.
     static let slow = "size=4000000&seed=3&fault=stall@1500000;times=1"
 
-    @Test("pausing keeps the bytes, resuming goes on from them, and the file is exact")
+    @Test("A pause keeps the bytes, a resume continues from them, and the file is exact")
     func pauseAndResume() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add(Self.slow)
@@ -35,7 +35,7 @@ struct CommandTests {
         await fixture.service.shutdown()
     }
 
-    @Test("cancelling a running, a paused and a queued download removes its bytes and frees the slot")
+    @Test("Cancelling a running, paused or queued download removes its bytes and frees the slot")
     func cancel() async throws {
         let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
         let first = try await fixture.add(Self.slow)
@@ -56,7 +56,7 @@ struct CommandTests {
         await fixture.service.shutdown()
     }
 
-    @Test("commands that the state does not allow are refused by name", arguments: DownloadCommand.allCases)
+    @Test("Refuses commands that the state does not allow by name", arguments: DownloadCommand.allCases)
     func refused(_ command: DownloadCommand) async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add("size=1000&seed=6")
@@ -68,7 +68,7 @@ struct CommandTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a failed download keeps its valid bytes for resume, and drops them for retry")
+    @Test("A failed download keeps its valid bytes for resume, and drops them for retry")
     func failedThenResumed() async throws {
         let fixture = try await ServiceFixture()
         let query = "size=300000&seed=8&fault=reset@100000;times=1,404;from=2;times=1"
@@ -84,7 +84,7 @@ struct CommandTests {
         await fixture.service.shutdown()
     }
 
-    @Test("removing a download takes its record, and its file only if asked")
+    @Test("Removing a download removes its record, and its file on request")
     func remove() async throws {
         let fixture = try await ServiceFixture()
         let kept = try await fixture.end(of: fixture.add("size=1000&seed=9").id)
@@ -112,7 +112,7 @@ struct CommandTests {
         await fixture.service.shutdown()
     }
 
-    @Test("two downloads whose URLs end alike get names of their own")
+    @Test("Two downloads with similar URLs get different names")
     func collidingNames() async throws {
         let fixture = try await ServiceFixture()
         let first = try await fixture.end(of: fixture.add("size=1000&seed=11").id)
@@ -122,7 +122,7 @@ struct CommandTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a URL that is live or completed is answered with what there is, rejected or doubled, as asked")
+    @Test("A live or completed URL gets the existing download, a refusal or another one, as requested")
     func duplicates() async throws {
         let fixture = try await ServiceFixture()
         let query = "size=1000&seed=13"
@@ -132,7 +132,7 @@ struct CommandTests {
         await #expect(throws: DownloadError.duplicate(first.id)) { try await fixture.add(query) { $0.onDuplicate = .reject } }
         let third = try await fixture.add(query) { $0.onDuplicate = .new }
         #expect(third.id != first.id)
-        // Many at once are still one.
+        // Many concurrent ones are still one.
         let ids = try await withThrowingTaskGroup(of: DownloadID.self) { group in
             for _ in 0..<20 { group.addTask { try await fixture.add("size=1000&seed=14").id } }
             return try await group.reduce(into: Set<DownloadID>()) { $0.insert($1) }
@@ -141,7 +141,7 @@ struct CommandTests {
         await fixture.service.shutdown()
     }
 
-    @Test("at most so many transfer at once, and at most so many from one host")
+    @Test("Limits concurrent transfers in total and per host")
     func limits() async throws {
         let fixture = try await ServiceFixture {
             $0.maxConcurrent = 8
@@ -149,14 +149,14 @@ struct CommandTests {
         }
         var ids: [DownloadID] = []
         for seed in 20..<26 { ids.append(try await fixture.add("size=200000&seed=\(seed)&pace=2000000").id) }
-        // One that has all its bytes is being published, and holds no slot.
+        // A download with all bytes is being published, and holds no slot.
         let found = ids.compactMap { fixture.service.index.download($0) }
         #expect(found.count { $0.state == .downloading && $0.progress != 1 } <= 2)
         for id in ids { #expect(try await fixture.end(of: id).state == .completed) }
         await fixture.service.shutdown()
     }
 
-    @Test("the guard refuses loopback when it is told to, at once for an address")
+    @Test("The guard refuses loopback if configured, at once for an address")
     func guarded() async throws {
         let fixture = try await ServiceFixture(allowsPrivate: false)
         await #expect(throws: DownloadError.self) { try await fixture.add("size=1000&seed=30") }
@@ -164,7 +164,7 @@ struct CommandTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a wrong checksum never publishes the file, a right one does")
+    @Test("A wrong checksum never publishes the file, a right one does")
     func checksum() async throws {
         let fixture = try await ServiceFixture()
         let expected = try #require(DemoUpstream.content(of: "/entity?size=1000&seed=31")?.bytes)
@@ -180,7 +180,7 @@ struct CommandTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a media type that was asked for is checked")
+    @Test("Checks a requested media type")
     func mediaType() async throws {
         let fixture = try await ServiceFixture()
         let bad = try await fixture.end(of: fixture.add("size=1000&seed=32&type=text/html") { $0.mediaType = "audio/*" }.id)

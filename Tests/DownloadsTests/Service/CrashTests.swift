@@ -5,10 +5,10 @@ import Testing
 
 @testable import Downloads
 
-/// What the next run does with downloads that were in transfer at a crash.
+/// The next run's treatment of downloads in transfer at a crash.
 @Suite("After crashes", .timeLimit(.minutes(3)))
 struct CrashTests {
-    /// A crash that leaves its mark, or none.
+    /// A crash with or without its mark.
     private func crash(_ fixture: ServiceFixture, isMarked: Bool) async throws -> ServiceFixture {
         try await fixture.crash(damage: { path in
             var bytes = try [UInt8](Data(contentsOf: URL(filePath: fixture.directory.path + "/data/in-transfer")))
@@ -22,7 +22,7 @@ struct CrashTests {
     }
 
     @Test(
-        "a download that was in transfer at three crashes in a row is paused and says why; resumed, it goes on",
+        "A download in transfer at three crashes in a row is paused with the reason, and continues when resumed",
         arguments: [true, false])
     func paused(isMarked: Bool) async throws {
         let answers = Waiter(false)
@@ -48,7 +48,7 @@ struct CrashTests {
         await kept.service.shutdown()
     }
 
-    @Test("a run that was killed counts against no transfer that had just begun, and a clean stop against none")
+    @Test("A kill does not count against a transfer that had just begun, nor a clean stop against any")
     func killed() async throws {
         let origin = try ScriptedOrigin { _ in [.stall] }
         var fixture = try await ServiceFixture()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Names, sources and connections of downloads", .timeLimit(.minutes(3)))
 struct DetailsTests {
-    @Test("a name is one download's, derived or chosen, and survives a restart")
+    @Test("A name belongs to one download, derived or chosen, and survives a restart")
     func gids() async throws {
         let fixture = try await ServiceFixture(starting: false)
         let chosen = try #require(DownloadGID("00000000000000ff"))
@@ -17,7 +17,7 @@ struct DetailsTests {
         await #expect(throws: DownloadError.gidInUse(plain.gid)) {
             try await fixture.add("size=10&seed=3") { $0.gid = plain.gid }
         }
-        // Two at once get it no more than one after the other.
+        // Two concurrent ones have the same result as one after the other.
         let other = DownloadGID(7)
         let results = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<8 {
@@ -40,7 +40,7 @@ struct DetailsTests {
         await fixture.service.shutdown()
     }
 
-    @Test("details tell sources, connections, what was asked for, and where the bytes are; but no secret")
+    @Test("Details show sources, connections, requested values and received ranges, but no secrets")
     func details() async throws {
         let fixture = try await ServiceFixture { $0.segments = 2 }
         let query = "size=12000000&seed=5&fault=stall@2500000"
@@ -78,7 +78,7 @@ struct DetailsTests {
         await fixture.service.shutdown()
     }
 
-    @Test("mirrors and the number of connections can be changed until completion, and are the next attempt's")
+    @Test("Mirrors and the number of connections can change until completion, from the next attempt on")
     func mirrors() async throws {
         let fixture = try await ServiceFixture(starting: false)
         let made = try await fixture.add("size=1000&seed=7&fault=404") { $0.priority = 1 }

@@ -7,9 +7,9 @@ import Testing
 
 @Suite("Digests that files have to match", .timeLimit(.minutes(3)))
 struct DigestFieldTests {
-    /// FIPS 180-4's and RFC 1321's digests of "abc".
+    /// The digests of "abc" in FIPS 180-4 and RFC 1321.
     @Test(
-        "a file that does not match is never published",
+        "Never publishes a file that does not match",
         arguments: [
             (nil, nil, true),
             ("md5:900150983cd24fb0d6963f7d28e17f72", nil, true),
@@ -38,9 +38,9 @@ struct DigestFieldTests {
         await fixture.service.shutdown()
     }
 
-    /// The answer for the rest need not repeat what the whole file hashes to.
+    /// The response for the missing bytes need not repeat the digest of the whole file.
     @Test(
-        "what the origin said of the file holds for the bytes that come after a crash or a pause",
+        "The origin's statements about the file apply to bytes after a crash or a pause",
         arguments: [Checksum.Algorithm.sha256, .sha512], [(true, true), (true, false), (false, true), (false, false)])
     func outlivesTheProcess(algorithm: Checksum.Algorithm, _ variant: (crashing: Bool, isRight: Bool)) async throws {
         let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
@@ -77,10 +77,10 @@ struct DigestFieldTests {
         if variant.crashing { await before.service.shutdown() }
     }
 
-    /// The origin dies after half of the file, and says nothing of its digest. The mirror does: under a checksum it brings the rest, and
-    /// without one everything, as nothing else would prove that the halves belong together.
+    /// The origin ends after half of the file, without its digest. The mirror sends the digest: with a checksum it
+    /// sends the missing bytes, and without one everything, since nothing else would prove that the halves match.
     @Test(
-        "what a mirror says of the file is held against it, and it against what is known",
+        "Compares a mirror's statements about the file with known ones",
         arguments: [(false, false, true), (true, false, false), (false, true, false)], [true, false])
     func mirrorsDigest(
         _ variant: (hasOtherBytes: Bool, saysOtherwise: Bool, isPublished: Bool), isKnown: Bool
@@ -104,7 +104,7 @@ struct DigestFieldTests {
             return [.response(206, fields + [("Content-Range", range)], body: rest)]
         }
         let fixture = try await ServiceFixture()
-        // Known by what the client said; or not, and then by the mirror's own word.
+        // Known from the client; or unknown, and then from the mirror's own statement.
         var new = NewDownload(url: try #require(HTTPURL(origin.url("/file.bin"))), checksum: isKnown ? checksum : nil)
         new.mirrors = [try #require(HTTPURL(mirror.url("/file.bin")))]
         let made = try await fixture.service.add(new).download
@@ -114,7 +114,7 @@ struct DigestFieldTests {
         await fixture.service.shutdown()
     }
 
-    @Test("who says that its file is not the one that was asked for is not asked for its bytes")
+    @Test("Requests no bytes from a source that declares another file")
     func otherFile() async throws {
         let content = Array("abc".utf8)
         let answers: [(status: Int, body: [UInt8])] = [(404, []), (200, Array("xyz".utf8)), (200, content)]
@@ -140,8 +140,8 @@ struct DigestFieldTests {
         await fixture.service.shutdown()
     }
 
-    /// The record of a small file is told of its entity when there are bytes of it to count on, or at its end.
-    @Test("a file that was published is not compared with what was said of the version before it")
+    /// The record of a small file gets its entity when it has durable bytes, or at its end.
+    @Test("Does not compare a published file with statements about an earlier version")
     func publishedBeforeTheRecordSaidSo() async throws {
         let origin = try ScriptedOrigin { _ in
             let digest = ("Repr-Digest", "sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:")
@@ -155,7 +155,7 @@ struct DigestFieldTests {
         _ = try await before.service.perform(.pause, on: made.id)
 
         let after = try await before.crash { data in
-            // The next version has come, and was linked.
+            // The next version has arrived, and was linked.
             try makeWhole(made.id, Array("abc".utf8), in: data, generation: 7, linkedAs: "abc.txt")
         }
         _ = try await after.service.perform(.resume, on: made.id)
@@ -168,7 +168,7 @@ struct DigestFieldTests {
         await before.service.shutdown()
     }
 
-    @Test("the origin's digest holds for what has its name already, if it is of the same beginning")
+    @Test("The origin's digest applies to a named file of the same generation")
     func publishedWithAnotherDigest() async throws {
         let digest = ("Repr-Digest", "sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:")
         let head = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\n\(digest.0): \(digest.1)\r\nContent-Length: 3\r\n\r\n"

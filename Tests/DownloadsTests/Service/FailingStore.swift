@@ -3,27 +3,27 @@ import System
 
 @testable import Downloads
 
-/// A store that refuses changes for as long as a test wants it to, as a full or broken disk would; the rest goes to the real one.
+/// A store that refuses changes on demand, as a full or broken disk would; others go to the real one.
 final class FailingStore: RecordStore {
     private let real: any RecordStore
     private let refusal = Locked<(@Sendable (StoreChange) -> Bool)?>(nil)
     private let reason = Locked(StoreError.full)
     private let count = Locked(0)
-    /// Those whose commit is known to the test alone until it says so.
+    /// Commits whose result only the test knows until it reports it.
     private let delay = Locked<(@Sendable (StoreChange) -> Bool)?>(nil)
-    /// The commits that are held back for that; they are made all the same.
+    /// The held-back results; the commits are made nonetheless.
     let delayed = Waiter<[StoreCommit]>([])
-    /// How many bytes of each download the store has been told to be on the disk.
+    /// The number of durable bytes of each download that the store was told.
     let synced = Waiter<[DownloadID: Int64]>([:])
 
     init(_ real: any RecordStore) {
         self.real = real
     }
 
-    /// How many submissions were refused.
+    /// The number of refused submissions.
     var refused: Int { count.withLock { $0 } }
 
-    /// From now on, submissions with such a change fail; `nil` lets all pass again.
+    /// From now on, submissions with such a change fail; `nil` accepts all again.
     func refuse(
         as error: StoreError = .inputOutput("the disk is said to be broken"), _ condition: (@Sendable (StoreChange) -> Bool)?
     ) {
@@ -31,7 +31,7 @@ final class FailingStore: RecordStore {
         refusal.withLock { $0 = condition }
     }
 
-    /// From now on, submissions with such a change are written, and nobody learns of it until the test concludes them.
+    /// From now on, submissions with such a change are written without a result until the test concludes them.
     func delay(_ condition: (@Sendable (StoreChange) -> Bool)?) {
         delay.withLock { $0 = condition }
     }
@@ -79,7 +79,7 @@ final class FailingStore: RecordStore {
 }
 
 extension StoreChange {
-    /// The record that is added or saved.
+    /// The added or saved record.
     var savedRecord: DownloadRecord? {
         switch self {
         case .add(let record), .save(let record): record
@@ -87,7 +87,7 @@ extension StoreChange {
         }
     }
 
-    /// The record that is saved, if it is in this state.
+    /// The saved record, if it is in this state.
     func saves(_ state: DownloadState) -> Bool {
         savedRecord?.download.state == state
     }

@@ -6,10 +6,10 @@ import Testing
 
 @testable import Downloads
 
-/// What is promised when the store cannot keep it, and what is found when it can again.
-@Suite("A store that fails", .timeLimit(.minutes(5)))
+/// The promises when the store cannot keep them, and the state when it can again.
+@Suite("A failing store", .timeLimit(.minutes(5)))
 struct FailingStoreTests {
-    @Test("a download that cannot be recorded is not accepted, and nothing of it is left")
+    @Test("Refuses a download that cannot be recorded, and leaves nothing of it")
     func adding() async throws {
         let fixture = try await ServiceFixture()
         fixture.store.refuse { $0.saves(.queued) }
@@ -21,7 +21,7 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a cancellation that cannot be recorded says so, keeps the bytes, and the next attempt does not write over them")
+    @Test("An unrecorded cancellation is reported, keeps the bytes, and the next attempt does not write over them")
     func cancelling() async throws {
         let fixture = try await ServiceFixture()
         let query = "size=900000&seed=2&fault=stall@400000;times=1"
@@ -31,7 +31,7 @@ struct FailingStoreTests {
 
         fixture.store.refuse { $0.saves(.cancelled) }
         await #expect(throws: DownloadError.self) { try await fixture.service.perform(.cancel, on: made.id) }
-        // A crash now would find the record of a paused download, and the bytes that it speaks of.
+        // A crash now would find the record of a paused download, and its bytes.
         #expect(try Data(contentsOf: fixture.part(of: made.id)).prefix(400_000) == kept)
 
         fixture.store.refuse(nil)
@@ -42,7 +42,7 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a cancellation that could not be recorded is recorded once it can be, and then the bytes go")
+    @Test("Records a failed cancellation once possible, and then removes the bytes")
     func cancellingLate() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.addStalled("size=900000&seed=9&fault=stall@400000")
@@ -57,7 +57,7 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a cancellation repeated after it could not be recorded takes the bytes with it", arguments: [false, true])
+    @Test("A repeated cancellation after a failed one removes the bytes", arguments: [false, true])
     func cancellingAgain(resting: Bool) async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.addStalled("size=900000&seed=9&fault=stall@400000")
@@ -71,7 +71,7 @@ struct FailingStoreTests {
     }
 
     @Test(
-        "on a full disk the bytes that a cancellation gives up make the room to record it",
+        "On a full disk, the bytes of a cancelled download make room for its record",
         arguments: [false, true], [false, true])
     func cancellingOnAFullDisk(resting: Bool, retrying: Bool) async throws {
         let fixture = try await ServiceFixture()
@@ -95,7 +95,7 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a part file without a byte goes, too")
+    @Test("Removes an empty part file, too")
     func cancellingWithoutRoom() async throws {
         let origin = try ScriptedOrigin { _ in
             [.send(Array("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: \(1 << 60)\r\n\r\n".utf8)), .stall]
@@ -110,7 +110,7 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a retry right behind a cancellation that gives back much room is carried out")
+    @Test("Carries out a retry right after a cancellation that frees many bytes")
     func retryingBehindMuch() async throws {
         let fixture = try await ServiceFixture()
         let query = "size=20000000&seed=10&fault=stall@18000000;times=1"
@@ -131,7 +131,7 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a cancellation that not even its bytes make room for says so, and is recorded later")
+    @Test("Reports a cancellation without room for its record despite its bytes, and records it later")
     func cancellingInVain() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.addStalled("size=900000&seed=13&fault=stall@400000")
@@ -149,7 +149,7 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a state that could not be recorded is recorded although a removal came between, which failed too")
+    @Test("Records a failed state although a failed removal came in between")
     func removingMeanwhile() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.addStalled("size=900000&seed=14&fault=stall@400000")
@@ -166,7 +166,7 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a file whose removal could not be recorded is missing, and its name another's, which the next removal leaves alone")
+    @Test("A file with an unrecorded removal is missing, and the next removal keeps another file with its name")
     func removingTwice() async throws {
         let fixture = try await ServiceFixture()
         let query = "size=70000&seed=15"
@@ -183,7 +183,7 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
-    @Test("on a full disk a removal takes the bytes first, and then its record", arguments: [false, true])
+    @Test("On a full disk, a removal deletes the bytes before the record", arguments: [false, true])
     func removingOnAFullDisk(finished: Bool) async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add("size=900000&seed=11" + (finished ? "" : "&fault=stall@400000"))
@@ -197,7 +197,7 @@ struct FailingStoreTests {
         let path = fixture.directory.path + "/data/" + place
         fixture.store.refuse(as: .full) { change in change.removes && FileManager.default.fileExists(atPath: path) }
         try await fixture.service.remove(made.id, deletingFile: true)
-        // A finished file always goes first.
+        // A finished file is always removed first.
         #expect(fixture.store.refused == (finished ? 0 : 1))
         #expect(fixture.service.index.download(made.id) == nil)
         #expect(!FileManager.default.fileExists(atPath: path))
@@ -207,7 +207,7 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a removal that a full disk does not take in the end begins the download again rather than lose it")
+    @Test("A removal that a full disk finally refuses starts the download again instead of losing it")
     func removingInVain() async throws {
         let fixture = try await ServiceFixture()
         let query = "size=900000&seed=12&fault=stall@400000;times=1"
@@ -223,7 +223,7 @@ struct FailingStoreTests {
     }
 
     @Test(
-        "a failure that could not be recorded is recorded once it can be, and at a stop at the latest", arguments: [false, true])
+        "Records an unrecorded failure once possible, at the latest at a stop", arguments: [false, true])
     func failing(stopping: Bool) async throws {
         let fixture = try await ServiceFixture()
         fixture.store.refuse { $0.saves(.failed) }
@@ -239,7 +239,7 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a command that could not be recorded is not answered as done when it is repeated, until it is")
+    @Test("A repeated unrecorded command succeeds only once it is recorded")
     func repeating() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add("size=900000&seed=6&fault=stall@400000") { $0.startsPaused = true }
@@ -255,7 +255,7 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a removal that cannot be recorded says so, and the download goes on")
+    @Test("Reports a removal that cannot be recorded, and continues the download")
     func removing() async throws {
         let fixture = try await ServiceFixture()
         let query = "size=900000&seed=3&fault=stall@400000;times=1"
@@ -269,7 +269,7 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a new version that cannot be recorded does not replace the old bytes, and is fetched again")
+    @Test("An unrecorded new version does not replace the old bytes, and is fetched again")
     func swapping() async throws {
         let fixture = try await ServiceFixture()
         let query = "size=900000&seed=4&fault=stall@400000;times=1,change;times=1"
@@ -291,7 +291,7 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a file whose completion cannot be recorded is found whole by the next start, and not fetched again")
+    @Test("The next start finds a file with an unrecorded completion, and does not fetch it again")
     func completing() async throws {
         let before = try await ServiceFixture()
         before.store.refuse { $0.saves(.completed) }
@@ -311,10 +311,10 @@ struct FailingStoreTests {
         await after.service.shutdown()
     }
 
-    @Test("a finished file is found by the next start under whatever name it got, although nothing of it could be recorded")
+    @Test("The next start finds a finished file under any name although nothing of it could be recorded")
     func completingUnnamed() async throws {
         let before = try await ServiceFixture()
-        // From its acceptance on, nothing is recorded: neither the name, nor the end.
+        // From its acceptance on, nothing is recorded: neither the name nor the end.
         before.store.refuse { change in
             if case .save(let record) = change { record.download.state != .queued } else { false }
         }
@@ -334,7 +334,7 @@ struct FailingStoreTests {
 }
 
 extension ServiceFixture {
-    /// Posts a download whose origin stalls after 400,000 bytes, and waits for these.
+    /// Adds a download whose origin stalls after 400,000 bytes, and waits for these.
     fileprivate func addStalled(_ query: String) async throws -> Download {
         let made = try await add(query)
         return try await follow(made.id) { $0.bytesReceived >= 400_000 }

@@ -10,7 +10,7 @@ struct FinishedFileLookupTests {
     private static func identity(_ inode: UInt64) -> FileIdentity { FileIdentity(device: 1, inode: inode, size: 5, modified: 0) }
 
     @Test(
-        "a search is recorded if the record says something else",
+        "A search is recorded if the record says something else",
         arguments: [
             (false, old, old, false), (false, old, new, true), (false, old, nil, true), (true, old, nil, false),
             (true, old, old, true), (true, old, new, true), (false, nil, new, true),

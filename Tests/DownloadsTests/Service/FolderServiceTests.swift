@@ -16,7 +16,7 @@ struct FolderServiceTests {
         return change
     }
 
-    @Test("a file is finished in its folder, kept over a restart, and goes with it")
+    @Test("A file is finished in its folder, kept over a restart, and removed with it")
     func life() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add("size=1000&seed=1") {
@@ -48,7 +48,7 @@ struct FolderServiceTests {
         await later.service.shutdown()
     }
 
-    @Test("a folder that cannot be one is refused, of a new download and of one that is there")
+    @Test("Refuses an invalid folder of a new download and of an existing one")
     func refusals() async throws {
         let fixture = try await ServiceFixture(starting: false)
         let made = try await fixture.add("size=1000&seed=1")
@@ -65,7 +65,7 @@ struct FolderServiceTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a folder is changed until the file is complete, whatever is under way, and then no more")
+    @Test("The folder can change until completion in any state, and not afterwards")
     func changing() async throws {
         let fixture = try await ServiceFixture()
         let live = try await fixture.add(Self.stalling)
@@ -74,7 +74,7 @@ struct FolderServiceTests {
         #expect(moved.folder == "\u{fc}/b" && moved.filename == named.filename && moved.state == .downloading)
         #expect(try await fixture.service.change(live.id, change { $0.priority = 2 }).folder == "\u{fc}/b")
 
-        // The names of one folder are of no matter to another.
+        // The names of one folder do not affect another.
         let paused = try await fixture.add("size=1000&seed=4") {
             $0.filename = "x"
             $0.folder = "a"
@@ -107,7 +107,7 @@ struct FolderServiceTests {
         await #expect(throws: DownloadError.illegalTransition(from: .completed, command: "new folder")) {
             try await fixture.service.change(paused.id, self.change { $0.folder = "a" })
         }
-        // Of a cancelled one it holds for the next try.
+        // That of a cancelled download applies to its next attempt.
         _ = try await fixture.service.perform(.cancel, on: other.id)
         #expect(try await fixture.service.change(other.id, change { $0.folder = "c" }).folder == "c")
         _ = try await fixture.service.perform(.retry, on: other.id)
@@ -116,7 +116,7 @@ struct FolderServiceTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a name that the origin gives is chosen in the folder")
+    @Test("Chooses the origin's name within the folder")
     func originsName() async throws {
         let fixture = try await ServiceFixture()
         var done: [Download] = []
@@ -128,7 +128,7 @@ struct FolderServiceTests {
         await fixture.service.shutdown()
     }
 
-    @Test("something that gets in the way of a folder between two attempts keeps the bytes")
+    @Test("An obstacle to a folder between two attempts keeps the bytes")
     func lateObstacle() async throws {
         let fixture = try await ServiceFixture { $0.stallTimeout = .milliseconds(500) }
         let query = "size=4000000&seed=80&fault=stall@1000000;times=1"
@@ -147,7 +147,7 @@ struct FolderServiceTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a folder and a file of downloads that have not ended do not get the same name")
+    @Test("A folder and a file of live downloads do not get the same name")
     func foldersAndFiles() async throws {
         let fixture = try await ServiceFixture(starting: false)
         let folder = try await fixture.add("size=1000&seed=1") { $0.folder = "music/live" }
@@ -162,7 +162,7 @@ struct FolderServiceTests {
         }
         await fixture.service.shutdown()
 
-        // What was reserved is so after a restart.
+        // Reservations survive a restart.
         let later = try await ServiceFixture(continuing: fixture, starting: false)
         #expect(try await later.add("size=1000&seed=5") { $0.filename = "music" }.filename == "music (3)")
         await #expect(throws: DownloadError.self) { try await later.add("size=1000&seed=6") { $0.folder = "video" } }
@@ -173,7 +173,7 @@ struct FolderServiceTests {
         await later.service.shutdown()
     }
 
-    @Test("something in the way of a folder fails the download before a byte is fetched, and another folder completes it")
+    @Test("An obstacle to a folder fails the download before a byte is fetched, and another folder completes it")
     func obstacle() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add("size=1000&seed=6") {
@@ -195,7 +195,7 @@ struct FolderServiceTests {
         await fixture.service.shutdown()
     }
 
-    @Test("lists, bulk commands and removals find what is in a folder, and not what is inside it")
+    @Test("Lists, bulk commands and removals apply to a folder, without its subfolders")
     func filters() async throws {
         let fixture = try await ServiceFixture(starting: false)
         var ids: [String: DownloadID] = [:]

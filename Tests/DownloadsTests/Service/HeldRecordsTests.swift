@@ -10,7 +10,8 @@ import Testing
 /// A service whose record file another program holds.
 @Suite("Records that another program holds", .timeLimit(.minutes(3)))
 struct HeldRecordsTests {
-    /// Runs a request, and returns its error; nil: it succeeded. It has to end within five seconds; on a busy machine the test itself is late.
+    /// Runs a request, and returns its error; nil if it succeeded. It has to end within five seconds; on a busy machine
+    /// the test itself is late.
     private static func refusal(_ body: @Sendable () async throws -> Void) async -> DownloadError? {
         let begun = ContinuousClock.now
         defer { #expect(.now - begun < .seconds(10)) }
@@ -22,7 +23,7 @@ struct HeldRecordsTests {
         }
     }
 
-    @Test("every write is answered within five seconds, and what is written later is shown later, once")
+    @Test("Responds to every write within five seconds, and shows later writes later, once")
     func writes() async throws {
         let fixture = try await ServiceFixture(starting: false)
         let service = fixture.service
@@ -76,7 +77,7 @@ struct HeldRecordsTests {
         await service.shutdown()
     }
 
-    @Test("a start ends with one clear line, and a stop in time")
+    @Test("A start ends with one clear line, and a stop in time")
     func startAndStop() async throws {
         let fixture = try await ServiceFixture(starting: false)
         let copy = try fixture.copy()

@@ -6,13 +6,13 @@ import Testing
 
 @testable import Downloads
 
-@Suite("What the service does by itself, and to many at once", .timeLimit(.minutes(3)))
+@Suite("Housekeeping and bulk commands", .timeLimit(.minutes(3)))
 struct HousekeepingTests {
     private static let stalling = "size=4000000&seed=80&fault=stall@1000000"
 
-    // MARK: - Waiting
+    // MARK: - Waiting reasons
 
-    @Test("a queued download says whether it waits for a turn or for its host")
+    @Test("A queued download shows whether it waits for a slot or for its host")
     func waitingReasons() async throws {
         let fixture = try await ServiceFixture {
             $0.maxConcurrent = 2
@@ -31,7 +31,7 @@ struct HousekeepingTests {
         await fixture.service.shutdown()
     }
 
-    @Test("what a download waits for is a part of its version")
+    @Test("The waiting reason is part of the version")
     func versions() async throws {
         let fixture = try await ServiceFixture(starting: false)
         let made = try await fixture.add("size=1000&seed=82")
@@ -42,7 +42,7 @@ struct HousekeepingTests {
         await fixture.service.shutdown()
     }
 
-    @Test("with too little free room nothing new starts, and with enough it goes on by itself")
+    @Test("No download starts below the free space, and downloads continue when there is enough")
     func minFree() async throws {
         let disk = SlowDisk()
         disk.gate.open()
@@ -57,7 +57,7 @@ struct HousekeepingTests {
         await fixture.service.shutdown()
     }
 
-    @Test("over the quota a new download is accepted and waits, until something is removed")
+    @Test("Accepts a new download beyond the quota, which waits until something is removed")
     func quota() async throws {
         let fixture = try await ServiceFixture { $0.quota = 5000 }
         let first = try await fixture.add("size=5000&seed=84")
@@ -70,7 +70,7 @@ struct HousekeepingTests {
         await fixture.service.shutdown()
     }
 
-    @Test("the quota counts files whose records are gone, also those that the last run has left, until somebody takes them away")
+    @Test("The quota counts files without records, even of the last run, until they are deleted")
     func quotaOfStrays() async throws {
         let before = try await ServiceFixture { $0.quota = 5000 }
         let first = try await before.end(of: before.add("size=5000&seed=84").id)
@@ -86,9 +86,9 @@ struct HousekeepingTests {
         await after.service.shutdown()
     }
 
-    // MARK: - Many at once
+    // MARK: - Bulk commands
 
-    @Test("what matches is removed, with its files if that is asked for, and nothing else")
+    @Test("Removes exactly the matching downloads, with their files on request")
     func removeAll() async throws {
         let fixture = try await ServiceFixture()
         var made: [Download] = []
@@ -111,7 +111,7 @@ struct HousekeepingTests {
         await fixture.service.shutdown()
     }
 
-    @Test("one that is another by the time it is reached is left as it is")
+    @Test("Keeps a download that changed before its removal")
     func includes() {
         var download = Download(id: DepotFixture.id(1), url: "http://a.example/", createdAt: Timestamp(millisecondsSinceEpoch: 0))
         download.labels = ["a"]
@@ -126,9 +126,9 @@ struct HousekeepingTests {
         #expect(ListQuery(endedBefore: before).includes(download))
     }
 
-    // MARK: - What has been kept for long enough
+    // MARK: - Expiry
 
-    @Test("what has ended goes when its time has come, and says when that is", arguments: [true, false])
+    @Test("Removes ended downloads at their expiry, which they show", arguments: [true, false])
     func expiry(deletesFiles: Bool) async throws {
         let fixture = try await ServiceFixture {
             $0.retention.completed = .seconds(1)
@@ -145,7 +145,7 @@ struct HousekeepingTests {
         await fixture.service.shutdown()
     }
 
-    @Test("the time counts from the end, over restarts, whatever changed since")
+    @Test("The expiry counts from the end, over restarts and later changes")
     func expiryOverRestarts() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add(Self.stalling)
@@ -165,7 +165,7 @@ struct HousekeepingTests {
         await fixture.service.shutdown()
     }
 
-    @Test("what has expired is looked for as often as its time asks for")
+    @Test("Searches for expired downloads as often as their time requires")
     func intervals() {
         var retention = Retention()
         #expect(retention.interval == nil)

@@ -8,7 +8,7 @@ import Testing
 struct SettingsKeeperTests {
     private static let settings = ServiceSettings(maxConcurrent: 8, maxPerHost: 4, segments: 4, speedLimit: 0)
 
-    @Test("a change is stored by names, and values out of range become the nearest")
+    @Test("A change is stored by names, and values out of range become the nearest")
     func changes() throws {
         let change = SettingsChange(values: [.maxConcurrent: 5000, .speedLimit: 7], speedSchedule: SpeedSchedule())
         #expect(change.kept == ["maxConcurrent": "5000", "speedLimit": "7", "speedSchedule": SpeedSchedule().keptText])
@@ -21,7 +21,7 @@ struct SettingsKeeperTests {
         #expect(keeper.current == ServiceSettings(maxConcurrent: 2, maxPerHost: 4, segments: 4, speedLimit: 7))
     }
 
-    @Test("a change that expects other settings does not begin")
+    @Test("A change that expects other settings does not begin")
     func expectation() {
         var keeper = SettingsKeeper(Self.settings)
         #expect(throws: DownloadError.preconditionFailed) { try keeper.begin { $0.segments == 5 } }
@@ -31,7 +31,7 @@ struct SettingsKeeperTests {
     }
 
     @Test(
-        "waiting changes go on after a change, or fail if it has waited for the store in vain",
+        "Waiting changes go on after a change, or fail if it has waited for the store in vain",
         arguments: [(nil, nil), (.storeFailed("x"), nil), (.unconfirmed, .overloaded)] as [(DownloadError?, DownloadError?)])
     func followers(_ failure: DownloadError?, _ expected: DownloadError?) throws {
         let resumed = Locked<[DownloadError?]>([])
@@ -49,7 +49,7 @@ struct SettingsKeeperTests {
 struct TrustedTimeKeeperTests {
     /// Readings of the clock: the trusted time and the wall clock in seconds; equal: not on probation.
     @Test(
-        "is kept while the wall clock is ahead, and removed once the clock has reached the times of all records",
+        "Is kept while the wall clock is ahead, and removed once the clock has reached the times of all records",
         arguments: [
             (false, [(5, 5), (6, 6)], "- -"), (false, [(5, 90), (6, 91)], "5 -"), (true, [(5, 90), (6, 91)], "- -"),
             (true, [(5, 5)], "removed"), (false, [(5, 90), (90, 90), (91, 91)], "5 removed -"),

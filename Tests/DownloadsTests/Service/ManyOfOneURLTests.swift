@@ -10,7 +10,7 @@ import Testing
 struct ManyOfOneURLTests {
     private static let count = 400
 
-    /// A service with many completed downloads of one URL, and the disk it works on.
+    /// A service with many completed downloads of one URL, and its disk.
     private func fixture() async throws -> (ServiceFixture, SlowDisk, [Download]) {
         let disk = SlowDisk()
         disk.gate.open()
@@ -24,14 +24,14 @@ struct ManyOfOneURLTests {
         return (fixture, disk, ended)
     }
 
-    /// The disk looks and the submissions of the store that an addition takes.
+    /// The file checks and store submissions of an addition.
     private func cost(of body: () async throws -> Void, _ disk: SlowDisk) async throws -> Int {
         let before = disk.looks.withLock { $0 }
         try await body()
         return disk.looks.withLock { $0 } - before
     }
 
-    @Test("an addition looks at a bounded number of files, also when all were moved away")
+    @Test("An addition checks a limited number of files, even if all were moved away")
     func movedAway() async throws {
         let (fixture, disk, _) = try await fixture()
         let present = try await cost(of: { _ = try await fixture.add("size=10&seed=1") }, disk)
@@ -62,7 +62,7 @@ struct ManyOfOneURLTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a file that was moved away and is there again stands for its URL, and what is noted once is not noted again")
+    @Test("A returned file represents its URL, and a recorded observation is not recorded again")
     func returned() async throws {
         let fixture = try await ServiceFixture()
         let first = try await fixture.end(of: try await fixture.add("size=10&seed=2").id)
@@ -83,7 +83,7 @@ struct ManyOfOneURLTests {
         await fixture.service.shutdown()
     }
 
-    @Test("the candidates of a URL are those of all its downloads, whatever comes, goes and changes")
+    @Test("The candidates of a URL are all of its downloads, after any changes")
     func candidates() {
         var random = SystemRandom()
         let index = SnapshotIndex()

@@ -6,7 +6,8 @@ import Testing
 
 @testable import Downloads
 
-/// Files of which several origins are said to have the same bytes. To the service another tag makes another target of the same origin.
+/// Files for which several origins declare the same bytes. For the service, another tag makes another target of the
+/// same origin.
 @Suite("Mirrors", .serialized, .timeLimit(.minutes(3)))
 @OffPool
 struct MirrorTests {
@@ -14,7 +15,7 @@ struct MirrorTests {
     /// The first connection stops for a while, so that others are needed.
     nonisolated static let origin = "size=\(size)&seed=80&etag=a&fault=stall@1000000;times=1"
 
-    /// What all bytes of a synthetic entity hash to.
+    /// The digest of all bytes of a synthetic entity.
     private func checksum(of query: String) throws -> Checksum {
         let bytes = try #require(DemoUpstream.content(of: "/entity?" + query)?.bytes)
         return try Checksum(parsing: "sha-256:" + SHA256.hexadecimal(of: bytes))
@@ -39,13 +40,13 @@ struct MirrorTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
         let mirror: String
-        /// Whether it is asked more than once for bytes.
+        /// Whether there are several requests for its bytes.
         let isUsed: Bool
         var testDescription: String { name }
     }
 
     @Test(
-        "under a checksum what is wrong with a mirror is its own affair",
+        "With a checksum, a mirror's fault does not affect the download",
         arguments: [
             Case(name: "one with tags of its own shares the work", mirror: "size=\(size)&seed=80&etag=b", isUsed: true),
             Case(name: "one with another length is dropped", mirror: "size=\(size + 1)&seed=80&etag=b", isUsed: false),
@@ -72,10 +73,10 @@ struct MirrorTests {
         await fixture.service.shutdown()
     }
 
-    @Test("without a proof one file comes from one source")
+    @Test("Without a proof, one file comes from one source")
     func unproven() async throws {
         let fixture = try await ServiceFixture { $0.stallTimeout = .seconds(1) }
-        // The mirror has other bytes, and nothing would tell.
+        // The mirror has other bytes, which only the checksum detects.
         let done = try await finished(fixture, Self.origin, mirrors: ["size=\(Self.size)&seed=81&etag=b"])
         try expectExact(fixture, done)
         #expect(!fixture.requests().contains { $0.target.contains("etag=b") })
@@ -83,7 +84,7 @@ struct MirrorTests {
     }
 
     @Test(
-        "without a proof a mirror takes the place of an origin that is gone, from the first byte on",
+        "Without a proof, a mirror replaces a failed origin, from the first byte on",
         arguments: [(12_000_000, 4), (12_000_000, 1), (900_000, 4)])
     func replaced(size: Int, segments: Int) async throws {
         let fixture = try await ServiceFixture { $0.segments = segments }
@@ -95,12 +96,12 @@ struct MirrorTests {
         #expect(try fixture.file(done, is: "size=\(size)&seed=83"))
         let asked = fixture.requests().filter { $0.target.contains("etag=b") }
         #expect(asked.first?.range == nil)
-        // It is the source now, and may be asked over several connections.
+        // It is the source now, and may get several connections.
         #expect((asked.count > 1) == (size > 8 << 20 && segments > 1))
         await fixture.service.shutdown()
     }
 
-    @Test("without a proof an origin that may come back is waited for, and its bytes stay")
+    @Test("Without a proof, waits for an origin that may return, and keeps its bytes")
     func waitedFor() async throws {
         let fixture = try await ServiceFixture { $0.segments = 1 }
         let done = try await finished(
@@ -113,7 +114,7 @@ struct MirrorTests {
         await fixture.service.shutdown()
     }
 
-    @Test("without a proof a mirror takes over where the download would fail otherwise", arguments: ["503", "reset@0"])
+    @Test("Without a proof, a mirror takes over if the download would fail otherwise", arguments: ["503", "reset@0"])
     func lastAttempt(fault: String) async throws {
         let fixture = try await ServiceFixture { $0.segments = 1 }
         let done = try await finished(
@@ -125,7 +126,7 @@ struct MirrorTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a mirror takes the place of an origin that does not have the file")
+    @Test("A mirror replaces an origin without the file")
     func deadOrigin() async throws {
         let fixture = try await ServiceFixture()
         let done = try await finished(
@@ -134,7 +135,7 @@ struct MirrorTests {
         await fixture.service.shutdown()
     }
 
-    @Test("what a mirror brought in place of a dead origin is continued there, after a new start too", arguments: [false, true])
+    @Test("Bytes of a mirror that replaced the origin are continued there, even after a restart", arguments: [false, true])
     func continued(restarting: Bool) async throws {
         let before = try await ServiceFixture { $0.segments = 1 }
         let mirror = "size=\(Self.size)&seed=80&etag=b&fault=stall@1000000;times=1"
@@ -155,7 +156,7 @@ struct MirrorTests {
     }
 
     @Test(
-        "under a checksum an origin that dies with a part delivered leaves the rest to a mirror",
+        "With a checksum, a mirror completes the bytes of a failed origin",
         arguments: [
             (12_000_000, 4, "reset@3000000;times=1,404;from=2"), (12_000_000, 1, "reset@3000000;times=1,404;from=2"),
             (900_000, 4, "reset@300000;times=1,404;from=2"), (900_000, 4, "truncate@300000"),
@@ -173,7 +174,7 @@ struct MirrorTests {
     }
 
     @Test(
-        "under a checksum a mirror that has nothing leaves the rest to the next one",
+        "With a checksum, the next mirror completes those of an empty one",
         arguments: [
             "size=50000&fault=404", "size=50000&fault=500", "size=50001", "size=49999", "size=50000&fault=reset@0",
         ], [1, 4])
@@ -190,7 +191,7 @@ struct MirrorTests {
     }
 
     @Test(
-        "bytes of an origin that is gone when it is to go on are continued by a mirror only under a checksum",
+        "Only with a checksum does a mirror continue bytes of an origin that fails at the resumption",
         arguments: [true, false])
     func goneOrigin(isProven: Bool) async throws {
         let before = try await ServiceFixture { $0.segments = 1 }
@@ -214,7 +215,7 @@ struct MirrorTests {
         await after.service.shutdown()
     }
 
-    @Test("where nobody has the rest, the origin's failure is reported, and its bytes stay", arguments: [true, false])
+    @Test("If no source has the missing bytes, reports the origin's failure and keeps the bytes", arguments: [true, false])
     func nobodyLeft(isProven: Bool) async throws {
         let fixture = try await ServiceFixture()
         let done = try await finished(
@@ -227,7 +228,7 @@ struct MirrorTests {
         await fixture.service.shutdown()
     }
 
-    @Test("bytes of a mirror that do not match the checksum are fetched anew without it")
+    @Test("Fetches a mirror's bytes again without it if they do not match the checksum")
     func wrongBytes() async throws {
         let fixture = try await ServiceFixture { $0.stallTimeout = .seconds(1) }
         let checksum = try checksum(of: "size=\(Self.size)&seed=80")
@@ -236,7 +237,7 @@ struct MirrorTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a mirror whose bytes were wrong is not asked again after a crash, nor after a pause", arguments: [false, true])
+    @Test("A mirror with wrong bytes is not used again after a crash or a pause", arguments: [false, true])
     func lastingDistrust(pausing: Bool) async throws {
         let before = try await ServiceFixture {
             $0.segments = 1
@@ -263,7 +264,7 @@ struct MirrorTests {
         await before.service.shutdown()
     }
 
-    @Test("connections are spread over the sources that are left")
+    @Test("Distributes connections over the remaining sources")
     func spread() {
         var table = SourceTable(count: 3)
         #expect(table.next(busy: [], combining: true) == 0)

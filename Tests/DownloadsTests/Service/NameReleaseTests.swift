@@ -4,19 +4,19 @@ import Testing
 
 @testable import Downloads
 
-@Suite("Names of files are free again", .timeLimit(.minutes(3)))
+@Suite("Released names of files", .timeLimit(.minutes(3)))
 @OffPool
 struct NameReleaseTests {
     private static let wrong = "sha-256:" + String(repeating: "0", count: 64)
     private static let named = "&disposition=attachment%3Bfilename%3Dfile.bin"
 
-    /// An end of a download whose bytes were wrong, after which its name is no longer its own.
+    /// An end of a download with wrong bytes, after which it no longer has its name.
     enum Release: String, CaseIterable, CustomTestStringConvertible {
         case delete, cancel, rename, move, nothing
         var testDescription: String { rawValue }
     }
 
-    @Test("after a checksum mismatch the origin's name is free at once, and stays so", arguments: Release.allCases)
+    @Test("After a checksum mismatch, the origin's name is free at once, and stays so", arguments: Release.allCases)
     func mismatch(_ release: Release) async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add("size=1000&seed=1" + Self.named) { $0.checksum = try? Checksum(parsing: Self.wrong) }
@@ -45,7 +45,7 @@ struct NameReleaseTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a name that was asked for stays reserved after a checksum mismatch, until its download goes")
+    @Test("A requested name stays reserved after a checksum mismatch until its download is removed")
     func askedFor() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add("size=1000&seed=1") {
@@ -66,13 +66,13 @@ struct NameReleaseTests {
         }
         #expect(third.filename == "a.bin")
         for id in [second.id, third.id] { _ = try await fixture.service.perform(.cancel, on: id) }
-        // Numbers are given anew when a cancelled download is retried.
+        // A retried cancelled download gets new numbers.
         let retried = try await fixture.service.perform(.retry, on: second.id)
         #expect(retried.filename == "a.bin")
         await fixture.service.shutdown()
     }
 
-    @Test("no reservation is left when all downloads have ended, however they did")
+    @Test("No reservation is left when all downloads have ended, in any way")
     func noneLeft() async throws {
         let fixture = try await ServiceFixture()
         var ids: [DownloadID] = []
@@ -97,7 +97,7 @@ struct NameReleaseTests {
         await fixture.service.shutdown()
     }
 
-    @Test("the path of a finished file is forgotten with its record")
+    @Test("Removes the path of a finished file with its record")
     func finished() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add("size=1000&seed=1" + Self.named)
@@ -105,7 +105,7 @@ struct NameReleaseTests {
         #expect(await fixture.service.names.finished.owner(of: path) == made.id)
         try await fixture.service.remove(made.id, deletingFile: false)
         #expect(await fixture.service.names.finished.owner(of: path) == nil)
-        // The file itself is there, and its name is taken.
+        // The file itself exists, and its name is used.
         let next = try await fixture.add("size=1000&seed=2" + Self.named)
         #expect(try await fixture.end(of: next.id).filename == "file (2).bin")
         await fixture.service.shutdown()
@@ -116,7 +116,7 @@ struct NameReleaseTests {
 @OffPool
 struct RedirectNameTests {
     @Test(
-        "the last target of redirects names the file of a link whose own name tells nothing",
+        "The last redirect target names the file of a URL without a useful name",
         arguments: [
             ("/get.php?file=x.zip", "film%20one.mkv"), ("/latest", "film%20one.mkv"), ("/good.bin", "film%20one.mkv"),
             ("/get.php", "send.php"),
@@ -140,7 +140,7 @@ struct RedirectNameTests {
 }
 
 extension ServiceFixture {
-    /// Waits until no download has a machine any more, as some time after the last has ended.
+    /// Waits until no download has a machine, some time after the last end.
     func restOfMachines() async throws {
         try await until { await self.service.machineCount == 0 }
     }

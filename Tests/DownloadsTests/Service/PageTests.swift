@@ -7,7 +7,7 @@ import Testing
 
 @testable import Downloads
 
-/// Expired links are often answered with 200 and a page.
+/// Expired URLs often respond with 200 and a page.
 @Suite("Pages in place of a file", .timeLimit(.minutes(3)))
 struct PageTests {
     nonisolated static let total = 900_000
@@ -32,7 +32,7 @@ struct PageTests {
     }
 
     @Test(
-        "a film whose link has expired keeps its bytes, and goes on from a fresh link or from the same",
+        "A film with an expired URL keeps its bytes, and continues from a new URL or the same",
         arguments: [(true, false), (true, true), (false, false), (false, true)])
     func expired(hasFreshLink: Bool, restarting: Bool) async throws {
         let isBack = Locked(false)
@@ -50,7 +50,7 @@ struct PageTests {
         if restarting { await before.service.shutdown() }
         let fixture = restarting ? try await before.crash() : before
         if !hasFreshLink {
-            // Still a page: nothing is lost by asking again.
+            // Still a page: another request loses nothing.
             _ = try await fixture.service.perform(.resume, on: made.id)
             let again = try await fixture.end(of: made.id)
             #expect(again.error?.code == .mediaTypeMismatch && again.bytesReceived == Int64(Self.there))
@@ -68,7 +68,7 @@ struct PageTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a page in place of the new version that a part has announced costs none of the bytes", arguments: [206, 416])
+    @Test("A page in place of an announced new version discards no bytes", arguments: [206, 416])
     func announced(status: Int) async throws {
         let isBack = Locked(false)
         let origin = try ScriptedOrigin { request in
@@ -94,7 +94,7 @@ struct PageTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a first response behind a link of which the catalogue says that it is a song is no page")
+    @Test("A first response for a song according to the catalogue is no page")
     func catalogue() async throws {
         let origin = try ScriptedOrigin { _ in [Self.page] }
         let fixture = try await ServiceFixture()
@@ -108,7 +108,7 @@ struct PageTests {
         await fixture.service.shutdown()
     }
 
-    @Test("what an earlier attempt said outlives its bytes, until a user has everything begun anew")
+    @Test("Earlier statements outlive the bytes until a user starts everything again")
     func bytesAreLost() async throws {
         let isPage = Locked(false)
         let origin = try ScriptedOrigin { request in
@@ -125,12 +125,12 @@ struct PageTests {
         _ = try await fixture.service.perform(.resume, on: made.id)
         #expect(try await fixture.end(of: made.id).error?.code == .mediaTypeMismatch)
         _ = try await fixture.service.perform(.retry, on: made.id)
-        // The page is taken for the file, which its checksum contradicts.
+        // The page is taken for the file, which contradicts its checksum.
         #expect(try await fixture.end(of: made.id).error?.code == .checksumMismatch)
         await fixture.service.shutdown()
     }
 
-    @Test("an archive is had with its own coding, and one that is applied on the way is refused", arguments: ["gzip", "x-gzip"])
+    @Test("An archive keeps its own coding, and a coding applied in transit is refused", arguments: ["gzip", "x-gzip"])
     func archives(coding: String) async throws {
         let fields = [("Content-Encoding", coding), ("ETag", "\"a\"")]
         let origin = try ScriptedOrigin { request in

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Downloads
 
-/// What the service promises also where an origin, a disk or a user is careless.
-@Suite("Promises that hold whatever happens", .timeLimit(.minutes(5)))
+/// The service's promises despite careless origins, disks and users.
+@Suite("Promises under all conditions", .timeLimit(.minutes(5)))
 struct PromiseTests {
     private static let slow = "size=4000000&seed=70&fault=stall@1500000;times=1"
 
@@ -18,7 +18,7 @@ struct PromiseTests {
         case removed, cut, replacedByALink, replacedByADirectory
     }
 
-    @Test("a part file that was damaged while the download was paused is not believed", arguments: Damage.allCases)
+    @Test("Does not trust a part file that was damaged during a pause", arguments: Damage.allCases)
     func damagedPart(_ damage: Damage) async throws {
         let fixture = try await ServiceFixture()
         let query = "size=4000000&seed=71&fault=stall@1500000;times=1"
@@ -50,7 +50,7 @@ struct PromiseTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a part file that is cut during its transfer is not believed, though it grows again", arguments: [0, 100_000])
+    @Test("Does not trust a part file that was cut during its transfer, even if it grew again", arguments: [0, 100_000])
     func cutDuringTransfer(length: UInt64) async throws {
         let fixture = try await ServiceFixture { $0.segments = 1 }
         let query = "size=4000000&seed=72&pace=2000000"
@@ -64,7 +64,7 @@ struct PromiseTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a part of a file that somebody has given a name is not taken for the file")
+    @Test("A part file that a user has named is not taken for the file")
     func linkedPart() async throws {
         let fixture = try await ServiceFixture()
         let query = "size=4000000&seed=71&fault=stall@1500000;times=1"
@@ -83,7 +83,7 @@ struct PromiseTests {
 
     // MARK: - Names
 
-    @Test("a finished file that was touched, or copied back, is deleted with its record")
+    @Test("A touched or copied finished file is deleted with its record")
     func touchedFile() async throws {
         let fixture = try await ServiceFixture()
         let done = try await fixture.end(of: fixture.add("size=1000&seed=72") { $0.filename = "a.bin" }.id)
@@ -92,14 +92,14 @@ struct PromiseTests {
         do {
             try await fixture.service.remove(done.id, deletingFile: true)
         } catch DownloadError.unconfirmed {
-            // It may have to wait for a processor; what it has found out by then is known the second time.
+            // It may have to wait for a processor; its result is known the second time.
             try await fixture.service.remove(done.id, deletingFile: true)
         }
         #expect(try fixture.names(in: "files") == [])
         await fixture.service.shutdown()
     }
 
-    @Test("a name that another download has published is not the first one's any more")
+    @Test("A name that another download has published no longer belongs to the first")
     func takenName() async throws {
         let fixture = try await ServiceFixture()
         let first = try await fixture.end(of: fixture.add("size=1000&seed=72") { $0.filename = "a.bin" }.id)
@@ -107,7 +107,7 @@ struct PromiseTests {
             atPath: fixture.directory.path + "/data/files/a.bin", toPath: fixture.directory.path + "/moved")
         let second = try await fixture.end(of: fixture.add("size=1000&seed=73") { $0.filename = "a.bin" }.id)
         #expect(second.filename == "a.bin")
-        // Its record says so, without anybody asking for the file.
+        // Its record has it without a request for the file.
         while fixture.service.index.download(first.id)?.fileMissing != true { await Task.yield() }
         await #expect(throws: FinishedFileError.gone) { _ = try await fixture.service.openFile(of: first.id) }
         // The same URL again is a new download, not the one without a file.
@@ -120,13 +120,13 @@ struct PromiseTests {
         await fixture.service.shutdown()
     }
 
-    @Test("the order for a URL looks at its file: one that was exchanged is none, one that was restored is")
+    @Test("An addition of a URL checks its file: an exchanged one does not count, a restored one does")
     func exchangedFile() async throws {
         let fixture = try await ServiceFixture()
         let first = try await fixture.end(of: fixture.add("size=1000&seed=74") { $0.filename = "b.bin" }.id)
         let path = fixture.directory.path + "/data/files/b.bin"
         let content = try Data(contentsOf: URL(filePath: path))
-        // A backup that was copied back: another file with the same bytes.
+        // A restored backup: another file with the same bytes.
         try FileManager.default.removeItem(atPath: path)
         try content.write(to: URL(filePath: path))
         #expect(try await fixture.service.add(NewDownload(url: fixture.url("size=1000&seed=74"))).download.id == first.id)
@@ -138,7 +138,7 @@ struct PromiseTests {
 
     // MARK: - Time
 
-    @Test("an origin's Retry-After is waited out over a restart, a pause and a resumption; cancelling and retrying end it")
+    @Test("An origin's Retry-After applies over a restart, a pause and a resumption; cancelling and retrying end it")
     func retryAfter() async throws {
         let before = try await ServiceFixture()
         let query = "size=1000&seed=75&fault=503x1,retry-after=3600"
@@ -159,7 +159,7 @@ struct PromiseTests {
         await before.service.shutdown()
     }
 
-    @Test("an origin's Retry-After holds for the one who resumes what has failed by it")
+    @Test("An origin's Retry-After applies to the resumption of a download that failed by it")
     func retryAfterFailure() async throws {
         let fixture = try await ServiceFixture { $0.retryDelay = (.milliseconds(1), .milliseconds(1)) }
         let origin = try ScriptedOrigin { request in
@@ -177,13 +177,13 @@ struct PromiseTests {
 
     // MARK: - Versions
 
-    /// What the origin sends for a range: the same tag, and another date, or other bytes.
+    /// The origin's response to a range: the same tag with another date, or with other bytes.
     enum Whole: CaseIterable {
         case otherDate, otherBytes
     }
 
     @Test(
-        "a 200 for a range is of another version if its date is another, and never written over what was hashed",
+        "A 200 to a range with another date is another version, and never written over hashed bytes",
         arguments: Whole.allCases)
     func wholeForARange(_ whole: Whole) async throws {
         let old = (0..<900_000).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ $0 >> 6) }
@@ -206,7 +206,7 @@ struct PromiseTests {
         let content = try fixture.file(done)
         switch whole {
         case .otherDate: #expect(Bytes(content) == Bytes(new))
-        // The tag says that it is the same: then what is there stays.
+        // The tag shows that it is the same: then present bytes stay.
         case .otherBytes: #expect(Bytes(Array(content[..<500_000])) == Bytes(Array(old[..<500_000])))
         }
         #expect(done.sha256Bytes == SHA256.digest(of: content))
@@ -215,7 +215,7 @@ struct PromiseTests {
 
     // MARK: - Commands
 
-    @Test("a command is answered with what readers see of a transfer")
+    @Test("A command's response has the transfer state that readers see")
     func progressInAnswers() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add(Self.slow)
@@ -229,7 +229,7 @@ struct PromiseTests {
         await fixture.service.shutdown()
     }
 
-    @Test("whatever the disk does while a file is verified, each command is answered in time, with what it made")
+    @Test("Responds to each command in time with its result, whatever the disk does during verification")
     func slowDisk() async throws {
         for command in ["pause", "cancel", "remove", "change", "url"] {
             let disk = SlowDisk()
@@ -261,7 +261,7 @@ struct PromiseTests {
         }
     }
 
-    @Test("commands of many clients for one download have an order that explains every answer", arguments: 0..<6)
+    @Test("Commands of many clients for one download have an order that explains every response", arguments: 0..<6)
     func linearizability(_ seed: Int) async throws {
         let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
         let made = try await fixture.add("size=300000&seed=\(200 + seed)&fault=stall@100000")
@@ -285,9 +285,9 @@ struct PromiseTests {
         await fixture.service.shutdown()
     }
 
-    // MARK: - What others learn
+    // MARK: - Readers and receivers
 
-    @Test("a webhook tells of an end that everybody can see by then")
+    @Test("A webhook reports an end only after it is visible")
     func webhookAfterAll() async throws {
         let service = Waiter<DownloadService?>(nil)
         let early = Waiter(0)
@@ -306,9 +306,9 @@ struct PromiseTests {
         await fixture.service.shutdown()
     }
 
-    // MARK: - New links
+    // MARK: - New URLs
 
-    @Test("a new URL is asked also when every byte is there", arguments: [true, false])
+    @Test("Requests a new URL even if every byte is present", arguments: [true, false])
     func newLinkForWholeFile(isSame: Bool) async throws {
         let disk = SlowDisk()
         let fixture = try await ServiceFixture(disk: disk)
@@ -329,7 +329,7 @@ struct PromiseTests {
 
     // MARK: - The store
 
-    @Test("whoever has asked a download for something and goes away takes nothing from it that it still needs")
+    @Test("A client that leaves takes nothing that the download still needs")
     func lettingGo() async throws {
         let disk = SlowDisk()
         disk.gate.open()
@@ -343,7 +343,7 @@ struct PromiseTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a completion that could not be saved is saved before long")
+    @Test("Saves a completion soon that could not be saved")
     func completionSavedLater() async throws {
         let fixture = try await ServiceFixture()
         fixture.store.refuse { $0.saves(.completed) }
@@ -358,7 +358,7 @@ struct PromiseTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a new version that the store has not heard of is not counted on")
+    @Test("Does not rely on a new version that the store does not know")
     func unsavedVersion() async throws {
         let before = try await ServiceFixture()
         let query = "size=4000000&seed=80&fault=stall@400000;times=1,change;times=1"
@@ -377,7 +377,7 @@ struct PromiseTests {
     }
 
     @Test(
-        "a command for very many downloads is carried out in pieces, each durable as one, and whatever has ended costs no machine"
+        "A bulk command runs in groups, each durable together, and ended downloads need no machine"
     )
     func bulk() async throws {
         let fixture = try await ServiceFixture(starting: false)
@@ -397,15 +397,15 @@ struct PromiseTests {
     }
 }
 
-/// One answer to a command, and when it was asked for and given.
+/// A response to a command, with the times of request and response.
 private struct Answer: Sendable {
     let command: DownloadCommand
     let asked: ContinuousClock.Instant
     let answered: ContinuousClock.Instant
-    /// Nil: it was refused.
+    /// Nil for a refusal.
     let download: Download?
 
-    /// What a command makes of a download.
+    /// The effect of a command on a download.
     private var made: Set<DownloadState> {
         switch command {
         case .pause: [.paused]
@@ -416,8 +416,8 @@ private struct Answer: Sendable {
         }
     }
 
-    /// Checks that the answers can be put in one order that fits time and what each command makes. Revisions are that order: each
-    /// change of the download has its own.
+    /// Checks that an order of the responses fits the times and the effects of the commands. Revisions are that order:
+    /// each change of the download has its own.
     static func check(_ history: [Answer]) throws {
         let taken = history.filter { $0.download != nil }
         for answer in taken {
@@ -430,7 +430,7 @@ private struct Answer: Sendable {
                 #expect(first.revision <= second.revision, "\(later.command) was answered from before \(earlier.command)")
             }
         }
-        // Two that changed it cannot have made the same revision.
+        // Two changes cannot have the same revision.
         let changes = taken.compactMap { $0.download }
         for (revision, same) in Dictionary(grouping: changes, by: \.revision) {
             #expect(Set(same.map(\.state)).count == 1, "revision \(revision) was in two states")
@@ -438,20 +438,20 @@ private struct Answer: Sendable {
     }
 }
 
-/// A disk that does not get on before its gate is opened.
+/// A disk that blocks until its gate is opened.
 final class SlowDisk: Sendable {
     let gate = Gate()
-    /// Whether somebody waits for it.
+    /// Whether a caller waits for it.
     let isReached = Waiter(false)
-    /// Its free room in bytes; without it, that of the real one.
+    /// Its free bytes; by default those of the real disk.
     let free = Locked<Int64?>(nil)
     /// Whether names of part files stay for now.
     let keepsNames = Monitor(false)
-    /// How often it was asked for a finished file.
+    /// The number of requests for a finished file.
     let looks = Locked(0)
 }
 
-/// A depot on a disk that does not get on with verifying before a gate is opened.
+/// A depot on a disk that blocks verification until a gate is opened.
 final class SlowDepot: FileDepot {
     private let real: LocalFileDepot
     private let disk: SlowDisk
@@ -527,7 +527,7 @@ final class SlowDepot: FileDepot {
 }
 
 extension DownloadService {
-    /// Reads downloads as if to ask them for something.
+    /// Reads downloads as if for a command.
     fileprivate func pinOnce(_ ids: [DownloadID]) async throws {
         unpin(try await pin(ids))
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The order of the queue", .timeLimit(.minutes(3)))
 struct QueueOrderTests {
-    /// A service that starts nothing, and downloads in it, which are paused by turns.
+    /// A service without slots, and its downloads, every second one paused.
     private func queue(_ count: Int) async throws -> (ServiceFixture, [DownloadID]) {
         let fixture = try await ServiceFixture(starting: false)
         var ids: [DownloadID] = []
@@ -30,7 +30,7 @@ struct QueueOrderTests {
         return change
     }
 
-    @Test("queued and paused downloads have one order, and pausing and resuming keeps the place")
+    @Test("Queued and paused downloads have one order, and pausing and resuming keep the position")
     func pausing() async throws {
         let (fixture, ids) = try await queue(4)
         #expect(order(fixture) == ids)
@@ -43,13 +43,13 @@ struct QueueOrderTests {
         #expect(fixture.service.index.live().map(\.position) == [0, 1, 2, 3])
         _ = try await fixture.service.perform(.cancel, on: ids[1])
         #expect(fixture.service.index.download(ids[1])?.position == nil)
-        // What begins again stands at the end.
+        // A retried download is at the end.
         #expect(try await fixture.service.perform(.retry, on: ids[1]).position == 3)
         #expect(order(fixture) == [ids[0], ids[2], ids[3], ids[1]])
         await fixture.service.shutdown()
     }
 
-    @Test("a move is on the disk when it is answered, and newer downloads stand behind it after a restart, too")
+    @Test("A move is durable before the response, and newer downloads are behind it even after a restart")
     func restart() async throws {
         let (fixture, ids) = try await queue(5)
         #expect(try await fixture.service.move(ids[4], to: .start(0)) == 0)
@@ -70,7 +70,7 @@ struct QueueOrderTests {
         await fixture.service.shutdown()
     }
 
-    @Test("those that one request adds take their places one after another")
+    @Test("Downloads of one request get consecutive positions")
     func batch() async throws {
         let (fixture, ids) = try await queue(2)
         var items: [Result<NewDownload, Addition.Refusal>] = []
@@ -85,7 +85,7 @@ struct QueueOrderTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a batch with position 0 stands in its own order at the front")
+    @Test("A batch with position 0 is at the front in its own order")
     func batchAtTheFront() async throws {
         let (fixture, ids) = try await queue(3)
         let items: [Result<NewDownload, Addition.Refusal>] = try (0..<300).map {
@@ -97,7 +97,7 @@ struct QueueOrderTests {
         await fixture.service.shutdown()
     }
 
-    @Test("after hundreds of insertions at one position, each is told its true position, also with its key")
+    @Test("After hundreds of insertions at one position, each has its true position, also with its key")
     func insertions() async throws {
         let (fixture, ids) = try await queue(3)
         var model = ids
@@ -116,13 +116,13 @@ struct QueueOrderTests {
         await fixture.service.shutdown()
     }
 
-    @Test("whatever requests and batches insert where, positions and order are those of an array, also after a crash")
+    @Test("Positions and order equal those of an array after any insertions, even after a crash")
     func insertionModel() async throws {
         let (fixture, ids) = try await queue(2)
         var random = SystemRandom()
         var model = ids
         for step in 0..<60 {
-            // Mostly at the same place, where the ranks between neighbours run out.
+            // Mostly at the same position, where ranks run out.
             let positions: [Int?] = (0..<Int.random(in: 1...12, using: &random)).map { _ in
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0: nil
@@ -158,7 +158,7 @@ struct QueueOrderTests {
         await fixture.service.shutdown()
     }
 
-    @Test("requests that are made durable together have different positions")
+    @Test("Requests of one commit get different positions")
     func together() async throws {
         let (fixture, ids) = try await queue(2)
         fixture.store.delay { if case .add = $0 { true } else { false } }
@@ -171,13 +171,13 @@ struct QueueOrderTests {
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(told.allSatisfy { $0.position == 1 })
-        // The last one stands before all others: as if they had come one after another.
+        // The last one is before all others, as if they had arrived one after another.
         #expect(order(fixture) == [ids[0]] + told.map(\.id).sorted(by: >) + [ids[1]])
         fixture.store.delay(nil)
         await fixture.service.shutdown()
     }
 
-    @Test("between others a download takes the nearest priority, and only what waits can be moved")
+    @Test("Between others, a download gets the nearest priority, and only a waiting one can be moved")
     func priorities() async throws {
         let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
         let first = try await fixture.add("size=4000000&seed=50&fault=stall@1000000")
@@ -205,7 +205,7 @@ struct QueueOrderTests {
         await fixture.service.shutdown()
     }
 
-    @Test("whatever is moved, paused, resumed, added and removed, the order is that of an array, also after a crash")
+    @Test("The order equals that of an array under any changes, even after a crash")
     func model() async throws {
         let (fixture, ids) = try await queue(12)
         var random = SystemRandom()
@@ -245,7 +245,7 @@ struct QueueOrderTests {
         await fixture.service.shutdown()
     }
 
-    @Test("while downloads start, moves that come at the same time leave one order, in which they start")
+    @Test("Concurrent moves and starts leave one order, in which downloads start")
     func races() async throws {
         let fixture = try await ServiceFixture { $0.maxConcurrent = 2 }
         let blocker = try await fixture.add("size=4000000&seed=1&fault=stall@1000000")
@@ -258,7 +258,7 @@ struct QueueOrderTests {
                 group.addTask {
                     for (number, id) in all.enumerated() where number % 4 == worker {
                         _ = try? await fixture.service.perform(.resume, on: id)
-                        // It may have started, or ended, meanwhile.
+                        // It may have started or ended meanwhile.
                         _ = try? await fixture.service.move(all[(number * 7 + 3) % all.count], to: .start(number % 5))
                     }
                 }
@@ -271,7 +271,7 @@ struct QueueOrderTests {
         await fixture.service.shutdown()
     }
 
-    @Test("with one turn, downloads start in the order that they were moved to")
+    @Test("With one slot, downloads start in the order of their moves")
     func starts() async throws {
         let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
         let blocker = try await fixture.add("size=4000000&seed=1&fault=stall@1000000")

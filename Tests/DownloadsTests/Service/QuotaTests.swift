@@ -6,13 +6,13 @@ import Testing
 
 @testable import Downloads
 
-/// Downloads that come together under a quota, from a real origin.
+/// Concurrent downloads with a quota from a real origin.
 @Suite("A quota", .timeLimit(.minutes(3)))
 struct QuotaTests {
     private static let file: Int64 = 3 << 20
 
     @Test(
-        "of a batch that starts at once one file goes beyond the quota, the others wait, and each deletion lets one more in",
+        "One file of a batch exceeds the quota, the others wait, and each deletion admits one more",
         arguments: ["", "&fault=chunked"])
     func batch(fault: String) async throws {
         let quota: Int64 = 5 << 20
@@ -26,13 +26,13 @@ struct QuotaTests {
         try await fixture.settled(waiting: 5, most: quota + Self.file)
         #expect(fixture.kept <= quota + Self.file)
         #expect(fixture.completed == 2)
-        // Nobody asks in vain, and asks again.
+        // No download repeats a request in vain.
         let requests = fixture.requests().count
         #expect(requests <= 7)
         if fault.isEmpty { #expect(try fixture.names(in: "incomplete").allSatisfy { !$0.hasSuffix(".part") }) }
 
         var done = try #require(batch.first { fixture.state(of: $0) == .completed })
-        // With this one 3 MiB are left, and 3 are taken: one more goes beyond.
+        // With this one 3 MiB are left, and 3 are used: one more exceeds the quota.
         try await fixture.service.remove(first.id, deletingFile: true)
         for waiting in stride(from: 4, through: 0, by: -1) {
             try await fixture.settled(waiting: waiting, most: quota + Self.file)
@@ -45,7 +45,7 @@ struct QuotaTests {
         await fixture.service.shutdown()
     }
 
-    @Test("what fits is let in at once, whatever the others' lengths")
+    @Test("Admits fitting downloads at once, whatever the others' lengths")
     func fits() async throws {
         let fixture = try await ServiceFixture {
             $0.quota = 1_000_000
@@ -57,7 +57,7 @@ struct QuotaTests {
         await fixture.service.shutdown()
     }
 
-    @Test("of bodies of unknown length one goes beyond; the other keeps its bytes, and goes on once there is room")
+    @Test("One body of unknown length exceeds the quota; the other keeps its bytes, and continues once there is room")
     func unknownLengths() async throws {
         let fixture = try await ServiceFixture {
             $0.quota = 3_000_000
@@ -80,7 +80,7 @@ struct QuotaTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a download that was let in goes on after a restart, although others come before it that the quota has no room for")
+    @Test("An admitted download continues after a restart although others precede it that the quota cannot admit")
     func restart() async throws {
         let before = try await ServiceFixture { $0.quota = 5_000_000 }
         _ = try await before.end(of: before.add("size=4500000&seed=330").id)
@@ -106,7 +106,7 @@ struct QuotaTests {
         await raised.service.shutdown()
     }
 
-    @Test("a larger new version for which there is no room leaves the bytes of the old one")
+    @Test("A larger new version without room keeps the bytes of the old one")
     func replacement() async throws {
         let fixture = try await ServiceFixture { $0.quota = 2_000_000 }
         let query = "size=1000000&seed=340&fault=stall@400000;times=1,change-length;times=1"
@@ -115,7 +115,7 @@ struct QuotaTests {
         _ = try await fixture.service.perform(.pause, on: made.id)
         let large = try await fixture.end(of: fixture.add("size=1650000&seed=341").id)
         #expect(large.state == .completed)
-        // 1,650,000 of others, and the new version has 1,004,099: it is the last one, and may go beyond.
+        // 1,650,000 bytes of others; the new version has 1,004,099: it is the last one, and may exceed the quota.
         _ = try await fixture.service.perform(.resume, on: made.id)
         let ended = try await fixture.end(of: made.id)
         #expect(ended.state == .completed)
@@ -123,7 +123,7 @@ struct QuotaTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a download that waits for room goes back to its position with its bytes, and asks nobody")
+    @Test("A download that waits for room returns to its position with its bytes, and sends no request")
     func machine() {
         var walk = MachineWalk.placing()
         let actions = walk.send(.ended(walk.number("transfer"), MachineWalk.ending(.awaitRoom(nil), MachineWalk.half)))
@@ -139,14 +139,15 @@ struct QuotaTests {
 }
 
 extension ServiceFixture {
-    /// Bytes of all finished files and part files, as records tell.
+    /// Bytes of all finished files and part files, according to records.
     fileprivate var kept: Int128 { service.index.keptBytes }
 
     fileprivate var completed: Int { service.index.statistics().counts[.completed] ?? 0 }
 
     fileprivate func state(of download: Download) -> DownloadState? { service.index.download(download.id)?.state }
 
-    /// Waits until nothing transfers and so many downloads wait for the quota; until then no more bytes may be there than so many.
+    /// Waits until nothing transfers and a number of downloads wait for the quota; the number of bytes must not exceed
+    /// a limit until then.
     fileprivate func settled(waiting: Int, most: Int64) async throws {
         try await until {
             let files = try FileManager.default.contentsOfDirectory(atPath: "\(directory.path)/data/files")

@@ -6,13 +6,13 @@ import Testing
 
 @testable import Downloads
 
-/// Commands for one download that arrive together, and that meet its transfer at an awkward moment.
-@Suite("Commands that meet on their way", .timeLimit(.minutes(5)))
+/// Commands for one download that arrive together, at unfavourable moments of its transfer.
+@Suite("Concurrent commands", .timeLimit(.minutes(5)))
 struct RacingCommandTests {
-    @Test("pausing returns although the download is resumed before its transfer has come to rest")
+    @Test("A pause returns although the download is resumed before its transfer has stopped")
     func pauseAndResumeAtOnce() async throws {
         let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
-        // Each transfer comes to a stop of its own: whoever waited for the end of a later one would wait in vain.
+        // Each transfer stops by itself: a caller that waited for the end of a later one would wait forever.
         let made = try await fixture.add("size=40000000&seed=50&fault=stall@65536")
         for _ in 0..<40 {
             async let resumed = fixture.service.perform(.resume, on: made.id)
@@ -27,7 +27,7 @@ struct RacingCommandTests {
         await fixture.service.shutdown()
     }
 
-    @Test("cancelling, retrying and pausing at once leave one state, and the file is exact in the end")
+    @Test("Concurrent cancels, retries and pauses leave one state, and the file is exact")
     func everythingAtOnce() async throws {
         let fixture = try await ServiceFixture {
             $0.maxConcurrent = 1
@@ -51,7 +51,7 @@ struct RacingCommandTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a record that is removed while it is resumed stays away, and its slot is free")
+    @Test("A record that is removed during a resume stays removed, and its slot is free")
     func removeAndResumeAtOnce() async throws {
         let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
         for seed in 60..<80 {
@@ -74,7 +74,7 @@ struct RacingCommandTests {
         await next.service.shutdown()
     }
 
-    @Test("a record that is removed while its next attempt waits is not brought back by it")
+    @Test("A record that is removed while its next attempt waits is not restored by it")
     func removeBeforeRetry() async throws {
         let fixture = try await ServiceFixture { $0.retryDelay = (.seconds(60), .seconds(60)) }
         let made = try await fixture.add("size=1000&seed=90&fault=503")
@@ -85,7 +85,7 @@ struct RacingCommandTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a pause right after the first bytes keeps them, again and again", arguments: 0..<12)
+    @Test("A pause right after the first bytes keeps them, repeatedly", arguments: 0..<12)
     func pauseAfterFirstBytes(_ seed: Int) async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add("size=4000000&seed=\(100 + seed)&fault=stall@500000")

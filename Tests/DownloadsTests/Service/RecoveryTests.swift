@@ -7,13 +7,13 @@ import Testing
 
 @testable import Downloads
 
-/// What a crash leaves is taken over: a copy of the data directory, made while a service works in it, stands for the crash.
-@Suite("Starting after a crash", .timeLimit(.minutes(3)))
+/// The takeover of a crash's state: a copy of the data directory of a running service represents the crash.
+@Suite("Starts after a crash", .timeLimit(.minutes(3)))
 struct RecoveryTests {
     /// An entity whose first transfer stops in the middle.
     static let slow = "size=4000000&seed=40&fault=stall@1500000;times=1"
 
-    @Test("a paused download is still paused with the same bytes, and goes on from them")
+    @Test("A paused download is still paused with the same bytes, and continues from them")
     func paused() async throws {
         let before = try await ServiceFixture()
         let made = try await before.add(Self.slow)
@@ -32,7 +32,7 @@ struct RecoveryTests {
         await before.service.shutdown()
     }
 
-    @Test("bytes behind the recorded offset are not trusted, whatever they are")
+    @Test("Does not trust bytes beyond the recorded offset")
     func garbage() async throws {
         let before = try await ServiceFixture()
         let made = try await before.add(Self.slow)
@@ -53,7 +53,7 @@ struct RecoveryTests {
         await before.service.shutdown()
     }
 
-    @Test("a part file that lost its end, or is gone, is believed only as far as it reaches", arguments: [0, 1, 100_000])
+    @Test("Trusts a cut or missing part file only as far as it reaches", arguments: [0, 1, 100_000])
     func truncated(_ kept: Int) async throws {
         let before = try await ServiceFixture()
         let made = try await before.add(Self.slow)
@@ -77,7 +77,7 @@ struct RecoveryTests {
         await before.service.shutdown()
     }
 
-    @Test("a paused download keeps its bytes and no more room than they need")
+    @Test("A paused download keeps its bytes and no further space")
     func room() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add(Self.slow)
@@ -90,7 +90,7 @@ struct RecoveryTests {
         await fixture.service.shutdown()
     }
 
-    @Test("queued and running downloads go on by themselves, from what was synced")
+    @Test("Queued and running downloads continue by themselves from synced bytes")
     func running() async throws {
         let before = try await ServiceFixture { $0.maxConcurrent = 1 }
         let query = "size=8000000&seed=42&fault=stall@3000000;times=1"
@@ -98,9 +98,9 @@ struct RecoveryTests {
         let second = try await before.add("size=1000&seed=41")
         _ = try await before.follow(first.id) { $0.bytesReceived > 200_000 }
 
-        // A checkpoint takes as long as the disk wants: the crash comes after the first of them.
+        // A checkpoint takes as long as the disk: the crash follows the first of them.
         try await before.store.synced.wait { $0[first.id, default: 0] > 0 }
-        // What the store has been told by then is written when this is.
+        // Earlier submissions to the store are written when this one is.
         try await before.settle()
         let after = try await before.crash(starting: false)
         let found = try #require(after.service.index.download(first.id))
@@ -114,7 +114,7 @@ struct RecoveryTests {
         await before.service.shutdown()
     }
 
-    @Test("leftovers that no record knows are removed")
+    @Test("Removes leftovers that no record knows")
     func orphans() async throws {
         let before = try await ServiceFixture()
         let after = try await before.crash { data in
@@ -127,7 +127,7 @@ struct RecoveryTests {
         await before.service.shutdown()
     }
 
-    @Test("a file that was published just before the crash is completed, not fetched again")
+    @Test("Completes a file that was published just before the crash, without fetching it again")
     func published() async throws {
         let before = try await ServiceFixture()
         let made = try await before.add(Self.slow) { $0.filename = "kept.bin" }
@@ -136,7 +136,7 @@ struct RecoveryTests {
         let content = try #require(DemoUpstream.content(of: "/entity?" + Self.slow)?.bytes)
 
         let after = try await before.crash { data in
-            // As publishing leaves it: whole, synced, and with its second name.
+            // As left by publishing: whole, synced, and with its second name.
             try makeWhole(made.id, content, in: data, linkedAs: "kept.bin")
         }
         let requests = after.requests().count
@@ -151,7 +151,7 @@ struct RecoveryTests {
         await before.service.shutdown()
     }
 
-    @Test("a directory that another service holds is refused in one line")
+    @Test("Refuses a directory that another service holds in one line")
     func locked() async throws {
         let before = try await ServiceFixture()
         await #expect(throws: DownloadsStartError.self) {
@@ -160,7 +160,7 @@ struct RecoveryTests {
         await before.service.shutdown()
     }
 
-    @Test("an orderly end keeps every byte")
+    @Test("An orderly end keeps every byte")
     func shutdown() async throws {
         let before = try await ServiceFixture()
         let made = try await before.add(Self.slow)

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Downloads
 
-@Suite("Requests that are repeated, and batches", .timeLimit(.minutes(3)))
+@Suite("Repeated requests and batches", .timeLimit(.minutes(3)))
 struct RepetitionTests {
     private let key = RequestKey("k", request: [1, 2, 3])
 
-    @Test("after a crash a key still stands for the same, also when the download has changed or is gone")
+    @Test("After a crash, a key still means the same, even if the download has changed or is gone")
     func keyOverCrash() async throws {
         let before = try await ServiceFixture(starting: false)
         #expect(try await before.service.claim(key) == nil)
@@ -29,13 +29,13 @@ struct RepetitionTests {
         await before.service.shutdown()
     }
 
-    @Test("of two with one key, the second waits; it carries the request out itself if the first failed")
+    @Test("The second of two requests with one key waits, and runs itself if the first failed")
     func claims() async throws {
         let fixture = try await ServiceFixture(starting: false)
         #expect(try await fixture.service.claim(key) == nil)
         let second = Task { try await fixture.service.claim(key) }
         await #expect(throws: DownloadError.keyMismatch) { _ = try await fixture.service.claim(RequestKey("k", request: [])) }
-        // Nothing was kept: as if the first had failed.
+        // Nothing was stored, as after a failure of the first.
         await fixture.service.release(key)
         #expect(try await second.value == nil)
         _ = try await fixture.service.add(NewDownload(url: fixture.url("size=10&seed=81")), key: key)
@@ -45,7 +45,7 @@ struct RepetitionTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a batch is durable as one, and tells duplicates within itself")
+    @Test("A batch is durable together, and reports duplicates within it")
     func batch() async throws {
         let fixture = try await ServiceFixture(starting: false)
         let items: [Result<NewDownload, Addition.Refusal>] = [

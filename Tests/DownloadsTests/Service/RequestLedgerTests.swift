@@ -43,7 +43,7 @@ struct RequestLedgerTests {
     }
 
     @Test(
-        "requests that wait go on after a request, or fail if it has waited for the store in vain",
+        "Requests that wait go on after a request, or fail if it has waited for the store in vain",
         arguments: [
             (nil, "goes on"), (.storeFailed("x"), "goes on"), (.shuttingDown, "goes on"), (.notFound, "goes on"),
             (.unconfirmed, "overloaded"), (.overloaded, "overloaded"),
@@ -61,7 +61,7 @@ struct RequestLedgerTests {
     /// Steps of requests with the key `k` or another: `claim`, `other` (claims `k` for another request), `join`,
     /// `remember`, `keep` (the claim), `forget`, `release`, `settle`, `fail` (releases after `unconfirmed`).
     @Test(
-        "one request with a key is carried out, and the others get its outcomes",
+        "One request with a key is carried out, and the others get its outcomes",
         arguments: [
             ("claim claim", "claimed, under way"), ("claim other", "claimed, mismatch"),
             ("claim release claim", "claimed, claimed"), ("claim release other", "claimed, claimed"),
@@ -92,7 +92,7 @@ struct RequestLedgerTests {
         #expect(found.joined(separator: ", ") == expected)
     }
 
-    @Test("a URL is pending for the first request alone, and gids until their downloads are durable")
+    @Test("A URL is pending for the first request alone, and gids until their downloads are durable")
     func pending() {
         var ledger = RequestLedger()
         #expect(ledger.begin(urls: ["a", "b"], gids: [DownloadGID(1)]) == ["a", "b"])
@@ -105,7 +105,7 @@ struct RequestLedgerTests {
         #expect(!ledger.isPending(url: "a") && ledger.gids == [])
     }
 
-    @Test("a download that is being made durable keeps the last arrival that it gets")
+    @Test("A download that is being made durable keeps the last arrival that it gets")
     func arrivals() {
         func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(number)) }
         func rank(_ number: Int) -> QueueRank { QueueRank(priority: 0, arrival: id(number)) }

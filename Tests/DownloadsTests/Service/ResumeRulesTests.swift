@@ -7,18 +7,18 @@ import Testing
 
 @testable import Downloads
 
-/// Every rule of resuming, against an origin that breaks it, down to the last byte of the finished file.
-@Suite("Resuming against faulty origins", .timeLimit(.minutes(3)))
+/// Every rule of resuming, with an origin that breaks it, down to the last byte of the finished file.
+@Suite("Resumes from faulty origins", .timeLimit(.minutes(3)))
 struct ResumeRulesTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
-        /// What the origin does, besides its size and seed.
+        /// The origin's behaviour besides its size and seed.
         let query: String
         /// The Range field of each request, in order.
         let ranges: [String?]
-        /// What If-Range has to be on those: a strong tag, a date, or nothing.
+        /// The required If-Range of these requests: a strong tag, a date, or none.
         var conditions: [Condition] = []
-        /// Which edition of the entity the finished file must be.
+        /// The edition of the entity that the finished file must be.
         var edition = 1
         var resumable: Bool?
 
@@ -102,7 +102,7 @@ struct ResumeRulesTests {
             query: "fault=stall@150000;times=1", ranges: [nil, half], conditions: [.none, .tag]),
     ]
 
-    @Test("the file is exact", arguments: cases)
+    @Test("The file is exact", arguments: cases)
     func exact(_ rule: Case) async throws {
         let fixture = try await ServiceFixture { $0.stallTimeout = .seconds(1) }
         let query = "size=\(Self.size)&seed=7&\(rule.query)"
@@ -160,7 +160,7 @@ struct ResumeRulesTests {
             code: .transferBroken),
     ]
 
-    @Test("what cannot succeed fails and says why", arguments: failing)
+    @Test("A hopeless download fails with its reason", arguments: failing)
     func fails(_ rule: Failing) async throws {
         let fixture = try await ServiceFixture()
         let download = try await fixture.add("size=5000&seed=1&\(rule.query)")
@@ -172,7 +172,7 @@ struct ResumeRulesTests {
         await fixture.service.shutdown()
     }
 
-    @Test("an entity that changes with every request is given up, never mixed")
+    @Test("An entity that changes with every request is abandoned, never mixed")
     func changesForEver() async throws {
         let fixture = try await ServiceFixture()
         let download = try await fixture.add("size=300000&seed=2&fault=change,ignore-if-range,reset@150000")

@@ -7,19 +7,19 @@ import Testing
 
 @testable import Downloads
 
-/// Large files over several connections, from origins that do not play along, down to the last byte.
-@Suite("Segments against faulty origins", .serialized, .timeLimit(.minutes(3)))
+/// Large files over several connections, from faulty origins, down to the last byte.
+@Suite("Segments of faulty origins", .serialized, .timeLimit(.minutes(3)))
 @OffPool
 struct SegmentTests {
     nonisolated static let size = 12_000_000
 
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
-        /// What the origin does, besides its size and seed. The first connection's request is the first one that it counts.
+        /// The origin's behaviour besides its size and seed. It counts from the first connection's request.
         let query: String
-        /// How many requests there may be; nil: as many as it takes.
+        /// The maximum number of requests; nil for any number.
         var atMost: Int?
-        /// Which edition of the entity the finished file must be.
+        /// The edition of the entity that the finished file must be.
         var edition = 1
 
         var testDescription: String { name }
@@ -38,7 +38,8 @@ struct SegmentTests {
         Case(
             name: "one segment whose range is ignored leaves the first connection", query: "fault=ignore-ranges;from=3;times=1"),
         Case(name: "ranges that are offered whatever If-Range says are verified", query: "fault=ignore-if-range"),
-        // The first connection stops early here: otherwise it might bring the whole first edition before the others are answered.
+        // The first connection stops early here: otherwise it might fetch the whole first edition before the others get
+        // a response.
         Case(
             name: "a file that changes between segments is fetched anew, as one",
             query: "fault=change;times=1,stall@1000000;times=1", atMost: 5, edition: 2),
@@ -65,7 +66,7 @@ struct SegmentTests {
         Case(name: "each connection follows its own redirect", query: "fault=redirectx1"),
     ]
 
-    @Test("the file is exact", arguments: cases)
+    @Test("The file is exact", arguments: cases)
     func exact(_ rule: Case) async throws {
         let fixture = try await ServiceFixture {
             if rule.query.contains("stall") { $0.stallTimeout = .seconds(1) }
@@ -83,10 +84,10 @@ struct SegmentTests {
         await fixture.service.shutdown()
     }
 
-    @Test("an origin that plays along is asked for four quarters, each under the validator")
+    @Test("A good origin receives four requests for quarters, each with the validator")
     func quarters() async throws {
         let fixture = try await ServiceFixture { $0.stallTimeout = .seconds(1) }
-        // The first connection stops early: otherwise it might be over its quarter before the others are answered, and go on.
+        // The first connection stops early: otherwise it might pass its quarter before the others get a response.
         let query = "size=16777216&seed=61&fault=stall@1000000;times=1"
         let download = try await fixture.add(query)
         let done = try await fixture.end(of: download.id)
@@ -101,10 +102,10 @@ struct SegmentTests {
         await fixture.service.shutdown()
     }
 
-    @Test("one connection is used where one is asked for", arguments: [1, 3])
+    @Test("Uses one connection on request", arguments: [1, 3])
     func asManyAsAsked(segments: Int) async throws {
         let fixture = try await ServiceFixture()
-        // As long as the first connection waits for the rest of its body nothing is taken over from it.
+        // While the first connection waits for its body, nothing is taken over from it.
         let query = "size=\(Self.size)&seed=62&fault=stall@100000;times=\(segments)"
         let download = try await fixture.add(query) { $0.segments = segments }
         let running = try await fixture.follow(download.id) { $0.bytesReceived == Int64(100_000 * segments) }
@@ -114,7 +115,7 @@ struct SegmentTests {
         await fixture.service.shutdown()
     }
 
-    @Test("after a pause, and after a crash, each segment goes on from its own bytes", arguments: [false, true])
+    @Test("After a pause or a crash, each segment continues from its own bytes", arguments: [false, true])
     func goesOn(crashing: Bool) async throws {
         let before = try await ServiceFixture()
         let query = "size=\(Self.size)&seed=63&fault=stall@1000000;times=4"
@@ -123,7 +124,7 @@ struct SegmentTests {
         var after = before
         if crashing {
             try await before.store.synced.wait { $0[download.id] == 4_000_000 }
-            // What the store has been told by then it has written when it has written this.
+            // Earlier submissions to the store are written when this one is.
             try await before.settle()
             after = try await before.crash()
         } else {
@@ -133,7 +134,7 @@ struct SegmentTests {
         }
         let done = try await after.end(of: download.id)
         #expect(try after.file(done, is: query))
-        // Nothing that was there is asked for again.
+        // No present byte is requested again.
         let asked = after.requests().dropFirst(4).compactMap {
             $0.range?.dropFirst(6).split(separator: "-").first.flatMap { Int64($0) }
         }

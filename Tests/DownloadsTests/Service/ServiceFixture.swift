@@ -8,20 +8,20 @@ import TestSupport
 
 @testable import Downloads
 
-/// A download service with a faulty origin, both real, on loopback and in a directory of their own.
+/// A download service with a faulty origin, both real, on loopback and in their own directory.
 final class ServiceFixture: Sendable {
     let directory: TemporaryDirectory
     let upstream: DemoUpstream
     let base: String
     let client: HTTPClient
     let service: DownloadService
-    /// The service's store, which fails when a test says so.
+    /// The service's store, which fails on demand.
     let store: FailingStore
     private let turn: Turn
 
     /// - Parameters:
-    ///   - directory: where to work; another service may have worked there before.
-    ///   - upstream: the origin of an earlier fixture, so that URLs stay what they were.
+    /// - directory: the working directory; another service may have used it before.
+    /// - upstream: the origin of an earlier fixture, so that URLs stay the same.
     ///   - starting: whether transfers begin.
     init(
         directory: TemporaryDirectory? = nil, continuing earlier: ServiceFixture? = nil, starting: Bool = true,
@@ -70,7 +70,7 @@ final class ServiceFixture: Sendable {
         try await store.submit([.probe]).wait()
     }
 
-    /// What a crash would leave now, and a service on it.
+    /// The state after a crash now, and a service on it.
     func crash(
         starting: Bool = true, damage: (String) throws -> Void = { _ in },
         configure: (inout DownloadsConfiguration) -> Void = { _ in }
@@ -85,7 +85,7 @@ final class ServiceFixture: Sendable {
         let copy = try TemporaryDirectory()
         let data = copy.path + "/data"
         try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: false)
-        // The records first: bytes of a part file are recorded after they are there.
+        // The records first: bytes of a part file are recorded after they are written.
         try copyRecords(to: data)
         for name in ["incomplete", "files"] {
             try FileManager.default.copyItem(atPath: "\(directory.path)/data/\(name)", toPath: "\(data)/\(name)")
@@ -93,7 +93,7 @@ final class ServiceFixture: Sendable {
         return copy
     }
 
-    /// Copies the records as they are on the disk now, in one step: copies of the file and of its log need not fit each other.
+    /// Copies the records on the disk in one step: separate copies of the file and its log may not fit each other.
     func copyRecords(to path: String) throws {
         try SQLiteConnection(path: directory.path + "/data/pawl.sqlite").execute("VACUUM INTO '\(path)/pawl.sqlite'")
     }
@@ -104,7 +104,7 @@ final class ServiceFixture: Sendable {
         return url
     }
 
-    /// Posts a download of a synthetic entity.
+    /// Adds a download of a synthetic entity.
     func add(_ query: String, _ change: (inout NewDownload) -> Void = { _ in }) async throws -> Download {
         var new = NewDownload(url: try url(query))
         change(&new)
@@ -158,7 +158,8 @@ final class ServiceFixture: Sendable {
         return try Data(file(download)) == Data(expected)
     }
 
-    /// Which edition of the synthetic entity the finished file is, byte for byte; nil if it is none of the first two.
+    /// The edition of the synthetic entity that the finished file is, byte for byte; nil for another than the first
+    /// two.
     func edition(_ download: Download, of query: String) throws -> Int? {
         try (1...2).first { try file(download, is: query, version: $0) }
     }
@@ -168,7 +169,7 @@ final class ServiceFixture: Sendable {
         URL(filePath: partPath(of: id, in: "\(directory.path)/data"))
     }
 
-    /// Names of what is in a directory of the data directory.
+    /// Names of the files in a directory of the data directory.
     func names(in part: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "\(directory.path)/data/\(part)").sorted()
     }
@@ -183,7 +184,7 @@ final class ServiceFixture: Sendable {
     }
 }
 
-/// Posts a download's id and its state.
+/// Adds a download, and returns its id and state.
 struct PlainWebhookSender: WebhookSender {
     let client: HTTPClient
 
@@ -197,8 +198,9 @@ struct PlainWebhookSender: WebhookSender {
     }
 }
 
-/// Puts a whole part file in the place of a download's part file, with a second name among the finished files, as publishing does.
-/// - Parameter generation: its generation; `nil`: that of the part file that was there.
+/// Puts a whole part file in place of a download's part file, with a second name among the finished files, as
+/// publishing does.
+/// - Parameter generation: its generation; `nil` for that of the previous part file.
 func makeWhole(
     _ id: DownloadID, _ bytes: [UInt8], in directory: String, generation: UInt64? = nil, linkedAs name: String
 ) throws {
@@ -211,7 +213,7 @@ func makeWhole(
     try FileManager.default.linkItem(atPath: path, toPath: "\(directory)/files/\(name)")
 }
 
-/// The path of a download's only part file in a data directory, or a path at which there is none.
+/// The path of a download's only part file in a data directory, or an unused path.
 func partPath(of id: DownloadID, in directory: String) -> String {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory + "/incomplete")) ?? []
     let found = names.filter { PartName($0)?.id == id }

@@ -19,7 +19,7 @@ struct SettingsTests {
                 (["maxConcurrent": "1001"], [.maxConcurrent], 8, 100, ["maxConcurrent=8"]),
             ]
 
-    @Test("what is given wins over what was kept, and that over the default", arguments: cases)
+    @Test("Given values override stored ones, which override the defaults", arguments: cases)
     func precedence(
         kept: [String: String], explicit: Set<ServiceSettings.Name>, maxConcurrent: Int, speedLimit: Int64, stores: [String]
     ) {
@@ -33,7 +33,7 @@ struct SettingsTests {
         #expect(written == stores)
     }
 
-    @Test("values out of range become the nearest that is not")
+    @Test("Values out of range become the nearest valid ones")
     func ranges() {
         var settings = ServiceSettings(maxConcurrent: 8, maxPerHost: 4, segments: 4, speedLimit: 0)
         for name in ServiceSettings.Name.allCases {
@@ -44,7 +44,7 @@ struct SettingsTests {
         }
     }
 
-    @Test("a higher limit starts what waits, at once, and is there after a restart")
+    @Test("A higher limit starts waiting downloads at once, and survives a restart")
     func atRunTime() async throws {
         let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
         let first = try await fixture.add("size=4000000&seed=90&fault=stall@1000000")

@@ -18,7 +18,7 @@ struct SpeedScheduleTests {
     }
 
     @Test(
-        "the first entry that covers the moment holds, by the clock on the wall",
+        "The first entry that covers the moment applies, by the local clock",
         arguments: [
             // 2026-01-05 is a Monday; Berlin is an hour ahead of UTC.
             (["mon-fri 08:00-18:00 1M"], "2026-01-05T06:59:59.999Z", nil),
@@ -31,15 +31,16 @@ struct SpeedScheduleTests {
             (["mon,wed,FRI-sun 08:00-18:00 1M"], "2026-01-07T12:00:00.000Z", 1 << 20),
             (["mon,wed,FRI-sun 08:00-18:00 1M"], "2026-01-08T12:00:00.000Z", nil),
             (["mon,wed,FRI-sun 08:00-18:00 1M"], "2026-01-11T12:00:00.000Z", 1 << 20),
-            // Over the week's end.
+            // Over the end of the week.
             (["sat-mon 00:00-24:00 5"], "2026-01-04T23:30:00.000Z", 5),
             (["sat-mon 00:00-24:00 5"], "2026-01-05T23:30:00.000Z", nil),
-            // Over midnight: Friday's goes on into Saturday, Sunday's into Monday, and Thursday's is not there.
+            // Over midnight: Friday's entry continues into Saturday, Sunday's into Monday, and Thursday's does not
+            // exist.
             (["fri 22:00-06:00 7"], "2026-01-09T21:00:00.000Z", 7), (["fri 22:00-06:00 7"], "2026-01-10T04:59:00.000Z", 7),
             (["fri 22:00-06:00 7"], "2026-01-10T05:00:00.000Z", nil), (["fri 22:00-06:00 7"], "2026-01-09T04:00:00.000Z", nil),
             (["sun 22:00-06:00 7"], "2026-01-12T04:00:00.000Z", 7), (["mon 22:00-00:00 7"], "2026-01-05T22:30:00.000Z", 7),
             (["mon 22:00-00:00 7"], "2026-01-05T23:00:00.000Z", nil),
-            // The first of several; no limit is a limit of its own.
+            // The first of several; an unlimited entry is a limit as well.
             (["mon 12:00-13:00 0", "mon-sun 00:00-24:00 9"], "2026-01-05T11:30:00.000Z", 0),
             (["mon 12:00-13:00 0", "mon-sun 00:00-24:00 9"], "2026-01-05T12:00:00.000Z", 9),
             ([], "2026-01-05T12:00:00.000Z", nil),
@@ -52,7 +53,7 @@ struct SpeedScheduleTests {
             (["sun 02:00-03:00 1k"], "2026-10-25T01:30:00.000Z", 1024),
             (["sun 02:00-03:00 1k"], "2026-10-25T02:00:00.000Z", nil), (["sat 22:00-02:30 1k"], "2026-10-25T00:45:00.000Z", nil),
             (["sat 22:00-02:30 1k"], "2026-10-25T01:15:00.000Z", 1024),
-            // Before 1970 a clock may be, too.
+            // The clock may be before 1970, too.
             (["wed 00:00-24:00 3"], "1969-12-31T12:00:00.500Z", 3),
         ] as [([String], String, Int64?)])
     func firstEntryHolds(texts: [String], moment: String, expected: Int64?) throws {
@@ -64,7 +65,7 @@ struct SpeedScheduleTests {
     }
 
     @Test(
-        "the local time is that of where the clock is",
+        "The local time is that of the machine's zone",
         arguments: [(0, nil), (-5 * 3600, 3), (14 * 3600, nil)] as [(Int, Int64?)])
     func offsetCounts(offset: Int, expected: Int64?) throws {
         let midnight = try #require(Timestamp(parsing: "2026-01-06T02:00:00.000Z"))
@@ -72,7 +73,7 @@ struct SpeedScheduleTests {
     }
 
     @Test(
-        "what is no entry is refused with what is accepted",
+        "Refuses an invalid entry with the accepted form",
         arguments: [
             ("", "mon-fri 08:00-18:00 1M"), ("mon 08:00-18:00", "mon-fri 08:00-18:00 1M"), ("mon 08:00 - 18:00 1M", "mon-fri"),
             ("day 08:00-18:00 1M", "'day'"), ("mon- 08:00-18:00 1M", "'mon-'"), ("mon,,tue 08:00-18:00 1M", "'mon,,tue'"),
@@ -89,7 +90,7 @@ struct SpeedScheduleTests {
         #expect(error?.description.contains(mention) == true, "\(error?.description ?? "")")
     }
 
-    @Test("what is given wins over what was kept, and what was kept and is no schedule counts for nothing")
+    @Test("A given schedule overrides a stored one, and an invalid stored one has no effect")
     func precedence() throws {
         let kept = try Self.schedule(["mon 08:00-18:00 1M", "sat,sun 22:00-06:00 0"])
         var given = ServiceSettings(maxConcurrent: 8, maxPerHost: 4, segments: 4, speedLimit: 0)
@@ -101,7 +102,7 @@ struct SpeedScheduleTests {
         #expect(merged.changes.count == 1)
     }
 
-    @Test("a schedule is there after a restart, and an empty one as well")
+    @Test("A schedule survives a restart, and so does an empty one")
     func keptOverRestarts() async throws {
         let fixture = try await ServiceFixture { $0.speedLimit = 5 }
         let always = try Self.schedule(["mon-sun 00:00-24:00 12345"])

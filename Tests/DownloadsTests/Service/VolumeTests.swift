@@ -5,8 +5,8 @@ import Testing
 
 @testable import Downloads
 
-/// The downloads directory goes away, comes back, and comes back as another.
-@Suite("A downloads directory of its own", .timeLimit(.minutes(3)))
+/// The downloads directory disappears, returns, and returns as another.
+@Suite("A separate downloads directory", .timeLimit(.minutes(3)))
 struct VolumeTests {
     private let volume: TemporaryDirectory
     private var path: String { volume.path + "/volume" }
@@ -38,7 +38,7 @@ struct VolumeTests {
         return try Data(contentsOf: URL(filePath: "\(path ?? self.path)/files/\(done.filename ?? "")")) == Data(expected)
     }
 
-    /// One download that is paused with bytes, and one that is completed.
+    /// One download is paused with bytes, and one is completed.
     private func begin() async throws -> (ServiceFixture, paused: Download, done: Download) {
         let before = try await service()
         let made = try await before.add(Self.slow)
@@ -48,7 +48,7 @@ struct VolumeTests {
         return (before, paused, done)
     }
 
-    @Test("a start without the volume makes nothing, marks nothing missing, and goes on once it is back")
+    @Test("A start without the volume creates nothing, marks no file missing, and continues once it returns")
     func awayAtStart() async throws {
         let (before, paused, done) = try await begin()
         await before.service.shutdown()
@@ -56,7 +56,7 @@ struct VolumeTests {
         let after = try await service(before)
         #expect(await after.service.storeCondition().degraded == [.volumeAway])
         #expect(after.service.index.download(paused.id)?.bytesReceived == paused.bytesReceived)
-        // Commands and additions are taken.
+        // Accepts commands and additions.
         _ = try await after.service.perform(.resume, on: paused.id)
         let new = try await after.add("size=5000&seed=83")
         #expect(after.service.index.download(new.id)?.waitingFor == .volume)
@@ -64,7 +64,7 @@ struct VolumeTests {
         await #expect(throws: FinishedFileError.self) { _ = try await after.service.openFile(of: done.id) }
         #expect(after.service.index.download(done.id)?.fileMissing == false)
         #expect(try await after.add("size=3000&seed=82").id == done.id)
-        // A file that is away cannot be deleted.
+        // A missing file cannot be deleted.
         await #expect(throws: DownloadError.directoryAway) { try await after.service.remove(done.id, deletingFile: true) }
         await #expect(throws: DownloadError.directoryAway) {
             _ = try await after.service.removeAll(ListQuery(states: [.completed]), deletingFiles: true)
@@ -81,7 +81,7 @@ struct VolumeTests {
         await after.service.shutdown()
     }
 
-    @Test("a volume that goes away while bytes come has them wait, and go on")
+    @Test("Transfers wait for a volume that disappears, and continue")
     func awayMeanwhile() async throws {
         let fixture = try await service()
         let made = try await fixture.add("size=4000000&seed=84&pace=1500000")
@@ -97,7 +97,7 @@ struct VolumeTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a volume that comes back is tidied as at a start")
+    @Test("A returning volume is tidied as at a start")
     func tidiedWhenBack() async throws {
         let (before, paused, done) = try await begin()
         let gone = try await before.add(Self.slow + "&name=gone")
@@ -130,7 +130,7 @@ struct VolumeTests {
         await after.service.shutdown()
     }
 
-    @Test("from one directory to another and back, no bytes of two beginnings meet")
+    @Test("From one directory to another and back, bytes of two generations never mix")
     func thereAndBack() async throws {
         let (before, paused, _) = try await begin()
         await before.service.shutdown()
@@ -152,7 +152,7 @@ struct VolumeTests {
         await back.service.shutdown()
     }
 
-    @Test("part files of another service are left alone until its marker is emptied; a check takes no file that is away for lost")
+    @Test("Keeps another service's part files until its marker is emptied; a check takes no file of a missing volume for lost")
     func others() async throws {
         let (before, paused, done) = try await begin()
         await before.service.shutdown()
@@ -180,7 +180,7 @@ struct VolumeTests {
         await heir.service.shutdown()
     }
 
-    @Test("a volume in an earlier state has its unfinished downloads start over")
+    @Test("On a volume in an earlier state, unfinished downloads start over")
     func rolledBack() async throws {
         let fixture = try await service()
         let query = "size=4000000&seed=85&pace=1500000"
@@ -198,7 +198,7 @@ struct VolumeTests {
         await after.service.shutdown()
     }
 
-    @Test("an earlier state shows also if it is from the last second of a transfer")
+    @Test("Detects an earlier state even from the last second of a transfer")
     func rolledBackToTheLastSecond() async throws {
         let fixture = try await service()
         let query = "size=4000000&seed=86&pace=1500000"
@@ -217,7 +217,7 @@ struct VolumeTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a stop right after the volume has gone makes nothing at its path")
+    @Test("A stop right after the volume disappeared creates nothing at its path")
     func awayAtStop() async throws {
         let (before, paused, _) = try await begin()
         try unmount()
@@ -231,7 +231,7 @@ struct VolumeTests {
         await after.service.shutdown()
     }
 
-    @Test("a directory that takes no marker is missed while the service runs")
+    @Test("Notices the loss of a directory without a marker while the service runs")
     func unmarked() async throws {
         try FileManager.default.createDirectory(atPath: path + "/.pawl", withIntermediateDirectories: true)
         let fixture = try await service()

@@ -28,7 +28,7 @@ struct WorkPreparationTests {
     }
 
     @Test(
-        "current downloads get the label, superseded ones lose it, and ended ones continue with the request's URL",
+        "Current downloads get the label, superseded ones lose it, and ended ones continue with the request's URL",
         arguments: [
             ("", "a", ""), ("a queued", "a", "label a"), ("a queued work", "a", ""), ("a completed", "a", "label a"),
             ("a completed work gone", "a", "unlabel a"), ("a failed work", "a", "resume a"),

@@ -12,7 +12,7 @@ struct DataDirectoryTests {
         temporary = try TemporaryDirectory()
     }
 
-    @Test("a directory is made with all that leads to it, for its owner only")
+    @Test("Creates a directory and those above it for its owner only")
     func directoryIsMadeForItsOwner() throws {
         let path = temporary.path + "/a/b/c"
         let directory = try DataDirectory(path: path + "//")
@@ -23,7 +23,7 @@ struct DataDirectoryTests {
         }
     }
 
-    @Test("two instances never hold one directory, and letting go frees it")
+    @Test("Two instances never hold one directory, and releasing frees it")
     func directoryHasOneInstance() throws {
         let path = temporary.path + "/data"
         var first: DataDirectory? = try DataDirectory(path: path)
@@ -34,7 +34,7 @@ struct DataDirectoryTests {
         _ = try DataDirectory(path: path)
     }
 
-    @Test("files can be kept elsewhere; nothing of them is in the data directory then, and one instance holds both")
+    @Test("Files can be in another directory; then the data directory has none of them, and one instance holds both")
     func filesAreElsewhere() throws {
         let (path, downloads) = (temporary.path + "/data", temporary.path + "/volume/pawl")
         var first: DataDirectory? = try DataDirectory(path: path, downloads: downloads + "/")
@@ -43,14 +43,14 @@ struct DataDirectoryTests {
         #expect(first?.databasePath == path + "/pawl.sqlite")
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: downloads).sorted() == ["files", "incomplete"])
-        // Whoever comes with other records, or has them where these files are, or files where these records are.
+        // An instance with other records for these files, or with other files for these records.
         let other = temporary.path + "/other"
         #expect(throws: StoreError.inUse(path: downloads)) { try DataDirectory(path: other, downloads: downloads) }
         #expect(throws: StoreError.inUse(path: downloads)) { try DataDirectory(path: downloads) }
         #expect(throws: StoreError.inUse(path: path)) { try DataDirectory(path: other, downloads: path) }
         #expect(throws: StoreError.inUse(path: path)) { try DataDirectory(path: path, downloads: other) }
         first = nil
-        // By another path it is the same one, and no second lock is wanted.
+        // Another path of the same directory needs no second lock.
         try FileManager.default.createSymbolicLink(atPath: temporary.path + "/link", withDestinationPath: path)
         let same = try DataDirectory(path: path, downloads: temporary.path + "/link")
         #expect(throws: StoreError.inUse(path: path)) { try DataDirectory(path: path) }
@@ -59,7 +59,7 @@ struct DataDirectoryTests {
         #expect(throws: StoreError.self) { try DataDirectory(path: path, downloads: "") }
     }
 
-    @Test("the directories that lead to finished files get the mode that was asked for, those of others never")
+    @Test("Directories created for finished files get the requested mode, existing ones never")
     func modes() throws {
         func mode(_ path: String) throws -> Int? {
             try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
@@ -71,14 +71,14 @@ struct DataDirectoryTests {
         #expect(try [temporary.path + "/a", path, directory.filesPath].map(mode) == [0o777, 0o777, 0o777])
         #expect(try mode(directory.incompletePath) == 0o700)
         directory.release()
-        // Files of an earlier run are opened up, the directory that somebody made is not.
+        // Files of an earlier run get the mode, a directory of the user does not.
         permissions.directory = 0o750
         try FileManager.default.setAttributes([.posixPermissions: 0o2705], ofItemAtPath: directory.filesPath)
         let again = try DataDirectory(path: path, permissions: permissions)
         #expect(try mode(again.filesPath) == 0o2750)
         #expect(try mode(path) == 0o777)
         again.release()
-        // Without a word of the operator's, what somebody else has chosen stays.
+        // Without an option, the modes of existing directories stay.
         _ = try DataDirectory(path: path)
         #expect(try mode(again.filesPath) == 0o2750)
         let apart = try DataDirectory(path: temporary.path + "/b", downloads: temporary.path + "/c", permissions: permissions)
@@ -86,7 +86,7 @@ struct DataDirectoryTests {
         #expect(try [temporary.path + "/c", apart.filesPath].map(mode) == [0o750, 0o750])
     }
 
-    @Test("a claimed directory is used wherever its path leads: records, their log, journal and files")
+    @Test("Uses a claimed directory wherever its path leads: records, their log, journal and files")
     func claimed() throws {
         let files = FileManager.default
         let (path, taken) = (temporary.path + "/data", temporary.path + "/taken")
@@ -108,7 +108,7 @@ struct DataDirectoryTests {
         #expect(try SQLiteRecordWriter(DataDirectory(path: taken)).load().settings["a"] == "b")
     }
 
-    @Test("links in a data directory are not followed", arguments: ["files", "incomplete", "pawl.sqlite", "in-transfer", "node"])
+    @Test("Does not follow links in a data directory", arguments: ["files", "incomplete", "pawl.sqlite", "in-transfer", "node"])
     func links(name: String) throws {
         let elsewhere = temporary.path + "/elsewhere"
         let path = temporary.path + "/data"
@@ -133,7 +133,7 @@ struct DataDirectoryTests {
         }
     }
 
-    @Test("in a claimed directory, the directories of files have to be this user's", .enabled(if: geteuid() == 0))
+    @Test("In a claimed directory, the directories of files must belong to this user", .enabled(if: geteuid() == 0))
     func foreignFiles() throws {
         let path = temporary.path + "/data"
         let claimed = try Directory(reaching: temporary.path).claimDirectory("data", at: path)
@@ -144,11 +144,11 @@ struct DataDirectoryTests {
             try DataDirectory(path: path, claimed: claimed)
         }
         claimed.unlock()
-        // The operator's volume may be anybody's.
+        // The operator's volume may belong to any user.
         _ = try DataDirectory(path: path)
     }
 
-    @Test("a directory that the operator names is used although others may write to it, with a warning if all may")
+    @Test("Uses the operator's directory although others may write to it, with a warning if all may")
     func warnings() throws {
         let (path, volume) = (temporary.path + "/data", temporary.path + "/volume")
         for (mode, count) in [(0o700, 0), (0o2770, 0), (0o777, 1), (0o1777, 1)] {
@@ -165,7 +165,7 @@ struct DataDirectoryTests {
         #expect(try DataDirectory(path: path, downloads: volume).warnings.count { $0.contains("another user (1234)") } == 1)
     }
 
-    @Test("what cannot be a directory is reported with its reason")
+    @Test("Reports a path that cannot be a directory with its reason")
     func badDirectoryIsReported() throws {
         let file = temporary.path + "/file"
         try Data().write(to: URL(filePath: file))

@@ -8,9 +8,9 @@ import Testing
 @testable import Downloads
 
 /// Records that another program has written to.
-@Suite("Records by another hand", .timeLimit(.minutes(3)))
+@Suite("Records with foreign values", .timeLimit(.minutes(3)))
 struct ForeignRecordTests {
-    /// A data directory with a sound record and one that a statement has changed.
+    /// A data directory with a valid record and one that a statement has changed.
     private func scene(_ statement: String) async throws -> StoreScene {
         let scene = try StoreScene()
         let store = try scene.open()
@@ -24,7 +24,7 @@ struct ForeignRecordTests {
         func send(_ delivery: WebhookDelivery) async throws(ClientError) -> Int { throw .connectionFailed("there is none") }
     }
 
-    /// - Parameter awaitsRefusal: whether a row is refused once the service has started: messages to webhooks are read then.
+    /// - Parameter awaitsRefusal: whether a row is refused after the start, as messages to webhooks are read then.
     private func start(
         _ path: String, quota: Int64 = 0, awaitsRefusal: Bool = false
     ) async throws -> (DownloadService, [String]) {
@@ -34,7 +34,7 @@ struct ForeignRecordTests {
         // Nothing is old enough.
         configuration.retention.completed = .seconds(1 << 36)
         configuration.quota = quota
-        // Nothing is transferred.
+        // Nothing transfers.
         configuration.maxConcurrent = 0
         let service = try await DownloadService(
             configuration: configuration, client: try HTTPClient(configuration: ClientConfiguration()), webhooks: NoReceiver()
@@ -49,7 +49,7 @@ struct ForeignRecordTests {
     }
 
     @Test(
-        "an impossible value has its record refused by name, the others load, and check repairs it",
+        "Refuses a record with an impossible value by name, loads the others, and check repairs it",
         arguments: [
             ("event_epoch = -1", "event_epoch"), ("event_sequence = -1", "event_sequence"),
             ("bytes_received = 9223372036854775807", "bytes_received"), ("bytes_received = -5", "bytes_received"),
@@ -99,7 +99,7 @@ struct ForeignRecordTests {
     }
 
     @Test(
-        "rows of the other tables are refused as well",
+        "Refuses rows of the other tables as well",
         arguments: [
             "INSERT INTO event_history (epoch, sequence, removed_id) VALUES (-1, 0, NULL)",
             "INSERT INTO event_history (epoch, sequence, removed_id) VALUES (5, 5, 'nobody')",
@@ -120,7 +120,7 @@ struct ForeignRecordTests {
     }
 
     @Test(
-        "a row whose key is no text or no identity is refused by name, and check removes it",
+        "Refuses a row whose key is no text or no identity by name, and check removes it",
         arguments: [
             ("downloads", "id", "x'0001'", "x'0001'"), ("downloads", "id", "'a' || char(10)", "x'610a'"),
             ("downloads", "id", "CAST(x'fffe' AS TEXT)", "x'fffe'"), ("downloads", "id", "'7ZZZZZZZZZZZZZZZZZZZZZZZZZ'", "7ZZZ"),
@@ -145,7 +145,7 @@ struct ForeignRecordTests {
         #expect(try DirectoryCheck(path: scene.path).run(repairing: true).faults.isEmpty)
     }
 
-    @Test("a record with an identity in a blob is refused, and gets it as text, unless another record has it")
+    @Test("Refuses a record with an identity in a blob, and repairs it as text unless another record has it")
     func blobIdentity() async throws {
         let scene = try await scene("UPDATE downloads SET id = CAST(id AS BLOB), labels = '[\"blob\"]'")
         let store = try scene.open()
@@ -164,7 +164,7 @@ struct ForeignRecordTests {
         await again.shutdown()
     }
 
-    @Test("a repair keeps the copy of an earlier one, and says how its own is called")
+    @Test("A repair keeps the copy of an earlier one, and names its own")
     func backups() async throws {
         let scene = try await scene("UPDATE downloads SET attempts = -1")
         let path = scene.path + "/pawl.sqlite"
@@ -178,7 +178,7 @@ struct ForeignRecordTests {
         }
     }
 
-    @Test("of many refused rows the first ones are named, and the others counted")
+    @Test("Names the first of many refused rows, and counts the others")
     func manyRefused() async throws {
         let scene = try await scene("SELECT 1")
         let path = scene.path + "/pawl.sqlite"
@@ -194,7 +194,7 @@ struct ForeignRecordTests {
         await service.shutdown()
     }
 
-    @Test("bytes whose sum 64 bits do not hold are counted, with a quota and without", arguments: [0, 5 << 30] as [Int64])
+    @Test("Counts bytes whose sum exceeds 64 bits, with a quota and without", arguments: [0, 5 << 30] as [Int64])
     func hugeSums(quota: Int64) async throws {
         let scene = try await scene(
             "UPDATE downloads SET bytes_received = 1 << 50, state = 'completed', filename = 'a', file_missing = 0")
@@ -213,7 +213,7 @@ struct ForeignRecordTests {
         await service.shutdown()
     }
 
-    // MARK: - Anything
+    // MARK: - Random values
 
     /// Values of all types, as SQL.
     private static let values: [String] = {
@@ -232,7 +232,7 @@ struct ForeignRecordTests {
     }()
 
     @Test(
-        "whatever the columns hold, what is loaded can be changed, saved and loaded again, and two repairs leave no fault",
+        "Loaded records can be changed, saved and loaded again, and two repairs leave no fault",
         arguments: [0, 5 << 30] as [Int64])
     func anything(quota: Int64) async throws {
         var random = SystemRandom()
@@ -249,16 +249,16 @@ struct ForeignRecordTests {
             while try columns.step() {
                 guard let column = columns.text(0) else { continue }
                 for value in Self.values.shuffled(using: &random).prefix(6) {
-                    // Later than the sound rows, and later than the copies before it.
+                    // Later than the valid rows, and later than the copies before it.
                     let key = DownloadID(value: sampleRecord(100).id.value + UInt128(random.next() >> 1))
-                    // The number of an event is one in any case.
+                    // The number of an event is unique in any case.
                     try? Self.copyRow(path, table, column, value, key: "'\(key)'")
                 }
             }
         }
         let states = DownloadState.allCases.map { "'\($0.rawValue)'" }
         for (number, state) in states.enumerated() {
-            // What cannot be read stays so.
+            // An unreadable row stays unreadable.
             try SQLiteConnection(path: path).execute(
                 "UPDATE downloads SET state = \(state) WHERE typeof(state) = 'text' AND abs(random()) % \(states.count) = \(number)"
             )
@@ -302,7 +302,7 @@ struct ForeignRecordTests {
         await service.shutdown()
     }
 
-    /// Adds a sound row to each of the other tables.
+    /// Adds a valid row to each of the other tables.
     private static func addRows(_ path: String) throws {
         let delivery = WebhookDelivery(
             id: sampleRecord(9).id, url: "http://127.0.0.1:9/", download: sampleRecord(2).download, attempts: 0, due: .now())
@@ -313,7 +313,7 @@ struct ForeignRecordTests {
         ])
     }
 
-    /// Copies the last row of a table, with another value in a column; nothing happens if the column does not take it.
+    /// Copies the last row of a table with another value in a column; has no effect if the column refuses it.
     private static func copyRow(_ path: String, _ table: String, _ column: String, _ value: String, key: String? = nil) throws {
         let connection = try SQLiteConnection(path: path)
         let rows = try connection.prepare("SELECT name, pk FROM pragma_table_info('\(table)')")

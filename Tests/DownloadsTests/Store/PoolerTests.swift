@@ -11,7 +11,7 @@ import Testing
     "Poolers", .timeLimit(.minutes(5)), .enabled(if: PrivatePostgres.isWanted, "\(PrivatePostgres.whySkipped)"))
 @OffPool
 struct PoolerTests {
-    /// PgBouncer in front of a database, for as long as the value lives.
+    /// PgBouncer for a database, for the lifetime of the value.
     private final class Pooler {
         let port: Int
         private let process = TestProcess()
@@ -30,7 +30,7 @@ struct PoolerTests {
                 ] + settings
             let path = directory.path + "/pgbouncer.ini"
             try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: path))
-            // It refuses to be root's.
+            // It refuses to run as root.
             unsafe chmod(directory.path, 0o755)
             process.executableURL = URL(filePath: "/usr/bin/env")
             process.arguments =
@@ -47,7 +47,7 @@ struct PoolerTests {
             process.waitUntilExit()
         }
 
-        /// Waits until it answers.
+        /// Waits until it responds.
         func database(_ database: TestDatabase) throws -> String {
             let conninfo = database.conninfo(port: port)
             while true {
@@ -61,14 +61,14 @@ struct PoolerTests {
     }
 
     @Test(
-        "in transaction mode a pooler is refused, however many sessions it has and in whatever order it gives them",
+        "Refuses a pooler in transaction mode, with any number and order of sessions",
         arguments: [1, 2, 20], [0, 1])
     func transactionMode(poolSize: Int, roundRobin: Int) throws {
         let database = try PrivatePostgres.database()
         let pooler = try Pooler(
             database, ["pool_mode = transaction", "default_pool_size = \(poolSize)", "server_round_robin = \(roundRobin)"])
         let conninfo = try pooler.database(database)
-        // Whatever sessions others have left there.
+        // With any sessions that others have left there.
         for left in 0..<3 {
             let connections = try (0..<min(left, poolSize)).map { _ in
                 let connection = try PostgresConnection(conninfo, application: "test", within: .seconds(5))
@@ -86,7 +86,7 @@ struct PoolerTests {
         }
     }
 
-    @Test("in statement mode it is refused, in session mode it is not")
+    @Test("Refuses a pooler in statement mode, and accepts one in session mode")
     func otherModes() throws {
         let database = try PrivatePostgres.database()
         let statements = try Pooler(database, ["pool_mode = statement"])

@@ -11,7 +11,7 @@ import Testing
 @OffPool struct PostgresRecordWriterTests {
     // MARK: The fence
 
-    @Test("a run that was declared dead changes nothing any more")
+    @Test("An instance that was declared ended changes nothing")
     func fence() throws {
         let scene = try PostgresScene()
         let writer = try PostgresRecordWriter(scene.options())
@@ -38,7 +38,7 @@ import Testing
         #expect(try scene.changes() == [])
     }
 
-    @Test("what another run owns is not written")
+    @Test("Does not write records of another instance")
     func ownership() throws {
         let scene = try PostgresScene()
         let (first, second) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
@@ -63,7 +63,7 @@ import Testing
 
     enum Loss: CaseIterable { case answer, command }
 
-    @Test("what is in doubt is found out: it happens once, and is told once", arguments: Loss.allCases)
+    @Test("Resolves a doubtful commit: it happens once, and is published once", arguments: Loss.allCases)
     func doubt(_ loss: Loss) throws {
         let scene = try PostgresScene()
         let relay = try scene.relay()
@@ -82,7 +82,7 @@ import Testing
         }
         if loss == .answer {
             while try scene.number("SELECT count(*) FROM pawl.downloads") < 3 {}
-            // Nor can be asked now what became of it.
+            // The result cannot be queried now either.
             #expect(throws: StoreError.self) { try writer.commit(group, isRepeated: true) }
         }
         #expect(try scene.number("SELECT count(*) FROM pawl.downloads") == (loss == .answer ? 3 : 1))
@@ -94,7 +94,7 @@ import Testing
         #expect(try scene.number("SELECT count(*) FROM pawl.mail") == 1)
     }
 
-    @Test("what was given up in doubt is not taken for what follows")
+    @Test("A commit abandoned in doubt is not taken for a later one")
     func doubtOfAnother() throws {
         let scene = try PostgresScene()
         let relay = try scene.relay()
@@ -105,7 +105,7 @@ import Testing
         while try scene.number("SELECT count(*) FROM pawl.downloads") < 1 {}
         relay.set(.relay)
         try writer.commit([.add(sampleRecord(2))], isRepeated: false)
-        // Taking something is not taken for changes either.
+        // Acquisitions are not taken for changes either.
         relay.set(.cutAnswers)
         #expect(throws: StoreError.self) { try writer.take([sampleRecord(1).id]) }
         while try scene.number("SELECT count(*) FROM pawl.downloads WHERE owner IS NOT NULL") < 1 {}
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(
-        "turns are given by what stands in the same group, and those whose answer was lost are found out",
+        "Grants slots by the changes of the same group, and resolves those with a lost reply",
         arguments: Loss.allCases)
     func claimInDoubt(_ loss: Loss) throws {
         let scene = try PostgresScene()
@@ -131,7 +131,7 @@ import Testing
         }
         let claim = TurnClaim(free: 1, hostLimit: 1)
         let late = TurnClaim(free: 1, hostLimit: 1)
-        // The turn is free for the one that comes behind.
+        // The slot is free for the next download.
         let group: [StoreChange] = [
             .claim(late), .add(sampleRecord(2)), .leaveQueue(sampleRecord(1).id), .claim(claim), .letGo(sampleRecord(1).id),
         ]
@@ -145,7 +145,7 @@ import Testing
         #expect(try writer.claim(free: 1, hostLimit: 2).isEmpty)
     }
 
-    @Test("whoever begins anew on a data directory keeps what it had, with its turns and what it was just asked for")
+    @Test("An instance that restarts on a data directory keeps its downloads, slots and received commands")
     func beginningAnew() throws {
         let scene = try PostgresScene()
         let (before, other) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
@@ -159,13 +159,13 @@ import Testing
         let again = try PostgresRecordWriter(scene.options("a"))
         let found = try #require(try again.load().fleet)
         #expect(found.owned == Set(ids[0...2]) && found.turns == Set(ids[0...1]))
-        // Two of three turns of that host are taken.
+        // Two of three slots of that host are in use.
         #expect(try other.claim(free: 9, hostLimit: 3).map(\.id) == [ids[3]])
         #expect(try again.letters().map(\.text) == ["letter"])
         #expect(try scene.number("SELECT count(*) FROM pawl.replicas") == 2)
     }
 
-    @Test("a name that a client has chosen is one download's, whichever replica is asked")
+    @Test("A gid from a client belongs to one download at all replicas")
     func chosenNames() throws {
         let scene = try PostgresScene()
         let (first, second) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
@@ -180,7 +180,7 @@ import Testing
         #expect(try scene.texts("SELECT id FROM pawl.downloads") == [sampleRecord(1).id.description])
     }
 
-    @Test("which of two is the first of a URL is decided once, whoever saves them at the same time")
+    @Test("Concurrent saves decide once which download is the first of a URL")
     func racingSaves() throws {
         let scene = try PostgresScene()
         let writer = try PostgresRecordWriter(scene.options())
@@ -189,7 +189,7 @@ import Testing
         let (place, state) = (scene.database.conninfo, Monitor(0))
         try Thread.start(name: "racing") {
             guard let racing = try? PostgresConnection(place, application: "test", within: .seconds(60)) else { return }
-            // Not committed yet, it is seen by no query, but by the index.
+            // The uncommitted row is visible to no query, but to the index.
             try? racing.execute(
                 "BEGIN; UPDATE pawl.downloads SET url = '\(url)', is_first = true, url_digest = sha256(convert_to('\(url)', 'UTF8')) WHERE id = '\(sampleRecord(2).id)'",
                 within: .seconds(60))
@@ -213,7 +213,7 @@ import Testing
             try scene.texts("SELECT id FROM pawl.downloads WHERE is_first") == [sampleRecord(2).id.description])
     }
 
-    @Test("events of a restored database have other names, and it has no place for files yet")
+    @Test("A restored database has another epoch, and no location for files yet")
     func restored() throws {
         let scene = try PostgresScene()
         let first = try #require(try PostgresRecordWriter(scene.options("a")).load().fleet)
@@ -223,7 +223,7 @@ import Testing
         #expect(try writer.keep(place: "moved", replacing: true) == "moved")
         let before = try #require(try PostgresRecordWriter(scene.options("a")).load().fleet)
         #expect(before.epoch == first.epoch && before.owner.database == first.owner.database)
-        // As a dump of it is restored.
+        // As a restored dump.
         try scene.execute(
             """
             ALTER TABLE pawl.meta RENAME TO dumped;
@@ -243,7 +243,7 @@ import Testing
         return row.text
     }
 
-    @Test("new records are kept as they were given, whatever is in them")
+    @Test("Keeps new records as given, whatever they contain")
     func oddRecords() throws {
         let scene = try PostgresScene()
         let writer = try PostgresRecordWriter(scene.options())
@@ -267,12 +267,12 @@ import Testing
                 == ["\(odd.id)true", "\(plain.id)false", "\(unkeepable.id)true"])
     }
 
-    @Test("a group that was committed is not written again if it cannot be followed at once")
+    @Test("Does not write a committed group again that cannot be followed at once")
     func interruptedFollowing() throws {
         let scene = try PostgresScene()
         let (first, second) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
         let followed = FollowedChanges(first)
-        // Reading changes fails as long as there is a row.
+        // Reading changes fails as long as there is such a row.
         try scene.execute(
             """
             CREATE TABLE pawl.trouble ();
@@ -297,7 +297,7 @@ import Testing
         #expect(try scene.number("SELECT count(*) FROM pawl.mail") == 1)
     }
 
-    @Test("a change that cannot be read does not make a failure of what was committed")
+    @Test("An unreadable change does not fail a commit")
     func unreadableChange() throws {
         let scene = try PostgresScene()
         let writer = try PostgresRecordWriter(scene.options())
@@ -306,7 +306,7 @@ import Testing
         #expect(try scene.number("SELECT count(*) FROM pawl.downloads") == 1)
     }
 
-    @Test("a group that the server is still at when the connection breaks is waited for")
+    @Test("Waits for a group that the server still commits when the connection breaks")
     func underWay() async throws {
         let scene = try PostgresScene()
         let relay = try scene.relay()
@@ -316,8 +316,7 @@ import Testing
         try scene.execute("SELECT FROM pawl.downloads FOR UPDATE")
         let record = sampleRecord(1, state: .paused)
         let commit = store.submit([.save(record), .show(record.download)])
-        // The old session waits for the lock, and the new one for that session: until a wait for a lock has lasted too long, and all
-        // begins anew.
+        // The old session waits for the lock, and the new one for that session, until a lock timeout restarts both.
         var given: Set<String?> = []
         while true {
             let blocked = try scene.blocked()
@@ -334,7 +333,7 @@ import Testing
         await store.close()
     }
 
-    @Test("while the database is away writes wait, and nothing is lost or doubled")
+    @Test("While the database is unreachable, writes wait, and nothing is lost or doubled")
     func databaseAway() async throws {
         let scene = try PostgresScene()
         let relay = try scene.relay()
@@ -344,7 +343,8 @@ import Testing
         let count = 100
         for round in 0..<5 {
             let commits = (0..<count).map { store.submit([.add(sampleRecord(round * count + $0)), .send("letter", to: 7)]) }
-            // In the midst of it, and again when it has come back. What arrives is carried out, and answered to nobody.
+            // During the outage, and again after it. A received command is carried out, and its reply goes to no
+            // instance.
             relay.set(.cutAnswers)
             relay.cut()
             relay.set(.relay)
@@ -360,7 +360,7 @@ import Testing
         await store.close()
     }
 
-    @Test("a link that swallows costs the limit and no more, and then it is found out what happened")
+    @Test("A silent link uses no more than the limit, and the result is found out then")
     func swallowing() throws {
         let scene = try PostgresScene()
         let relay = try scene.relay()
@@ -376,7 +376,7 @@ import Testing
         relay.set(.relay)
         relay.cut()
         while true {
-            // Half a second may be too little on a busy machine.
+            // Half a second may be too short on a busy machine.
             do throws(StoreError) {
                 try writer.commit([.add(sampleRecord(1))], isRepeated: true)
                 break
@@ -389,7 +389,7 @@ import Testing
 
     // MARK: Leases
 
-    @Test("nobody is declared dead by a run that has not itself lived for as long as a lease lasts")
+    @Test("An instance younger than a lease declares no other ended")
     func reaping() throws {
         let scene = try PostgresScene()
         let lease = Duration.milliseconds(500)
@@ -398,7 +398,7 @@ import Testing
         record.download.bytesReceived = 9
         record.segments = [SyncedSegment(start: 0, end: nil, synced: 9)]
         try dead.commit([.save(record), .save(sampleRecord(2, state: .paused))], isRepeated: false)
-        // As if everybody had been away for an hour.
+        // As if all replicas had been silent for an hour.
         let reaper = try PostgresRecordWriter(scene.options("b", lease: lease))
         let followed = FollowedChanges(reaper)
         try scene.execute("UPDATE pawl.replicas SET heartbeat = heartbeat - interval '1 hour'")
@@ -414,9 +414,9 @@ import Testing
             try scene.texts(
                 "SELECT concat_ws(' ', state, waiting, owner, bytes_received, synced_segments) FROM pawl.downloads ORDER BY id")
                 == ["queued t 0", "paused f 0"])
-        // Of what rests without bytes there is nothing to tell.
+        // Idle downloads without bytes need no report.
         #expect(followed.all.compactMap { $0.download?.state } == [.queued])
-        // Its session was ended, and its run with it.
+        // Its session was ended, and its instance with it.
         while try scene.number(
             "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pawl_run_\(dead.run)'") > 0
         {}
@@ -429,7 +429,7 @@ import Testing
         #expect(try reaper.claim(free: 9, hostLimit: 9).map(\.id) == [record.id])
     }
 
-    @Test("who comes back after a lease without the database does not declare others dead at once")
+    @Test("An instance that returns after a lease without the database declares no other ended at once")
     func returning() throws {
         let scene = try PostgresScene()
         let lease = Duration.milliseconds(300)
@@ -438,7 +438,7 @@ import Testing
             let begun = ContinuousClock.now
             repeat { try returning.commit([], isRepeated: false) } while ContinuousClock.now - begun <= time
         }
-        // It has lived for longer than a lease, and then nobody is heard of.
+        // It has lived for longer than a lease, and then no other replica is active.
         try renew(for: lease * 2)
         let other = try PostgresRecordWriter(scene.options("b", lease: lease))
         let away = ContinuousClock.now
@@ -448,13 +448,13 @@ import Testing
         try returning.commit([], isRepeated: false)
         #expect(try returning.reap() == 0)
         try other.commit([], isRepeated: false)
-        // From its own lease's end on, nothing excuses the other.
+        // From its own lease's end on, the other one has no excuse.
         try renew(for: lease)
         try scene.execute("UPDATE pawl.replicas SET heartbeat = heartbeat - interval '1 hour' WHERE run = \(other.run)")
         #expect(try returning.reap() == 1)
     }
 
-    @Test("messages to webhooks arrive where they were taken over, even if the answer was lost")
+    @Test("Webhook messages arrive at the replica that took them over, even if the reply was lost")
     func adoptionInDoubt() throws {
         let scene = try PostgresScene()
         let giver = try PostgresRecordWriter(scene.options("a"))
@@ -469,7 +469,7 @@ import Testing
             let found = (try? taker.deliveries(from: first) { _ in true }) ?? DeliveryPage()
             adopted.withLock { $0 += found.deliveries.map(\.id) }
         }
-        // The commit takes longer than is waited for.
+        // The commit exceeds the wait.
         try scene.execute(
             """
             CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(3); RETURN NULL; END';
@@ -484,7 +484,7 @@ import Testing
         #expect(try scene.texts("SELECT owner::text FROM pawl.webhook_deliveries") == ["\(taker.run)"])
     }
 
-    @Test("of the downloads with a URL, one is the first, whatever becomes of them")
+    @Test("One of the downloads with a URL is the first, after any changes")
     func first() throws {
         let scene = try PostgresScene()
         let writer = try PostgresRecordWriter(scene.options())
@@ -503,17 +503,17 @@ import Testing
         }
         try writer.commit([.save(record(1, .failed))], isRepeated: false)
         #expect(try first() == [])
-        // Tried again, it is so again.
+        // After another attempt, the same again.
         try writer.commit([.save(record(1, .queued))], isRepeated: false)
         #expect(try first() == [names[0]])
         try writer.commit([.save(record(1, .cancelled))], isRepeated: false)
         try writer.commit([.add(record(2, .queued)), .holdURL(sampleRecord(2).id)], isRepeated: false)
         try writer.commit([.save(record(1, .queued))], isRepeated: false)
         #expect(try first() == [names[1]])
-        // What was wanted besides stays so.
+        // Other requested values stay.
         try writer.commit([.save(record(2, .completed)), .save(record(1, .paused))], isRepeated: false)
         #expect(try first() == [names[1]])
-        // With another URL, it is the first of that.
+        // With another URL, it is the first download of that.
         try writer.commit([.save(record(2, .paused, url: "http://b.example/"))], isRepeated: false)
         #expect(throws: StoreError.conflict) {
             try writer.commit(
@@ -522,7 +522,7 @@ import Testing
         #expect(try first() == [names[1]])
     }
 
-    @Test("a run on the same data directory takes over at once, with bytes")
+    @Test("An instance on the same data directory takes over at once, with the bytes")
     func sameNode() throws {
         let scene = try PostgresScene()
         let (first, other) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
@@ -542,7 +542,7 @@ import Testing
         try other.commit([], isRepeated: false)
     }
 
-    @Test("who retires frees what it has no bytes of; who leaves frees everything")
+    @Test("A stopping instance releases downloads without bytes; a leaving one releases all")
     func retiring() throws {
         let scene = try PostgresScene()
         let writer = try PostgresRecordWriter(scene.options())
@@ -564,7 +564,7 @@ import Testing
 
     // MARK: The schema
 
-    @Test("many replicas bring the tables to shape at once")
+    @Test("Many replicas migrate the tables at once")
     func migration() async throws {
         let scene = try PostgresScene()
         let outcomes = Waiter<[String]>([])
@@ -584,7 +584,7 @@ import Testing
         #expect(try scene.number("SELECT seq FROM pawl.clock") == 12)
     }
 
-    @Test("a newer schema is refused only when this release cannot run beside it, and another program's always")
+    @Test("Refuses a newer schema only if this release cannot run beside it, and another program's always")
     func schemas() throws {
         let scene = try PostgresScene()
         try PostgresRecordWriter(scene.options()).close()
@@ -606,7 +606,7 @@ import Testing
 
     // MARK: Rows
 
-    @Test("the database tells of a record as this program does")
+    @Test("The database renders a record as this program does")
     func bodies() throws {
         let scene = try PostgresScene()
         let writer = try PostgresRecordWriter(scene.options())
@@ -617,7 +617,7 @@ import Testing
         let own = try records.map { portrait(DownloadRecord(try FleetChange.decode(FleetChange.encode($0.download)))) }
         #expect(told == own)
         #expect(own == records.map { portrait(DownloadRecord($0.download)) })
-        // What a replica shows of its own changes is what others read of them.
+        // A replica shows its own changes as others read them.
         for record in records {
             var download = record.download
             (download.bytesPerSecond, download.stalled, download.receivedRanges) = (7, true, [1..<2, 5..<9])
@@ -628,7 +628,7 @@ import Testing
         }
     }
 
-    @Test("texts come back as they were, whatever is in them")
+    @Test("Texts survive a round trip, whatever they contain")
     func texts() throws {
         let scene = try PostgresScene()
         let (writer, other) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
@@ -652,7 +652,7 @@ import Testing
         #expect(try other.letters().map(\.text) == texts)
     }
 
-    @Test("a NUL, which PostgreSQL cannot keep, is replaced", arguments: ["\0", "a\0b", "\0\u{301}", "\0\0\r\n\0"])
+    @Test("Replaces a NUL, which PostgreSQL cannot store", arguments: ["\0", "a\0b", "\0\u{301}", "\0\0\r\n\0"])
     func nul(_ text: String) throws {
         let scene = try PostgresScene()
         let writer = try PostgresRecordWriter(scene.options())
@@ -660,14 +660,14 @@ import Testing
         let expected = String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }))
         let found = try #require(try writer.records([sampleRecord(1).id]).first)
         #expect(found.download.url == expected && found.download.error?.message == expected)
-        // Within JSON it is written otherwise.
+        // JSON has another spelling.
         #expect(found.download.labels == [text, text] && found.mirrors == [text, text])
         #expect(try writer.settings() == ["a": expected])
     }
 
-    /// One with the text wherever one can be.
+    /// A record with the text in every possible column.
     private func record(_ number: Int, _ text: String) -> DownloadRecord {
-        // A completed download's URL is not asked any more: it may be any text.
+        // The URL of a completed download is never requested: it may be any text.
         var record = sampleRecord(number, state: .completed)
         record.download.url = text
         record.download.mediaType = text
@@ -677,7 +677,7 @@ import Testing
         record.download.trackName = text
         record.download.endedAt = record.download.updatedAt
         record.requestedMediaType = text
-        // A header holds no line break and no NUL; a record with one is refused.
+        // A header has no line break and no NUL; a record with one is refused.
         let field = String(decoding: text.utf8.map { [0, 10, 13].contains($0) ? 0x20 : $0 }, as: UTF8.self)
         record.headers = [RequestHeader(name: field, value: field)]
         record.mirrors = [text, text]

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Downloads
 
-/// A database of a test's own, writers to it, and a connection to look what is there.
+/// A database for one test, its writers, and a connection for checks.
 final class PostgresScene {
     let database: TestDatabase
     private let connection: PostgresConnection
@@ -12,7 +12,7 @@ final class PostgresScene {
     private var names: [String: String] = [:]
     private static let patience = Duration.seconds(60)
 
-    /// - Parameter database: somebody else's, to look into.
+    /// - Parameter database: the database to inspect.
     init(_ database: TestDatabase? = nil) throws {
         let database = try database ?? PrivatePostgres.database()
         self.database = database
@@ -26,7 +26,7 @@ final class PostgresScene {
         return PostgresRecordWriter.Options(database: place, node: node, lease: lease, limit: limit)
     }
 
-    /// A store, what its follower gets, and how often it was told that it has lost its lease.
+    /// A store, its follower's changes, and the number of lost leases.
     func store(
         _ options: PostgresRecordWriter.Options, _ committer: GroupCommitOptions = GroupCommitOptions()
     ) throws -> (store: GroupCommitStore<PostgresRecordWriter>, followed: FollowedChanges, fenced: Locked<Int>) {
@@ -55,21 +55,21 @@ final class PostgresScene {
         try texts("SELECT (\(sql))::text").first.flatMap { $0 }.flatMap { Int($0) } ?? -1
     }
 
-    /// The numbers of the changes that are kept, and whose they are.
+    /// The numbers and instances of the stored changes.
     func changes() throws -> [String?] {
         try texts("SELECT seq || ' ' || id FROM pawl.changes ORDER BY seq")
     }
 
     /// The sessions that wait for a lock.
     func blocked() throws -> [String?] {
-        // Within a transaction, it is all as it was when it was first asked for.
+        // Within a transaction, all queries see the state of the first.
         try execute("SELECT pg_stat_clear_snapshot()")
         return try texts(
             "SELECT pid::text FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
     }
 }
 
-/// What a writer's follower has got.
+/// The changes of a writer's follower.
 final class FollowedChanges: Sendable {
     private let changes = Locked<[FleetChange]>([])
 
@@ -78,13 +78,13 @@ final class FollowedChanges: Sendable {
         writer.follower = { more in changes.withLock { $0 += more } }
     }
 
-    /// As ``PostgresScene/changes()`` has them.
+    /// In the form of ``PostgresScene/changes()``.
     var told: [String?] { all.map { "\($0.sequence) \($0.id)" } }
     var all: [FleetChange] { changes.withLock { $0 } }
 }
 
 extension PostgresRecordWriter {
-    /// Asks for turns, in a group of its own.
+    /// Requests slots in a separate group.
     func claim(free: Int, hostLimit: Int) throws(StoreError) -> [DownloadRecord] {
         let claim = TurnClaim(free: free, hostLimit: hostLimit)
         try commit([.claim(claim)], isRepeated: false)

@@ -23,7 +23,7 @@ struct RecordBackupTests {
         return try GroupCommitStore(DataDirectory(path: path)).load()
     }
 
-    @Test("a copy has all that was durable when it was begun, while the store goes on, and replaces the one before")
+    @Test("A copy has everything durable at its start, beside a running store, and replaces the previous one")
     func besideAStore() async throws {
         let store = try scene.open()
         try await store.save(fullRecord(1))
@@ -33,7 +33,7 @@ struct RecordBackupTests {
         async let saved: Void = store.write((3..<200).map { .save(sampleRecord($0)) })
         try RecordBackup.write(of: scene.path, to: copy)
         try await saved
-        // The group of changes is there as a whole, or not yet.
+        // The group of changes is present as a whole, or not yet.
         #expect([2, 199].contains(try restored().records.count))
         let attributes = try FileManager.default.attributesOfItem(atPath: copy)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
@@ -41,7 +41,7 @@ struct RecordBackupTests {
         await store.close()
     }
 
-    @Test("what cannot be copied leaves nothing, and what was there stays")
+    @Test("A failed copy leaves nothing, and keeps the previous one")
     func failures() async throws {
         let store = try scene.open()
         try await store.save(sampleRecord(1))
@@ -57,12 +57,12 @@ struct RecordBackupTests {
         try FileManager.default.createSymbolicLink(atPath: scene.temporary.path + "/link", withDestinationPath: records)
         refuses(scene.path, scene.temporary.path + "/link")
         #expect(try names == ["data", "link"])
-        // A file that is no record file, and one that is damaged.
+        // A file that is no record file, and a damaged one.
         let other = scene.temporary.path + "/other"
         try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
         try Data("earlier".utf8).write(to: URL(filePath: copy))
         let whole = try Data(contentsOf: URL(filePath: records))
-        // The last one is copied as it is, and found damaged afterwards.
+        // The last one is copied unchanged, and found damaged afterwards.
         let damaged = whole.prefix(4096) + Data(repeating: 0xFF, count: whole.count - 4096)
         for content in [Data(), Data("no database".utf8), whole.prefix(6000), damaged] {
             try content.write(to: URL(filePath: other + "/pawl.sqlite"))
@@ -73,7 +73,7 @@ struct RecordBackupTests {
         #expect(try scene.open().load().records.count == 1)
     }
 
-    @Test("what the service keeps in its directory is no place for a copy, by whatever path; other names there are")
+    @Test("Refuses a copy over the service's own files by any path; other names there are accepted")
     func serviceFiles() async throws {
         let store = try scene.open()
         try await store.save(sampleRecord(1))
@@ -109,7 +109,7 @@ struct RecordBackupTests {
         #expect(try scene.open().load().records.count == 1)
     }
 
-    /// Has the records locked, so that copies of them wait once they have made their files.
+    /// Locks the records, so that copies of them wait once they have created their files.
     private func lockedRecords() async throws -> SQLiteConnection {
         let store = try scene.open()
         try await store.save(sampleRecord(1))
@@ -122,7 +122,7 @@ struct RecordBackupTests {
 
     private func begin(unfinished: UnfinishedBackup = UnfinishedBackup()) -> Task<String?, Never> {
         let (directory, path) = (scene.path, copy)
-        // On threads of their own: they wait for the test itself.
+        // On separate threads, since they wait for the test itself.
         return Task {
             await withCheckedContinuation { continuation in
                 Thread.detachNewThread {
@@ -141,7 +141,7 @@ struct RecordBackupTests {
         while try names.filter({ $0.hasPrefix(".pawl-backup.") }).count < count { try await Task.sleep(for: .milliseconds(2)) }
     }
 
-    @Test("two copies to one path at once are both whole, and nobody's file is removed")
+    @Test("Two concurrent copies to one path are both whole, and no other file is removed")
     func together() async throws {
         try Data("mine".utf8).write(to: URL(filePath: copy + ".partial"))
         let lock = try await lockedRecords()
@@ -154,7 +154,7 @@ struct RecordBackupTests {
         #expect(try restored().records.count == 1)
     }
 
-    @Test("a copy that is ended halfway leaves nothing, and what was there stays")
+    @Test("A copy that ends halfway leaves nothing, and keeps the previous one")
     func interrupted() async throws {
         try Data("earlier".utf8).write(to: URL(filePath: copy))
         let lock = try await lockedRecords()
@@ -165,13 +165,13 @@ struct RecordBackupTests {
         #expect(try names == ["backup.sqlite", "data"])
         try lock.execute("ROLLBACK")
         #expect(await attempt.value != nil)
-        // Nor does one begin after that.
+        // No further one begins after that.
         #expect(await begin(unfinished: unfinished).value != nil)
         #expect(try names == ["backup.sqlite", "data"])
         #expect(try String(contentsOfFile: copy, encoding: .utf8) == "earlier")
     }
 
-    @Test("the records are copied before their shape is changed")
+    @Test("Copies the records before a migration")
     func beforeMigration() throws {
         let version = StoreSchema.version - 1
         do {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite("The room that is kept for records", .timeLimit(.minutes(3)))
+@Suite("The space reserved for records", .timeLimit(.minutes(3)))
 struct RecordReserveTests {
     struct Case {
         /// KiB.
@@ -14,7 +14,7 @@ struct RecordReserveTests {
     }
 
     @Test(
-        "a small disk reserves less, and moves the log sooner",
+        "A small disk reserves less, and moves the log sooner",
         arguments: [
             Case(capacity: 0, size: 4_096, pages: 768), Case(capacity: 1 << 40, size: 4_096, pages: 768),
             Case(capacity: 131_072, size: 4_096, pages: 768), Case(capacity: 65_536, size: 2_048, pages: 384),
@@ -26,7 +26,7 @@ struct RecordReserveTests {
     }
 
     @Test(
-        "the room is taken behind the ends of file and log, and again after each checkpoint",
+        "Reserves space behind the ends of file and log, again after each checkpoint",
         .enabled(if: supportsReservation, "this file system reserves nothing"))
     func roomIsTakenBehindFileAndLog() async throws {
         let scene = try StoreScene()
@@ -35,7 +35,7 @@ struct RecordReserveTests {
         var sizes: Set<Int64> = []
         for round in 0..<8 {
             try await store.write((0..<1_000).map { .add(bulkyRecord(round * 1_000 + $0)) })
-            // The thread has reserved what was missing after this write before it takes the next.
+            // The thread has reserved the missing space after this write before the next.
             try await store.write([.probe])
             let file = try extent(of: database)
             sizes.insert(file.size)
@@ -43,10 +43,10 @@ struct RecordReserveTests {
             #expect(try extent(of: database + "-wal").allocated >= 4 << 20)
             #expect(try extent(of: database + "-shm").allocated >= 64 << 10)
         }
-        // The log has been moved into the file meanwhile, or the test would show nothing.
+        // The log has been moved into the file meanwhile; otherwise the test would show nothing.
         #expect(sizes.count > 1)
         await store.close()
-        // The next start finds room for the log, too.
+        // The next start finds space for the log, too.
         let closed = try extent(of: database)
         #expect(closed.allocated >= closed.size + 8 << 20, "\(closed)")
     }
@@ -63,7 +63,7 @@ struct RecordReserveTests {
         return (Int64(status.st_size), Int64(status.st_blocks) * 512)
     }
 
-    /// Some file systems cannot; there the records do without.
+    /// Some file systems cannot reserve space; there the records have no reserve.
     private static var supportsReservation: Bool {
         guard let directory = try? TemporaryDirectory(),
             let file = try? FileDescriptor(opening: directory.path + "/trial", .creating)

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Downloads
 
-/// What holds of records wherever they are kept.
+/// Properties of records in every store.
 @Suite("Stores of records", .timeLimit(.minutes(3)))
 @OffPool struct RecordStoreTests {
-    @Test("a record comes back with every member as it was", arguments: StoreKind.available)
+    @Test("A record survives a round trip with every member", arguments: StoreKind.available)
     func recordComesBackWhole(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
         var bare = sampleRecord(2, state: .completed)
@@ -27,7 +27,7 @@ import Testing
         await store.close()
     }
 
-    @Test("what was acknowledged is in the files before anything is closed", arguments: StoreKind.available)
+    @Test("An acknowledged change is in the files before anything is closed", arguments: StoreKind.available)
     func acknowledgedIsInFiles(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
         let store = try scene.open()
@@ -42,7 +42,7 @@ import Testing
         await store.close()
     }
 
-    @Test("many writers at once all get what they wrote", arguments: StoreKind.available)
+    @Test("Many concurrent writers all get their results", arguments: StoreKind.available)
     func manyWritersAtOnce(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
         let store = try scene.open(GroupCommitOptions(largestGroup: 10))
@@ -58,7 +58,7 @@ import Testing
         await store.close()
     }
 
-    @Test("a write of a thousand records is durable as one", arguments: StoreKind.available)
+    @Test("A write of a thousand records is durable together", arguments: StoreKind.available)
     func thousandRecordsAreDurableAsOne(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
         let store = try scene.open()
@@ -67,7 +67,7 @@ import Testing
         await store.close()
     }
 
-    @Test("without room in reserve only what is new is refused", arguments: StoreKind.available)
+    @Test("Without reserved space, only new records are refused", arguments: StoreKind.available)
     func fullReserveRefusesOnlyNew(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
         let hasRoom = Locked(true)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(
-        "noted progress is written with the next group, and at the latest when the store closes", arguments: StoreKind.available)
+        "Noted progress is written with the next group, at the latest when the store closes", arguments: StoreKind.available)
     func progressIsWrittenWithNextGroup(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
         let store = try scene.open(GroupCommitOptions(noteDelay: .seconds(3600)))
@@ -116,7 +116,7 @@ import Testing
         #expect(try scene.contentsAfterCrash().records.first?.download.bytesReceived == 11)
     }
 
-    @Test("noted progress does not wait for a write for ever", arguments: StoreKind.available)
+    @Test("Noted progress does not wait for a write forever", arguments: StoreKind.available)
     func progressDoesNotWaitForEver(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
         let store = try scene.open(GroupCommitOptions(noteDelay: .milliseconds(1)))
@@ -126,7 +126,7 @@ import Testing
         await store.close()
     }
 
-    @Test("a note older than a save of the same download does not undo it", arguments: StoreKind.available)
+    @Test("A note older than a save of the same download does not undo it", arguments: StoreKind.available)
     func olderNoteDoesNotUndoSave(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
         let store = try scene.open(GroupCommitOptions(noteDelay: .seconds(3600)))
@@ -138,7 +138,7 @@ import Testing
         #expect(try scene.contentsAfterCrash().records.first?.download.bytesReceived == 50)
     }
 
-    @Test("after closing nothing is written any more", arguments: StoreKind.available)
+    @Test("Writes nothing after closing", arguments: StoreKind.available)
     func closedStoreWritesNothing(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
         let store = try scene.open()
@@ -149,13 +149,13 @@ import Testing
         store.note(StoredProgress(id: sampleRecord(1).id, bytesReceived: 5, segments: []))
     }
 
-    @Test("a secret never describes itself")
+    @Test("A secret never describes itself")
     func secretNeverDescribesItself() {
         #expect(!"\(fullRecord())".contains("s3cret"))
         #expect(!String(reflecting: fullRecord().headers).contains("s3cret"))
     }
 
-    @Test("what became of keys comes back as it was, until it is forgotten", arguments: StoreKind.available)
+    @Test("Results of keys survive a round trip until they are removed", arguments: StoreKind.available)
     func keysComeBackUntilForgotten(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
         let store = try scene.open()
@@ -192,13 +192,13 @@ import Testing
         await store.close()
     }
 
-    /// What of a download clients are shown.
+    /// The members of a download that clients see.
     private func shownPortrait(_ download: Download) -> [String: String] {
         portrait(DownloadRecord(download)).filter { !["file", "revision", "stamp", "track", "rank"].contains($0.key) }
             .merging(["track": String(decoding: download.track ?? [], as: UTF8.self)]) { $1 }
     }
 
-    @Test("a transaction takes so many changes, and a larger write alone", arguments: StoreKind.available)
+    @Test("A transaction has a limit of changes, and a larger write is alone", arguments: StoreKind.available)
     func transactionIsBounded(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)
         let store = try scene.open(GroupCommitOptions(largestGroup: 3))

@@ -8,7 +8,7 @@ import System
 
 @Suite(.timeLimit(.minutes(3)))
 struct SQLiteRecordStoreTests {
-    @Test("a request comes behind what was written before")
+    @Test("A request follows earlier writes")
     func requestHasItsPlace() async throws {
         let scene = try StoreScene()
         let store = try GroupCommitStore(SQLiteRecordWriter(DataDirectory(path: scene.path)))
@@ -23,18 +23,18 @@ struct SQLiteRecordStoreTests {
             _ = store.submit([.save(after)])
             isHeld.withLock { ($0 = false, wake: true) }
         }
-        // One group takes both.
+        // One group accepts both.
         #expect(found == [before.id, after.id])
         await store.close()
     }
 
-    @Test("whatever is asked for, the database is shown in time that the run lives")
+    @Test("Shows the database in time that the instance lives, whatever is requested")
     func signOfLife() async throws {
         let scene = try StoreScene()
         let writer = try PatientWriter(SQLiteRecordWriter(DataDirectory(path: scene.path)))
         let signs = writer.signs
         let store = try GroupCommitStore(writer)
-        // Each comes before the last has gone.
+        // Each arrives before the last has gone.
         let asked = Locked(0)
         @Sendable func ask() {
             store.begin { writer in
@@ -48,7 +48,7 @@ struct SQLiteRecordStoreTests {
         #expect(asked.withLock { $0 } > 0)
     }
 
-    @Test("a directory of an older release opens with what it has, and takes more", arguments: 1..<StoreSchema.version)
+    @Test("Opens a directory of an older release with its records, and accepts more", arguments: 1..<StoreSchema.version)
     func olderDirectoryOpens(_ version: Int) async throws {
         let scene = try StoreScene()
         let (old, new) = (sampleRecord(1, state: .paused), fullRecord(2))
@@ -57,7 +57,7 @@ struct SQLiteRecordStoreTests {
             let connection = try SQLiteConnection(path: scene.path + "/pawl.sqlite")
             let migrations = Array(StoreSchema.migrations.prefix(version))
             try StoreSchema.prepare(connection, path: scene.path + "/pawl.sqlite", migrations: migrations)
-            // What the first release had to write.
+            // The contents of the first release.
             try connection.execute(
                 """
                 INSERT INTO downloads (id, url, state, bytes_received, file_missing, connections, attempts, priority,
@@ -80,7 +80,7 @@ struct SQLiteRecordStoreTests {
         }
     }
 
-    @Test("a full disk fails exactly those whose changes do not fit")
+    @Test("A full disk fails exactly the changes that do not fit")
     func fullDiskFailsWhatDoesNotFit() async throws {
         let scene = try StoreScene()
         let store = try scene.open(maximumPages: 12)
@@ -102,14 +102,14 @@ struct SQLiteRecordStoreTests {
         }
         #expect(outcomes == [1: .full])
         #expect(try scene.contentsAfterCrash().records.count == 7)
-        // Making room lets it write again.
+        // Freed space lets it write again.
         try await store.write((0..<8).map { .remove(sampleRecord($0).id, stamp: .none) })
         try await store.save(sampleRecord(9))
         #expect(try scene.contentsAfterCrash().records.map(\.id) == [sampleRecord(9).id])
         await store.close()
     }
 
-    @Test("a write that fails in part leaves nothing of itself")
+    @Test("A write that fails in part leaves nothing")
     func failedWriteLeavesNothing() async throws {
         let scene = try StoreScene()
         let store = try scene.open(maximumPages: 12)
@@ -121,7 +121,7 @@ struct SQLiteRecordStoreTests {
         await store.close()
     }
 
-    @Test("a store that is dropped without closing still lets go of its directory")
+    @Test("A store that is freed without closing releases its directory")
     func droppedStoreLetsGo() async throws {
         let scene = try StoreScene()
         do {
@@ -140,7 +140,7 @@ struct SQLiteRecordStoreTests {
         }
     }
 
-    @Test("records are readable by their owner only")
+    @Test("Records are readable by their owner only")
     func recordsAreReadableByOwnerOnly() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
@@ -153,10 +153,10 @@ struct SQLiteRecordStoreTests {
     }
 }
 
-/// A writer that has to be heard of every millisecond.
+/// A writer that must report every millisecond.
 private final class PatientWriter: RecordWriter {
     private let writer: any RecordWriter
-    /// How often it was, without changes.
+    /// The number of reports without changes.
     let signs = Waiter(0)
 
     init(_ writer: sending any RecordWriter) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Downloads
 
-/// Prints what the store costs on this machine.
+/// Prints the costs of the store on this machine.
 @Suite(.timeLimit(.minutes(3)), .serialized)
 @OffPool
 struct StoreMeasurementTests {
@@ -11,7 +11,7 @@ struct StoreMeasurementTests {
         Int(Double(count) / (elapsed / .seconds(1)))
     }
 
-    @Test("twenty thousand records are written and loaded")
+    @Test("Writes and loads twenty thousand records")
     func twentyThousandRecordsLoad() async throws {
         let scene = try StoreScene()
         let count = 20_000
@@ -34,7 +34,7 @@ struct StoreMeasurementTests {
         await store.close()
     }
 
-    @Test("writers share commits")
+    @Test("Writers share commits")
     func writersShareCommits() async throws {
         let scene = try StoreScene()
         let store = try scene.open()

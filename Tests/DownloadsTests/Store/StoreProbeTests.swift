@@ -5,9 +5,9 @@ import Testing
 
 @testable import Downloads
 
-@Suite("Asking the store what it can do", .timeLimit(.minutes(3)))
+@Suite("Probes of the store", .timeLimit(.minutes(3)))
 struct StoreProbeTests {
-    /// Answers as it is told, and counts what it is asked.
+    /// Responds as configured, and counts its calls.
     private final class ScriptedStore: RecordStore {
         enum Mood {
             case works, fails, hangs
@@ -43,13 +43,13 @@ struct StoreProbeTests {
         func close() async {}
     }
 
-    @Test("a store that writes is not complained of")
+    @Test("A store that writes has no fault")
     func works() async {
         let probe = StoreProbe(ScriptedStore(.works), limit: .seconds(60))
         #expect(await probe.condition() == StoreCondition())
     }
 
-    @Test("a store that fails is complained of with its reason, until it works again")
+    @Test("A failing store is reported with its reason until it works again")
     func fails() async throws {
         let store = ScriptedStore(.fails)
         let probe = StoreProbe(store, limit: .seconds(60))
@@ -60,7 +60,7 @@ struct StoreProbeTests {
         try await until { await probe.condition() == StoreCondition() }
     }
 
-    @Test("a disk that hangs is complained of in time, and is not given more to do")
+    @Test("A hanging disk is reported in time, and gets no further work")
     func hangs() async throws {
         let store = ScriptedStore(.hangs)
         let probe = StoreProbe(store, limit: .milliseconds(1))
@@ -69,18 +69,18 @@ struct StoreProbeTests {
             let condition = await probe.condition()
             #expect(condition.degraded == [.notWritable])
             #expect(condition.reason?.contains("no answer from the disk") == true)
-            // It depends on whether the read was asked for in time.
+            // It depends on the time of the read.
             #expect(condition.unreadable?.contains("no answer from the disk") != false)
             await Task.yield()
         }
         #expect(store.submitted.withLock { $0.count } == 1)
-        // The disk comes back.
+        // The disk works again.
         for commit in store.submitted.withLock({ $0 }) { commit.conclude(.success(())) }
         store.mood.withLock { $0 = .works }
         try await until { await probe.condition() == StoreCondition() }
     }
 
-    @Test("a file system without room is full, and each change is told once, also if nobody asks")
+    @Test("A file system without free bytes is full, and each change is reported once, even without requests")
     func room() async {
         let (hasRoom, told) = (Locked(true), Locked<[[StoreCondition.Degradation]]>([]))
         let probe = StoreProbe(ScriptedStore(.works), limit: .seconds(60)) {
@@ -99,7 +99,7 @@ struct StoreProbeTests {
         #expect(told.withLock { $0 } == [[.diskFull], []])
     }
 
-    @Test("a store that cannot be read is told apart from one that cannot be written")
+    @Test("Distinguishes an unreadable store from an unwritable one")
     func unreadable() async {
         let store = ScriptedStore(.works)
         store.readFailure.withLock { $0 = .damaged("page 7") }
@@ -108,7 +108,7 @@ struct StoreProbeTests {
         #expect(condition.degraded.isEmpty)
     }
 
-    @Test("however often it is asked, it writes once in a while")
+    @Test("Writes at intervals, however often it is asked")
     func frequency() async {
         let store = ScriptedStore(.works)
         let probe = StoreProbe(store, limit: .seconds(60))
@@ -118,7 +118,7 @@ struct StoreProbeTests {
         #expect(store.submitted.withLock { $0.count } <= most)
     }
 
-    @Test("a real store writes when it is asked, and says so when it is closed")
+    @Test("A real store writes on request, and reports when it is closed")
     func real() async throws {
         let directory = try TemporaryDirectory()
         let store = try GroupCommitStore(try DataDirectory(path: directory.path))

@@ -13,7 +13,7 @@ struct StoreSchemaTests {
         temporary = try TemporaryDirectory()
     }
 
-    @Test("a new file goes through every migration and is marked as ours")
+    @Test("A new file goes through every migration, and is marked as Pawl's")
     func newFileIsMigratedAndMarked() throws {
         let connection = try SQLiteConnection(path: path)
         try StoreSchema.prepare(connection, path: path)
@@ -23,7 +23,7 @@ struct StoreSchemaTests {
         #expect(try connection.number("PRAGMA synchronous") == 2)
     }
 
-    @Test("an older file gets only the migrations it lacks and keeps its rows")
+    @Test("An older file gets only its missing migrations, and keeps its rows")
     func olderFileGetsMissingMigrations() throws {
         let connection = try SQLiteConnection(path: path)
         try StoreSchema.prepare(connection, path: path)
@@ -34,7 +34,7 @@ struct StoreSchemaTests {
         #expect(try connection.text("SELECT value || note FROM settings") == "yesnew")
     }
 
-    @Test("a migration that fails changes nothing")
+    @Test("A failed migration changes nothing")
     func failedMigrationChangesNothing() throws {
         let connection = try SQLiteConnection(path: path)
         try StoreSchema.prepare(connection, path: path)
@@ -46,7 +46,7 @@ struct StoreSchemaTests {
         #expect(try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'half'") == 0)
     }
 
-    @Test("a file of a newer release is refused and left alone")
+    @Test("Refuses a file of a newer release, and does not change it")
     func newerFileIsRefused() throws {
         let connection = try SQLiteConnection(path: path)
         try StoreSchema.prepare(connection, path: path)
@@ -61,7 +61,7 @@ struct StoreSchemaTests {
     }
 
     @Test(
-        "a database of another program is refused",
+        "Refuses a database of another program",
         arguments: ["CREATE TABLE theirs (a)", "PRAGMA user_version = 1", "PRAGMA application_id = 7"])
     func foreignDatabaseIsRefused(_ statement: String) throws {
         let connection = try SQLiteConnection(path: path)
@@ -69,7 +69,7 @@ struct StoreSchemaTests {
         #expect(throws: StoreError.foreign(path: path)) { try StoreSchema.prepare(connection, path: path) }
     }
 
-    @Test("a file that is no database is reported as damaged")
+    @Test("Reports a file that is no database as damaged")
     func noDatabaseIsDamaged() throws {
         let scene = try StoreScene()
         try FileManager.default.createDirectory(atPath: scene.path, withIntermediateDirectories: true)
@@ -78,7 +78,7 @@ struct StoreSchemaTests {
     }
 
     @Test(
-        "a column that holds what was never written there is reported",
+        "Reports a column with a value that was never written there",
         arguments: [
             ("state = 'unheard-of'", "state"), ("labels = '[1]'", "labels"), ("headers = '{'", "headers"),
             ("checksum = 'md4:00'", "checksum"), ("synced_segments = '[[0]]'", "synced_segments"),

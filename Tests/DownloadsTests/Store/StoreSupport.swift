@@ -5,19 +5,19 @@ import TestSupport
 
 @testable import Downloads
 
-/// Where records can be kept.
+/// The kinds of stores.
 enum StoreKind: CaseIterable {
     case sqlite, postgres
 
-    /// Those that can be tested here.
+    /// The kinds that can be tested here.
     static var available: [StoreKind] { PrivatePostgres.isWanted ? allCases : [.sqlite] }
 }
 
-/// A data directory or a database of a test's own, and stores on it.
+/// A data directory or a database for one test, and its stores.
 final class StoreScene {
     let temporary: TemporaryDirectory
     var path: String { temporary.path + "/data" }
-    /// Nothing if records are kept in the directory.
+    /// Nil if records are in the directory.
     private let database: TestDatabase?
 
     init(_ kind: StoreKind = .sqlite) throws {
@@ -25,7 +25,7 @@ final class StoreScene {
         database = kind == .postgres ? try PrivatePostgres.database() : nil
     }
 
-    /// - Parameter maximumPages: the size of the file, if it is one.
+    /// - Parameter maximumPages: the maximum size of the file, if it is one.
     func open(
         _ options: GroupCommitOptions = GroupCommitOptions(), maximumPages: Int? = nil
     ) throws -> any RecordStore {
@@ -33,7 +33,7 @@ final class StoreScene {
         return try GroupCommitStore(SQLiteRecordWriter(DataDirectory(path: path), maximumPages: maximumPages), options: options)
     }
 
-    /// One that takes new records while it is told that there is room.
+    /// A store that accepts new records while it is told that there is room.
     func open(whileRoom hasRoom: Locked<Bool>) throws -> any RecordStore {
         if let database { return try GroupCommitStore(RoomyWriter(PostgresRecordWriter(replica(path, database)), hasRoom)) }
         return try GroupCommitStore(RoomyWriter(SQLiteRecordWriter(DataDirectory(path: path)), hasRoom))
@@ -43,8 +43,8 @@ final class StoreScene {
         PostgresRecordWriter.Options(database: database.conninfo, node: node, limit: .seconds(60))
     }
 
-    /// What the files hold at this moment, as a crash would leave them: read from a copy of the file and its log. Of a database, what
-    /// another replica finds there.
+    /// The contents of the files at this moment, as a crash would leave them: read from a copy of the file and its log.
+    /// Of a database, the contents for another replica.
     func contentsAfterCrash() throws -> StoredContents {
         if let database {
             let other = try PostgresRecordWriter(replica(UUID().uuidString, database))
@@ -54,7 +54,7 @@ final class StoreScene {
         return try GroupCommitStore(DataDirectory(path: copy())).load()
     }
 
-    /// The first page of the messages to webhooks that another run would find if this one ended now.
+    /// The first page of the webhook messages that another instance would find if this one ended now.
     func deliveriesAfterCrash() throws -> [WebhookDelivery] {
         try SQLiteRecordWriter(DataDirectory(path: copy())).deliveries(from: DownloadID(value: 0)) { _ in true }.deliveries
     }
@@ -69,7 +69,7 @@ final class StoreScene {
     }
 }
 
-/// A writer that has room when a test says so.
+/// A writer that has room on demand.
 final class RoomyWriter: RecordWriter {
     private let writer: any RecordWriter
     private let hasRoom: Locked<Bool>
@@ -112,7 +112,7 @@ func sampleRecord(_ number: Int, state: DownloadState = .queued) -> DownloadReco
     return DownloadRecord(download)
 }
 
-/// A record in which every column holds something of its own.
+/// A record with a distinct value in every column.
 func fullRecord(_ number: Int = 1) -> DownloadRecord {
     var record = sampleRecord(number, state: .retrying)
     record.download.filename = "ünï ‘1’.bin"
@@ -159,7 +159,7 @@ func fullRecord(_ number: Int = 1) -> DownloadRecord {
     return record
 }
 
-/// Everything of a record as text, so that two can be compared member by member.
+/// Everything of a record as text, for comparison member by member.
 func portrait(_ record: DownloadRecord) -> [String: String] {
     let download = record.download
     return [

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Downloads
 
-@Suite("What is stored of events", .timeLimit(.minutes(3)))
+@Suite("Stored events", .timeLimit(.minutes(3)))
 struct StoredEventHistoryTests {
     private func stamp(_ epoch: UInt64, _ sequence: UInt64) -> EventID { EventID(epoch: epoch, sequence: sequence) }
 
-    @Test("a new store knows of no removals, and one of a run those since the run began")
+    @Test("A new store knows no removals, and a used one those since its first run")
     func beginning() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
@@ -23,7 +23,7 @@ struct StoredEventHistoryTests {
         await store.close()
     }
 
-    @Test("the stamp of a record counts, and a record of an earlier release has the time of its last change for one")
+    @Test("The event id of a record counts; a record of an earlier release has the time of its last change instead")
     func stamps() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
@@ -41,7 +41,7 @@ struct StoredEventHistoryTests {
         #expect(contents.events.newest == stamp(500, 9))
     }
 
-    @Test("as many removals are kept as the bound says, and it is known from where on")
+    @Test("Keeps removals up to the limit, and knows the first of them")
     func bounded() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
@@ -55,10 +55,10 @@ struct StoredEventHistoryTests {
         await store.close()
     }
 
-    @Test("in memory, too, the oldest removals go and it is known from where on")
+    @Test("In memory, too, removes the oldest removals and knows the first kept one")
     func boundedInMemory() {
         var history = RemovalHistory(knownSince: stamp(1, 0), capacity: 8)
-        // Not quite in the order of their stamps.
+        // Not quite in the order of their event ids.
         for number in [2, 1, 4, 3, 5, 6, 7, 8, 10, 9] as [UInt64] {
             history.insert(RemovalHistory.Removal(stamp: stamp(1, number), id: DownloadID(value: UInt128(number))))
         }

@@ -45,7 +45,7 @@ struct WriteGroupTests {
     }
 
     @Test(
-        "later changes of a group replace earlier ones of the same download",
+        "Later changes of a group replace earlier ones of the same download",
         arguments: [
             Case(writes: [[save(1, 1)], [save(1, 2)], [save(2, 1)]], expected: ["save 1 2", "save 2 1"]),
             Case(

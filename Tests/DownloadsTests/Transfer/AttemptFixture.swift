@@ -5,35 +5,35 @@ import TestSupport
 
 @testable import Downloads
 
-/// Runs attempts at one download on real connections and files, and does what the service does between them.
+/// Runs attempts at one download on real connections and files, with the service's work between them.
 final class AttemptFixture {
     let temporary: TemporaryDirectory
     let depot: any FileDepot
-    /// Where the part file is.
+    /// The path of the part file.
     var part: String {
         let directory = temporary.path + "/incomplete"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return directory + "/" + (names.first { PartName($0)?.generation == partGeneration } ?? "none")
     }
-    /// The generation of the part file that was accepted last.
+    /// The generation of the part file accepted last.
     private(set) var partGeneration: UInt64?
     let id: DownloadID
     let client: HTTPClient
-    /// What the attempts have reported, in order.
+    /// The reports of the attempts, in order.
     private(set) var reports: [TransferReport.Event] = []
-    /// How many attempts there were.
+    /// The number of attempts.
     private(set) var attempts = 0
     private var resume = ResumeDecision()
     private var entity: SavedEntity?
-    /// What an earlier response said of the file.
+    /// An earlier response's statements about the file.
     private var mediaType: String?
     private var written = Coverage()
 
     /// - Parameters:
-    ///   - entity: what the bytes there are belong to.
+    /// - entity: the entity of the present bytes.
     ///   - bytes: the part file, if there is one.
-    ///   - gap: bytes of it that are missing.
-    ///   - mediaType: what an earlier response said of the file.
+    /// - gap: missing bytes in it.
+    /// - mediaType: an earlier response's media type.
     init(entity: SavedEntity? = nil, mediaType: String? = nil, bytes: [UInt8]? = nil, gap: Range<Int64>? = nil) throws {
         temporary = try TemporaryDirectory()
         depot = LocalFileDepot(try DataDirectory(path: temporary.path))
@@ -53,7 +53,7 @@ final class AttemptFixture {
     /// The part file's bytes.
     func bytes() throws -> Data { try Data(contentsOf: URL(filePath: part)) }
 
-    /// Runs an attempt, and those that it asks for at once, and returns the last one's end.
+    /// Runs an attempt and its immediate successors, and returns the last one's end.
     func run(
         _ urls: [String], part: PartFile? = nil, checksum: Checksum? = nil, connections: Int = 4, isLastAttempt: Bool = false,
         isVouchedFor: Bool = true, isReport: @escaping @Sendable (TransferReport.Event) -> Void = { _ in }
@@ -63,7 +63,7 @@ final class AttemptFixture {
         guard case .ask(var ask) = beginning else { throw Unexpected(what: "\(beginning)") }
         let sources = try urls.map { text in
             var request = ClientRequest(url: try url(text))
-            // What an origin waits for is up to the test, which may have to wait for a processor.
+            // The test decides the origin's waits, and may have to wait for a processor.
             request.headTimeout = .seconds(240)
             request.lowSpeedLimit = (bytesPerSecond: 1, over: .seconds(240))
             return request
@@ -118,12 +118,12 @@ final class AttemptFixture {
 }
 
 extension TransferReport.Ending {
-    /// Whether all bytes are there.
+    /// Whether all bytes are present.
     var isWhole: Bool { if case .whole = outcome { true } else { false } }
 
-    /// Why it failed, if it did.
+    /// The reason of the failure, if it failed.
     var failure: DownloadFailure? { if case .failed(let failure, _) = outcome { failure } else { nil } }
 
-    /// How long the origin asked not to be asked again, if the attempt failed.
+    /// The origin's Retry-After, if the attempt failed.
     var retryAfter: Duration? { if case .failed(_, let delay) = outcome { delay } else { nil } }
 }

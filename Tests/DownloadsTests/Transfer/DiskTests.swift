@@ -7,7 +7,7 @@ import Testing
 
 struct DiskTests {
     @Test(
-        "room is left for others",
+        "Leaves space for others",
         arguments: [
             (100 << 20, 90 << 20, 1 << 40, true), (100 << 20, 97 << 20, 1 << 40, false), (100, 0, 100, true), (0, 100, 0, true),
             (0, 0, 100, true),
@@ -18,7 +18,7 @@ struct DiskTests {
     }
 
     @Test(
-        "what failed at a file decides whether it is tried again",
+        "The error of a file decides about another attempt",
         arguments: [
             (ENOSPC, .insufficientStorage, false), (EDQUOT, .insufficientStorage, false), (EIO, .ioError, false),
             (EROFS, .ioError, false), (EMFILE, .ioError, true), (ENFILE, .ioError, true), (ENOMEM, .ioError, true),
@@ -30,7 +30,7 @@ struct DiskTests {
     }
 
     @Test(
-        "what a download has to be started over for",
+        "Reasons for starting over",
         arguments: [
             (ENOENT, .missing, true), (ELOOP, .notRegular, true), (EISDIR, .notRegular, true), (ENOSPC, .full, false),
             (EMFILE, .transient, false), (EACCES, .other, false), (EEXIST, .other, false),

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Downloads
 
-/// One attempt after another against origins whose every byte is scripted. Files consist of one letter each, so that a mixture shows.
+/// One attempt after another against origins with scripted bytes. Files consist of one letter each, so that a mixture
+/// is visible.
 @Suite("Attempts", .timeLimit(.minutes(3)))
 @OffPool
 struct TransferAttemptTests {
@@ -17,7 +18,7 @@ struct TransferAttemptTests {
     typealias Field = (name: String, value: String)
     typealias Step = ScriptedOrigin.Step
 
-    /// Where a request's range starts and ends; `total` is the end of one that has none.
+    /// The start and end of a request's range; `total` is the end of an open one.
     nonisolated static func range(_ request: ScriptedOrigin.Request, _ total: Int) -> Range<Int>? {
         guard let parts = request["Range"]?.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false),
             let start = Int(parts[0])
@@ -25,7 +26,7 @@ struct TransferAttemptTests {
         return start..<(Int(parts[1]).map { $0 + 1 } ?? total)
     }
 
-    /// The head and the first `count` bytes of a response that brings `range` of a file.
+    /// The head and the first `count` bytes of a response with `range` of a file.
     nonisolated static func part(
         _ range: Range<Int>, of total: Int, _ letter: Character, _ fields: [Field], count: Int? = nil
     ) -> Step {
@@ -80,7 +81,7 @@ struct TransferAttemptTests {
         Proof(name: "an ETag where there was none", saved: entity(isDated: true), fields: [("ETag", #""a""#)], isTaken: false),
     ]
 
-    @Test("bytes are continued only by a 206 that proves to be of the same file", arguments: proofs)
+    @Test("Continues bytes only by a 206 that proves to be of the same file", arguments: proofs)
     func resumed(_ proof: Proof) async throws {
         let total = 20_000
         let origin = try ScriptedOrigin { request in
@@ -96,8 +97,8 @@ struct TransferAttemptTests {
         #expect(try fixture.bytes() == Data(Self.bytes("a", kept) + Self.bytes("b", total - kept)))
     }
 
-    /// The first connection is to one server, the others are to another one that has another file.
-    @Test("segments of two servers behind one URL are never put together", arguments: proofs.filter { !$0.isTaken })
+    /// The first connection is to one server, the others are to another one with another file.
+    @Test("Never combines segments of two servers behind one URL", arguments: proofs.filter { !$0.isTaken })
     func twoServers(_ proof: Proof) async throws {
         let total = 12 * Self.mib
         let gate = Gate()
@@ -122,11 +123,11 @@ struct TransferAttemptTests {
 
     // MARK: - Origins that ignore ranges
 
-    @Test("a whole file that comes again under the saved ETag costs nothing of what is there")
+    @Test("A whole file under the saved ETag discards no bytes")
     func wholeAgain() async throws {
         let total = 12 * Self.mib
         let origin = try ScriptedOrigin { request in
-            // What comes again is lost on the way.
+            // The repeated bytes are lost on the way.
             [Self.whole(total, "a", [("ETag", #""a""#)], count: request.number < 3 ? 1000 : nil), .close]
         }
         let saved = SavedEntity(etag: #""a""#, total: Int64(total))
@@ -142,7 +143,7 @@ struct TransferAttemptTests {
         #expect(Set(origin.requests.map { $0["Range"] }) == ["bytes=\(gap.lowerBound)-"])
     }
 
-    @Test("an origin that stops sending ranges goes on with one connection, and what the others brought stays")
+    @Test("An origin that stops sending ranges continues with one connection, and bytes of the others stay")
     func rangesStop() async throws {
         let total = 12 * Self.mib
         let half = total / 2
@@ -152,9 +153,9 @@ struct TransferAttemptTests {
         let origin = try ScriptedOrigin { request in
             switch request.number {
             case 0: [Self.whole(total, "a", tag, count: Self.mib), .wait(gate), .send(Self.bytes("a", total - Self.mib))]
-            // Less than was asked for, so that the rest is asked for again.
+            // Fewer bytes than requested, so that the others are requested again.
             case 1: [Self.part(half..<half + 3 * half / 4, of: total, "a", tag)]
-            // Were the first response to end before this one has been looked at, this one would be what goes on.
+            // If the first response ended before this one is handled, this one would continue.
             case 2: [Self.whole(total, "a", tag, count: 0), .stall, .open(gate)]
             default: [Self.whole(total, "a", tag, count: 1000), .wait(last), .send(Self.bytes("a", total - 1000))]
             }
@@ -171,9 +172,9 @@ struct TransferAttemptTests {
         #expect(try fixture.bytes() == Data(Self.bytes("a", total)))
     }
 
-    // MARK: - Less than was asked for
+    // MARK: - Short responses
 
-    @Test("next to nothing of what was asked for ends the attempt", arguments: [(10, 1), (Self.mib, 5)])
+    @Test("A response with almost no requested bytes ends the attempt", arguments: [(10, 1), (Self.mib, 5)])
     func short(count: Int, asked: Int) async throws {
         let total = 6 * Self.mib
         let origin = try ScriptedOrigin { request in
@@ -190,7 +191,7 @@ struct TransferAttemptTests {
         if asked == 1 { #expect(ending.failure?.code == .transferBroken && ending.failure?.retryable == true) }
     }
 
-    @Test("segments of which next to nothing comes are left to the first connection")
+    @Test("Segments with almost no bytes are left to the first connection")
     func shortSegments() async throws {
         let total = 12 * Self.mib
         let gate = Gate()
@@ -205,7 +206,7 @@ struct TransferAttemptTests {
         let attempt = Task { try await fixture.run([origin.url("/file")]) }
         try await origin.requests(atLeast: 4)
         gate.open()
-        // The first body passes the ends of the others' few bytes; what is behind them it cannot bring without being asked again.
+        // The first body passes the ends of the others' few bytes; the bytes beyond need another request.
         let ending = try await attempt.value
         #expect(ending.isWhole || ending.failure?.code == .transferBroken)
         #expect(origin.requests.count <= 8)
@@ -213,7 +214,7 @@ struct TransferAttemptTests {
 
     // MARK: - Sources
 
-    @Test("without a proof a mirror that replaces the source leaves the bytes until its own come", arguments: [true, false])
+    @Test("Without a proof, a mirror that replaces the source keeps the bytes until its own arrive", arguments: [true, false])
     func replaced(isThere: Bool) async throws {
         let total = 20_000
         let origin = try ScriptedOrigin { _ in [.response(404)] }
@@ -232,13 +233,13 @@ struct TransferAttemptTests {
         } else {
             #expect(try fixture.bytes() == Data(Self.bytes("a", total / 2)))
             #expect(ending.written == Coverage(prefix: Int64(total / 2)))
-            // The mirror may come back, and says when.
+            // The mirror may return, and sends a time.
             #expect(ending.failure?.httpStatus == 503)
             #expect((ending.retryAfter ?? .zero) > .seconds(50))
         }
     }
 
-    @Test("a mirror that became the source resumes, and is asked for segments of its own")
+    @Test("A mirror that became the source resumes, and gets requests for segments")
     func mirrorAsSource() async throws {
         let total = 12 * Self.mib
         let origin = try ScriptedOrigin { _ in [.response(404)] }
@@ -262,7 +263,7 @@ struct TransferAttemptTests {
     // MARK: - Retry-After
 
     @Test(
-        "what an origin asks for with Retry-After reaches the end of the attempt",
+        "The origin's Retry-After reaches the end of the attempt",
         arguments: ["the file", "the rest", "a segment", "a mirror"])
     func retryAfter(_ asked: String) async throws {
         let total = 12 * Self.mib
@@ -289,7 +290,7 @@ struct TransferAttemptTests {
     // MARK: - Redirects
 
     @Test(
-        "a redirect to what cannot be asked fails for good, with its status",
+        "A redirect to a forbidden target fails permanently, with its status",
         arguments: [
             ("http://", .httpStatus, 302), ("http://b.example:99999/", .httpStatus, 301), ("http://[::1/", .httpStatus, 307),
             ("/a\\b", .httpStatus, 308), (nil, .httpStatus, 302), ("/" + String(repeating: "a", count: 70_000), .httpStatus, 302),
@@ -298,7 +299,7 @@ struct TransferAttemptTests {
         ] as [(String?, FailureCode, Int)])
     func redirect(location: String?, code: FailureCode, status: Int) async throws {
         let origin = try ScriptedOrigin { _ in
-            // The longest one goes beyond what a head may have.
+            // The longest one exceeds the limit of a head.
             let fields = location.map { [("Location", $0), ("X-Filler", String($0.suffix(70_000)))] } ?? []
             return [.response(status, fields)]
         }
@@ -309,9 +310,9 @@ struct TransferAttemptTests {
         #expect(failure.httpStatus == status)
     }
 
-    // MARK: - What is there already
+    // MARK: - Present bytes
 
-    @Test("a file of which no byte is missing is proved to a new URL by its last byte", arguments: [true, false])
+    @Test("A new URL proves a complete file by its last byte", arguments: [true, false])
     func lastByte(isSame: Bool) async throws {
         let total = 20_000
         let origin = try ScriptedOrigin { request in
@@ -329,7 +330,7 @@ struct TransferAttemptTests {
         #expect(try fixture.bytes() == Data(Self.bytes(isSame ? "a" : "b", total)))
     }
 
-    @Test("bytes are continued in the file that the service has opened")
+    @Test("Continues bytes in the file that the service has opened")
     func openedPart() async throws {
         let total = 20_000
         let origin = try ScriptedOrigin { request in
@@ -339,7 +340,7 @@ struct TransferAttemptTests {
         let saved = SavedEntity(etag: #""a""#, total: Int64(total))
         let fixture = try AttemptFixture(entity: saved, bytes: Self.bytes("a", total / 2))
         let part = try fixture.depot.openPart(fixture.id, fixture.partGeneration, holding: Int64(total / 2))
-        // Nothing is to be found under the name any more.
+        // There is no file with the name any more.
         try FileManager.default.moveItem(atPath: fixture.part, toPath: fixture.temporary.path + "/moved")
         let ending = try await fixture.run([origin.url("/file")], part: part)
         #expect(ending.isWhole)

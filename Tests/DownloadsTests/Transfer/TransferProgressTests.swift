@@ -8,10 +8,10 @@ import Testing
 
 @testable import Downloads
 
-/// Reading how far a transfer is while its own lock is held.
+/// Reading the progress of a transfer while its own lock is held.
 @Suite("Progress for readers", .timeLimit(.minutes(3)))
 struct TransferProgressTests {
-    @Test("ranges, connections and their sources can be read while the transfer is locked, as it is during a wait for a disk")
+    @Test("Ranges, connections and sources can be read while the transfer is locked, as during a wait for a disk")
     func locked() async throws {
         let fixture = try await ServiceFixture()
         let query = "size=24000000&seed=231&fault=stall@3000000"
@@ -43,7 +43,7 @@ struct TransferProgressTests {
     }
 
     @Test(
-        "at full speed every ask finds the ranges and the connections of its moment, and never fewer bytes than before",
+        "At full speed, every read has the ranges and connections of its moment, and never fewer bytes than before",
         arguments: [1, 4])
     func fullSpeed(segments: Int) async throws {
         let fixture = try await ServiceFixture()
@@ -58,7 +58,7 @@ struct TransferProgressTests {
             // A transfer that broke off has no connections until it is retried.
             guard before.state == .downloading, after.state == .downloading, before.attempts == after.attempts else { continue }
             let count = details.coverage.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
-            // On a busy machine all bytes may be there first. Connections are closed then, and the file is verified.
+            // On a busy machine, all bytes may arrive first. Then connections are closed, and the file is verified.
             if count == 300_000_000 { break }
             asked += 1
             try #require(count >= before.bytesReceived && count >= most)
@@ -73,6 +73,6 @@ struct TransferProgressTests {
 }
 
 extension DownloadService {
-    /// The transfer of a download that has one.
+    /// The transfer of a download with one.
     func attempt(of id: DownloadID) -> TransferAttempt? { entries[id]?.work?.attempt }
 }

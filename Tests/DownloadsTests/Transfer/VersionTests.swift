@@ -5,8 +5,8 @@ import Testing
 
 @testable import Downloads
 
-/// Responses of other versions, codings and kinds than the bytes that are there, byte by byte as origins send them.
-@Suite("Versions on the wire", .timeLimit(.minutes(3)))
+/// Responses of other versions, codings and kinds than the present bytes, byte by byte as origins send them.
+@Suite("Versions in responses", .timeLimit(.minutes(3)))
 @OffPool
 struct VersionTests {
     nonisolated static let mib = 1 << 20
@@ -37,9 +37,9 @@ struct VersionTests {
         SavedEntity(etag: LookAlikeTests.quoted(tag), total: Int64(total))
     }
 
-    // MARK: - Tags that only look alike
+    // MARK: - Tags that look alike
 
-    @Test("bytes are continued under the tag's own bytes only", arguments: LookAlikes.pairs.indices, [false, true])
+    @Test("Continues bytes under the tag's own bytes only", arguments: LookAlikes.pairs.indices, [false, true])
     func resumed(_ index: Int, isSame: Bool) async throws {
         let pair = LookAlikes.pairs[index]
         let total = 20_000
@@ -56,7 +56,7 @@ struct VersionTests {
         #expect(origin.requests.first?["If-Range"] == LookAlikeTests.quoted(pair.first).latin1)
     }
 
-    @Test("segments of two versions are never put together", arguments: LookAlikes.pairs.indices)
+    @Test("Never combines segments of two versions", arguments: LookAlikes.pairs.indices)
     func segments(_ index: Int) async throws {
         let pair = LookAlikes.pairs[index]
         let total = 12 * Self.mib
@@ -74,7 +74,7 @@ struct VersionTests {
 
     // MARK: - Codings
 
-    @Test("an archive that is sent with its own coding is taken as it is sent, and resumed", arguments: [true, false])
+    @Test("An archive with its own coding is stored unchanged, and resumed", arguments: [true, false])
     func archive(namesCodingAgain: Bool) async throws {
         let total = 20_000
         let coding = "Content-Encoding: x-gzip"
@@ -94,7 +94,7 @@ struct VersionTests {
     }
 
     @Test(
-        "a coding that means nothing is none, in each segment",
+        "A coding without a meaning does not count, in each segment",
         arguments: ["UTF-8", "none", "binary", "aws-chunked", "identity, utf-8"])
     func meaningless(coding: String) async throws {
         let total = 12 * Self.mib
@@ -121,7 +121,7 @@ struct VersionTests {
     // MARK: - Pages
 
     @Test(
-        "a page costs none of the bytes that are there",
+        "A page discards no bytes",
         arguments: [200, 203, 206], ["text/html; charset=utf-8", "application/json", "application/xhtml+xml"])
     func page(status: Int, type: String) async throws {
         let total = 20_000
@@ -140,7 +140,7 @@ struct VersionTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test("a page for a segment ends that connection only", arguments: [200, 206])
+    @Test("A page for a segment ends that connection only", arguments: [200, 206])
     func pageForSegment(status: Int) async throws {
         let total = 12 * Self.mib
         let gate = Gate()
@@ -166,7 +166,7 @@ struct VersionTests {
         #expect(try fixture.bytes() == Data(TransferAttemptTests.bytes("a", total)))
     }
 
-    @Test("a new version of the same type still starts over")
+    @Test("A new version of the same type still starts over")
     func newVersion() async throws {
         let total = 20_000
         let origin = try ScriptedOrigin { _ in [Self.body(200, [0x62], ["Content-Type: video/mp4"], total, "b")] }

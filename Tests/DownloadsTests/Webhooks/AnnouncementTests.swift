@@ -6,7 +6,7 @@ import Testing
 @testable import Downloads
 
 /// Messages about ends whose records could not be saved at first.
-@Suite("Announcing ends while the store fails", .timeLimit(.minutes(3)))
+@Suite("Announcements of ends while the store fails", .timeLimit(.minutes(3)))
 struct AnnouncementTests {
     enum End: String, CaseIterable, Sendable {
         case failed, cancelled, completed
@@ -25,7 +25,7 @@ struct AnnouncementTests {
         }
     }
 
-    @Test("an end that the store takes late is announced once, whatever comes before the timed save", arguments: cases)
+    @Test("An end that the store saves late is announced once, whatever precedes the timed save", arguments: cases)
     func late(end: End, next: Next) async throws {
         let receiver = try ScriptedOrigin { _ in [.response(200)] }
         let hook = try #require(HTTPURL(receiver.url("/hook")))
@@ -48,7 +48,7 @@ struct AnnouncementTests {
             var change = DownloadChange()
             change.labels = ["later"]
             _ = try await fixture.service.change(made.id, change)
-        // The refusal of the last save may be on its way yet.
+        // The refusal of the last save may not have arrived yet.
         case .cancel: try await until { (try? await fixture.service.perform(.cancel, on: made.id)) != nil }
         case .remove: try await fixture.service.remove(made.id, deletingFile: false)
         case .noteFile:
@@ -64,11 +64,11 @@ struct AnnouncementTests {
         await after.service.shutdown()
         let bodies = Set(receiver.requests.map { String(decoding: $0.body, as: UTF8.self) })
         #expect(bodies == ["\(made.id) \(end.rawValue)"])
-        // A stop may come before the response, and then the message is sent again: under the same name.
+        // A stop may precede the response, and then the message is sent again under the same name.
         #expect(Set(receiver.requests.map { $0["Pawl-Delivery"] }).count == 1)
     }
 
-    @Test("an end that was announced is not announced again by a save that fails later", arguments: [false, true])
+    @Test("An announced end is not announced again after a later failed save", arguments: [false, true])
     func announcedOnce(missing: Bool) async throws {
         let receiver = try ScriptedOrigin { _ in [.response(200)] }
         let hook = try #require(HTTPURL(receiver.url("/hook")))
@@ -95,7 +95,7 @@ struct AnnouncementTests {
         #expect(Set(receiver.requests.map { $0["Pawl-Delivery"] }).count == 1)
     }
 
-    @Test("each end of a download that is tried again has its own message")
+    @Test("Each end of a retried download has its own message")
     func severalEnds() async throws {
         let receiver = try ScriptedOrigin { _ in [.response(200)] }
         let hook = try #require(HTTPURL(receiver.url("/hook")))
@@ -111,7 +111,7 @@ struct AnnouncementTests {
         await fixture.service.shutdown()
     }
 
-    @Test("a removal of many is announced once each, also if it has to make room first")
+    @Test("Announces each removal of many once, even if it has to make room first")
     func bulk() async throws {
         let receiver = try ScriptedOrigin { _ in [.response(200)] }
         let hook = try #require(HTTPURL(receiver.url("/hook")))

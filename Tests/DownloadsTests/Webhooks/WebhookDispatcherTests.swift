@@ -7,8 +7,8 @@ import Testing
 
 @testable import Downloads
 
-/// Receivers that hang, and more messages than memory holds.
-@Suite("Delivering to many receivers", .timeLimit(.minutes(3)))
+/// Hanging receivers, and more messages than memory holds.
+@Suite("Deliveries to many receivers", .timeLimit(.minutes(3)))
 struct WebhookDispatcherTests {
     /// A sender whose receivers hang if their host begins with `dead`.
     private final class Receivers: WebhookSender {
@@ -21,7 +21,7 @@ struct WebhookDispatcherTests {
                 return 200
             }
             hanging.update { $0 += 1 }
-            // Until the attempt is broken off.
+            // Until the attempt is abandoned.
             while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
             throw .cancelled
         }
@@ -33,7 +33,7 @@ struct WebhookDispatcherTests {
             due: Timestamp(millisecondsSinceEpoch: 0))
     }
 
-    @Test("receivers that hang, however many and with however many messages, delay no other", arguments: [4, 70, 150])
+    @Test("Hanging receivers, with any number of messages, delay no others", arguments: [4, 70, 150])
     func hanging(dead: Int) async throws {
         let scene = try StoreScene()
         let store = try scene.open()
@@ -57,7 +57,7 @@ struct WebhookDispatcherTests {
         await store.close()
     }
 
-    @Test("messages beyond the bounds stay in the store, and each is delivered once", arguments: [false, true])
+    @Test("Messages beyond the limits stay in the store, and each is delivered once", arguments: [false, true])
     func overflow(restarting: Bool) async throws {
         let scene = try StoreScene()
         let store = try scene.open()
@@ -78,7 +78,7 @@ struct WebhookDispatcherTests {
         #expect(try scene.deliveriesAfterCrash().count == all.count - wanted.count)
     }
 
-    @Test("messages that cannot be read are told of once, also behind the first page, and the others are delivered")
+    @Test("Reports unreadable messages once, even behind the first page, and delivers the others")
     func unreadable() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
@@ -93,7 +93,7 @@ struct WebhookDispatcherTests {
         let lines = Waiter<[String]>([])
         let dispatcher = WebhookDispatcher(
             sender: receivers, store: store, policy: WebhookPolicy(),
-            // The store is read again and again.
+            // The store is read repeatedly.
             limits: WebhookQueue.Limits(concurrent: 20, keptPerHost: 400, kept: 500)
         ) { event in
             if case .warning(let text) = event { lines.update { $0.append(text) } }
@@ -109,7 +109,7 @@ struct WebhookDispatcherTests {
         await store.close()
     }
 
-    @Test("a message that was under way at three crashes is discarded, and one at a killed run is not", arguments: [true, false])
+    @Test("Discards a message in delivery at three crashes, but not at a kill", arguments: [true, false])
     func crashes(isMarked: Bool) async throws {
         let scene = try StoreScene()
         let store = try scene.open()
@@ -145,9 +145,9 @@ struct WebhookDispatcherTests {
         #expect(try scene.deliveriesAfterCrash().count == (isMarked ? 0 : 1))
     }
 
-    // MARK: - The decision
+    // MARK: - Decisions
 
-    @Test("receivers that respond come first, then untried ones, and each has its turn")
+    @Test("Responding receivers come first, then untried ones, and each gets its share")
     func order() {
         let start = ContinuousClock.now
         var queue = WebhookQueue(limits: .init(concurrent: 6, unproven: 4, failing: 1, perHost: 2))
@@ -162,7 +162,7 @@ struct WebhookDispatcherTests {
         for number in 5...7 { add(number, to: "b") }
         add(8, to: "c")
         #expect(sent() == [5, 8])
-        // A fifth receiver waits; one that responds does not.
+        // A fifth receiver waits; a responding one does not.
         add(9, to: "d")
         #expect(sent() == [])
         queue.note(id(8), responded: true)
@@ -171,7 +171,7 @@ struct WebhookDispatcherTests {
         add(10, to: "c")
         add(11, to: "c")
         #expect(sent() == [10, 11])
-        // Only one attempt at those that fail, also if there is room.
+        // Only one attempt at failing ones, even if there is room.
         queue.note(id(1), responded: false)
         queue.note(id(5), responded: false)
         for number in [1, 2, 5, 9] { queue.remove(id(number)) }
@@ -182,7 +182,7 @@ struct WebhookDispatcherTests {
         #expect(sent() == [4])
     }
 
-    @Test("the longest attempt that hangs ends for a receiver that has not been tried, and for no other")
+    @Test("The longest hanging attempt ends for an untried receiver only")
     func hangingEnds() {
         let start = ContinuousClock.now
         var queue = WebhookQueue(limits: .init(concurrent: 3, unproven: 2, failing: 2, perHost: 1))
@@ -201,7 +201,7 @@ struct WebhookDispatcherTests {
         #expect(queue.nextEnding == start + .seconds(5) && end(at: .seconds(4)) == nil)
         #expect(end(at: .seconds(5)) == id(1))
         #expect(queue.nextEnding == start + .seconds(6) && queue.isEnding(id(1)) && !queue.isEnding(id(2)))
-        // A receiver that responds keeps its attempt.
+        // A responding receiver keeps its attempt.
         queue.note(id(2), responded: true)
         #expect(queue.nextEnding == nil)
         queue.note(id(1), responded: false)
@@ -209,7 +209,7 @@ struct WebhookDispatcherTests {
         #expect(!queue.isEnding(id(1)))
     }
 
-    @Test("a message without room is noted, and found again")
+    @Test("A message without room is noted, and found again")
     func noted() {
         let start = ContinuousClock.now
         var queue = WebhookQueue(limits: .init(keptPerHost: 2))
@@ -225,7 +225,7 @@ struct WebhookDispatcherTests {
         #expect(begin() == id(3))
         #expect(begin() == nil)
         #expect(add(3))
-        // One comes while the store is read.
+        // One arrives while the store is read.
         #expect(!add(4) && !add(6))
         queue.endLoading("http://a.example:80", next: nil)
         queue.remove(id(2))

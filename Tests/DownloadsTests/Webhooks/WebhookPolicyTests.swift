@@ -4,7 +4,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite("Deciding on webhooks")
+@Suite("Decisions on webhooks")
 struct WebhookPolicyTests {
     enum Kind: Equatable {
         case delivered, retry, giveUp, interrupted
@@ -23,7 +23,7 @@ struct WebhookPolicyTests {
         (.failure(.cancelled), 1, .interrupted), (.failure(.stopped), 12, .interrupted),
     ]
 
-    @Test("the result of an attempt decides", arguments: cases)
+    @Test("The result of an attempt decides", arguments: cases)
     func verdict(result: Result<Int, ClientError>, attempts: Int, kind: Kind) {
         var random = SystemRandom()
         let verdict = WebhookPolicy().verdict(on: result, attempts: attempts, using: &random)
@@ -43,7 +43,7 @@ struct WebhookPolicyTests {
             due: Timestamp(millisecondsSinceEpoch: 0))
     }
 
-    @Test("what is due is sent, at most so many at once and to one host")
+    @Test("Sends due messages up to the limits in total and per host")
     func queue() {
         let start = ContinuousClock.now
         var queue = WebhookQueue(limits: .init(concurrent: 3, perHost: 2))
@@ -56,7 +56,7 @@ struct WebhookPolicyTests {
         #expect(sent(after: 4) == [1, 2])
         #expect(sent(after: 10) == [5])
         queue.remove(DownloadID(value: 5))
-        // One that failed waits again, and gives its place away.
+        // A failed one waits again, and releases its room.
         #expect(add(delivery(1), after: 60))
         #expect(sent(after: 10) == [3])
         #expect(queue.nextDue == start + .seconds(60))
@@ -66,7 +66,7 @@ struct WebhookPolicyTests {
         #expect(queue.count == 2)
     }
 
-    @Test("more than so many are not kept")
+    @Test("Limits the number of kept messages")
     func bound() {
         var queue = WebhookQueue(limits: .init(kept: 2))
         func add(_ number: Int) -> Bool { queue.add(delivery(number), due: .now) }

@@ -19,7 +19,7 @@ struct WebhookTests {
 
     private func url(_ origin: ScriptedOrigin) throws -> HTTPURL { try #require(HTTPURL(origin.url("/hook"))) }
 
-    @Test("the end of a download is posted, and without a webhook nothing is")
+    @Test("Posts the end of a download, and nothing without a webhook")
     func completed() async throws {
         let receiver = try ScriptedOrigin { _ in [.response(200, body: Array("thanks".utf8))] }
         let fixture = try await fixture()
@@ -34,7 +34,7 @@ struct WebhookTests {
         #expect(receiver.requests.count == 1)
     }
 
-    @Test("failing, cancelling and removing are ends as well")
+    @Test("Failing, cancelling and removing are ends as well")
     func otherEnds() async throws {
         let receiver = try ScriptedOrigin { _ in [.response(200)] }
         let fixture = try await fixture()
@@ -52,13 +52,13 @@ struct WebhookTests {
         try await fixture.service.remove(removed.id, deletingFile: false)
         let bodies = Set(try await receiver.requests(atLeast: 3).map { String(decoding: $0.body, as: UTF8.self) })
         #expect(bodies == ["\(failed.id) failed", "\(cancelled.id) cancelled", "\(removed.id) cancelled"])
-        // What has ended already ends no second time.
+        // An ended download ends no second time.
         try await fixture.service.remove(cancelled.id, deletingFile: false)
         await fixture.service.shutdown()
         #expect(receiver.requests.count == 3)
     }
 
-    @Test("5xx and broken connections are tried again under the same name; a refusal is not")
+    @Test("Repeats after 5xx and broken connections under the same name, but not after a refusal")
     func retries() async throws {
         let receiver = try ScriptedOrigin { request in
             switch request.number {
@@ -75,13 +75,13 @@ struct WebhookTests {
         let other = try #require(HTTPURL(receiver.url("/other")))
         _ = try await fixture.add("size=10&seed=107") { $0.webhook = other }
         _ = try await receiver.requests(atLeast: 4)
-        // The message is given up once its response is evaluated.
+        // The message is discarded once its response is evaluated.
         try await until { try await pending(fixture).isEmpty }
         #expect(receiver.requests.count == 4)
         await fixture.service.shutdown()
     }
 
-    @Test("a message that could not be delivered survives a crash, and arrives under the same name")
+    @Test("An undelivered message survives a crash, and arrives under the same name")
     func crash() async throws {
         let isUp = Waiter(false)
         let receiver = try ScriptedOrigin { _ in [.response(isUp.value ? 200 : 503)] }
@@ -100,7 +100,7 @@ struct WebhookTests {
         await after.service.shutdown()
     }
 
-    @Test("a receiver that hangs holds up no transfer, and an orderly end does not wait for it")
+    @Test("A hanging receiver delays no transfer, and an orderly end does not wait for it")
     func hanging() async throws {
         let receiver = try ScriptedOrigin { _ in [.stall] }
         let fixture = try await fixture()
@@ -114,7 +114,7 @@ struct WebhookTests {
         #expect(try await pending(fixture).count == 7)
     }
 
-    @Test("a webhook that the guard refuses is refused at once")
+    @Test("Refuses a webhook that the guard refuses at once")
     func guarded() async throws {
         let receiver = try ScriptedOrigin { _ in [.response(200)] }
         let fixture = try await ServiceFixture(allowsPrivate: false)
@@ -126,7 +126,7 @@ struct WebhookTests {
         await fixture.service.shutdown()
     }
 
-    /// The messages that are on disk now.
+    /// The messages on disk now.
     private func pending(_ fixture: ServiceFixture) async throws -> [WebhookDelivery] {
         let copy = try TemporaryDirectory()
         try fixture.copyRecords(to: copy.path)

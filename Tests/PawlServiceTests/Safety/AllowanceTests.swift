@@ -8,7 +8,7 @@ struct AllowanceTests {
     private let size = Allowance.Size(burst: 3, perSecond: 0.5)
     private let start = ContinuousClock.now
 
-    @Test("an allowance grants the burst at once, then its rate, and never saves more than the burst")
+    @Test("An allowance grants the burst at once, then its rate, and never saves more than the burst")
     func allowance() {
         var allowance = Allowance(size, now: start)
         for _ in 0..<3 { #expect(allowance.take(size, now: start) == nil) }
@@ -23,14 +23,14 @@ struct AllowanceTests {
         #expect(allowance.take(size, now: later) != nil)
     }
 
-    @Test("a clock that stops or goes back refills nothing")
+    @Test("A clock that stops or goes back refills nothing")
     func clock() {
         var allowance = Allowance(size, now: start)
         for _ in 0..<3 { _ = allowance.take(size, now: start) }
         #expect(allowance.take(size, now: start - .seconds(100)) == .seconds(2))
     }
 
-    @Test("each client has its own allowance")
+    @Test("Each client has its own allowance")
     func clients() {
         var allowances = ClientAllowances(size)
         for _ in 0..<3 { #expect(allowances.take("10.0.0.1", now: start) == nil) }
@@ -38,7 +38,7 @@ struct AllowanceTests {
         #expect(allowances.take("10.0.0.2", now: start) == nil)
     }
 
-    @Test("a mark is charged once, and a refused mark is not charged")
+    @Test("A mark is charged once, and a refused mark is not charged")
     func marks() {
         var allowances = ClientAllowances(size)
         for mark in [1, 1, 2, 1, 2, 3, 3] { #expect(allowances.take("10.0.0.1", once: mark, now: start) == nil) }
@@ -62,7 +62,7 @@ struct AllowanceTests {
         #expect((IPAddress.client(ofHost: left) == IPAddress.client(ofHost: right)) == areOne)
     }
 
-    @Test("memory is bounded, and clients with a full allowance are dropped first")
+    @Test("Memory is bounded, and clients with a full allowance are dropped first")
     func capacity() {
         var allowances = ClientAllowances(size)
         let later = start + .seconds(2)
