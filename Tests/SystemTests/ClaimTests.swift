@@ -59,7 +59,7 @@ struct ClaimTests {
     @Test("Refuses files and directories of other users")
     func foreign() throws {
         try SmallFile.write([], to: path("file"))
-        #expect(objection("file")?.contains("no directory") == true)
+        #expect(objection("file")?.contains("not a directory") == true)
         guard geteuid() == 0 else { return }
         try #require(unsafe mkdir(path("theirs"), 0o700) == 0)
         try #require(unsafe symlink(temporary.path, path("link")) == 0)

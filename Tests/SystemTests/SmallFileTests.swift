@@ -46,8 +46,8 @@ struct SmallFileTests {
 
     @Test("With a time limit, refuses a device or directory; without one, reads a device")
     func notRegular() throws {
-        expectFailure("/dev/null", "it is no regular file")
-        expectFailure(temporary.path, "it is no regular file")
+        expectFailure("/dev/null", "it is not a regular file")
+        expectFailure(temporary.path, "it is not a regular file")
         #expect(try SmallFile.read("/dev/null").isEmpty)
     }
 

@@ -19,7 +19,7 @@ extension OptionTable {
         )
         .short("o"),
         integer(
-            "segments", DownloadLimits.segments, default: "the service's choice", "most connections for each file",
+            "segments", DownloadLimits.segments, default: "the service's choice", "maximum number of connections for each file",
             commands: [.add], \.segments
         )
         .short("x"),
@@ -29,7 +29,7 @@ extension OptionTable {
         )
         .alias("speed-limit"),
         integer(
-            "priority", DownloadLimits.priorities, default: "0", "greater ones begin first", commands: [.add], \.priority),
+            "priority", DownloadLimits.priorities, default: "0", "priority; downloads with greater ones start first", commands: [.add], \.priority),
         Option(
             "label", "LABEL", accepts: "a text of 1 to 200 bytes", default: "none",
             "label to add, or to select downloads by", isRepeatable: true, isInEnvironment: false,

@@ -61,8 +61,8 @@ struct CommandTableTests {
         }
         #expect(!Help.text(for: .get).contains("the service requires a token"))
         #expect(Help.text(for: .list).contains("the service requires a token"))
-        #expect(!Help.text(for: .list).contains("pawl check could not look"))
-        #expect(Help.text(for: .check).contains("pawl check could not look"))
+        #expect(!Help.text(for: .list).contains("pawl check could not check"))
+        #expect(Help.text(for: .check).contains("pawl check could not check"))
         #expect(!Help.text(for: .check).contains("the service requires a token"))
     }
 

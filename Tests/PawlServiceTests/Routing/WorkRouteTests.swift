@@ -414,7 +414,7 @@ struct WorkRouteTests {
             (#""partsOf":5"#, 400, "'partsOf' is a number; it takes a string"),
             (
                 #""partsOf":"archive:x","formats":["Ogg"]"#, 400,
-                "the format 'Ogg' is none that archive:x has; it takes one of original, all, VBR MP3, Flac"
+                "archive:x has no format 'Ogg'; it takes one of original, all, VBR MP3, Flac"
             ),
             (#""partsOf":"archive:x","formats":"Flac""#, 400, "'formats' is a string; it takes an array of strings"),
             (#""partsOf":"archive:x","downloads":[]"#, 400, "'downloads' is given beside 'partsOf'"),
