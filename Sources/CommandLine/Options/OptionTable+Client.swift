@@ -29,7 +29,8 @@ extension OptionTable {
         )
         .alias("speed-limit"),
         integer(
-            "priority", DownloadLimits.priorities, default: "0", "priority; downloads with greater ones start first", commands: [.add], \.priority),
+            "priority", DownloadLimits.priorities, default: "0", "priority; downloads with greater ones start first",
+            commands: [.add], \.priority),
         Option(
             "label", "LABEL", accepts: "a text of 1 to 200 bytes", default: "none",
             "label to add, or to select downloads by", isRepeatable: true, isInEnvironment: false,

@@ -80,7 +80,7 @@ extension API {
 
     /// `POST /downloads`.
     func add(_ request: borrowing Request) throws(Problem) -> RouteResult {
-        let asked = try DownloadRequest(try BodyReader.json(of: request))
+        let requested = try DownloadRequest(try BodyReader.json(of: request))
         let prefix = request.linkPrefix
         return try once(request) { [self] key throws(Problem) in
             let new = try await resolve(requested)
