@@ -15,7 +15,7 @@ struct AdditionPlan {
     private let pendingGIDs: Set<DownloadGID>
     private var queue: Queue
     /// The last draft of each requested position.
-    private var lastPlaced: [Int: DownloadID] = [:]
+    private var lastAtPosition: [Int: DownloadID] = [:]
     private(set) var drafts = Drafts()
 
     /// Begins the plan of a request. The index must not change while it is used.
@@ -80,7 +80,7 @@ struct AdditionPlan {
             names.reserve(folder: record.download.folder, for: id)
         }
         record.download.stamp = reserveEventID()
-        if let position = new.position { place(&record.download, at: position, newest: context.newIdentity(at: now)) }
+        if let position = new.position { assignRank(to: &record.download, at: position, newest: context.newIdentity(at: now)) }
         queue.insert(id, record.download.rank)
         if let gid = new.gid { drafts.gids.insert(gid) }
         drafts.records.append(Draft(record: record, url: new.url))
@@ -91,19 +91,19 @@ struct AdditionPlan {
         return .created(download)
     }
 
-    /// Places a new download in the queue. Items with the same position keep their order.
-    private mutating func place(_ download: inout Download, at position: Int, newest: DownloadID) {
+    /// Gives a new download the rank of a position. Items with the same position keep their order.
+    private mutating func assignRank(to download: inout Download, at position: Int, newest: DownloadID) {
         let id = download.id
-        let previous = lastPlaced[position].flatMap(drafts.offset(of:)).map { drafts.records[$0].record.download.rank }
+        let previous = lastAtPosition[position].flatMap(drafts.offset(of:)).map { drafts.records[$0].record.download.rank }
         let offset = previous.map { queue.count(below: $0) + 1 } ?? position
         let placement = QueuePlacement(of: id, download.rank, .start(offset), in: queue, newest: newest)
         download.priority = placement.rank.priority
         if placement.rank.arrival != id { download.arrival = placement.rank.arrival }
         for other in placement.others {
             queue.reassign(other)
-            drafts.rearrange(other)
+            drafts.reassign(other)
         }
-        lastPlaced[position] = id
+        lastAtPosition[position] = id
     }
 
     /// Returns an addition with its position in the queue once all drafts are in it.
@@ -130,7 +130,7 @@ struct AdditionPlan {
         /// The first draft of each URL.
         fileprivate(set) var first: [String: Download] = [:]
         /// Existing downloads that get another arrival, to make room in the queue.
-        private(set) var rearranged: [DownloadID: QueuePlacement.Other] = [:]
+        private(set) var reassigned: [DownloadID: QueuePlacement.Other] = [:]
         /// The gids that the client has chosen.
         fileprivate(set) var gids: Set<DownloadGID> = []
         /// Drafts that are wanted in addition to other downloads of their URLs.
@@ -152,18 +152,18 @@ struct AdditionPlan {
         }
 
         /// Gives another arrival to a download in the queue.
-        fileprivate mutating func rearrange(_ other: QueuePlacement.Other) {
+        fileprivate mutating func reassign(_ other: QueuePlacement.Other) {
             if let offset = offset(of: other.id) {
                 records[offset].record.download.arrival = other.arrival
             } else {
-                rearranged[other.id] = QueuePlacement.Other(
-                    id: other.id, arrival: other.arrival, former: rearranged[other.id]?.former ?? other.former)
+                reassigned[other.id] = QueuePlacement.Other(
+                    id: other.id, arrival: other.arrival, former: reassigned[other.id]?.former ?? other.former)
             }
         }
 
         /// Returns the rank of a download once the drafts are in the queue.
         fileprivate func rank(of download: Download) -> QueueRank {
-            offset(of: download.id).map { records[$0].record.download.rank } ?? rearranged[download.id]?.rank ?? download.rank
+            offset(of: download.id).map { records[$0].record.download.rank } ?? reassigned[download.id]?.rank ?? download.rank
         }
     }
 }

@@ -155,10 +155,10 @@ extension DownloadService {
         changes += remember(outcomes, as: key)
         if changes.isEmpty { return true }
         let urls = ledger.begin(urls: drafts.first.keys, gids: drafts.gids)
-        if !drafts.rearranged.isEmpty {
-            let others = Array(drafts.rearranged.values)
+        if !drafts.reassigned.isEmpty {
+            let others = Array(drafts.reassigned.values)
             group = WriteBatch()
-            let queued = others.filter { entries[$0.id] != nil || !ledger.rearrange($0) }
+            let queued = others.filter { entries[$0.id] != nil || !ledger.reassign($0) }
             reassign(queued)
             submitGroup()
         }

@@ -150,7 +150,7 @@ struct RequestLedger: Sendable {
 
     /// Gives another arrival to a download that is being made durable.
     /// - Returns: Whether the download is one of these.
-    mutating func rearrange(_ other: QueuePlacement.Other) -> Bool {
+    mutating func reassign(_ other: QueuePlacement.Other) -> Bool {
         guard arriving.remove(other.id, other.former) else { return false }
         arriving.insert(other.id, other.rank)
         lateArrivals[other.id] = other.arrival

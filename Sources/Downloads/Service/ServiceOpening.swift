@@ -24,15 +24,15 @@ struct ServiceOpening: Sendable {
         _ configuration: DownloadsConfiguration, _ client: HTTPClient, _ webhookSender: (any WebhookSender)?,
         log: @escaping @Sendable (DownloadLogEvent) -> Void, openDepot: OpenDepot? = nil, openStore: OpenStore
     ) async throws(DownloadsStartError) {
-        let place: Place
+        let opened: Opened
         do throws(StoreError) {
-            place = try Place(configuration, client, log, openDepot, openStore)
+            opened = try Opened(configuration, client, log, openDepot, openStore)
         } catch {
             throw DownloadsStartError(error.description)
         }
-        contents = place.contents
-        let (store, depot, volume) = (place.store, place.depot, place.volume)
-        let sharing = place.sharing
+        contents = opened.contents
+        let (store, depot, volume) = (opened.store, opened.depot, opened.volume)
+        let sharing = opened.sharing
         if let problem = await depot.objects?.problem() {
             await store.close()
             throw DownloadsStartError(problem)
@@ -68,8 +68,8 @@ struct ServiceOpening: Sendable {
         if let failure = volume.markerFailure {
             log(.warning("a start will not notice that the volume of the downloads directory is away: \(failure.message)"))
         }
-        if place.isVolumeRolledBack { log(.warning(DownloadService.rollback)) }
-        let journal = Self.journal(in: place.data, log)
+        if opened.isVolumeRolledBack { log(.warning(DownloadService.rollback)) }
+        let journal = Self.journal(in: opened.data, log)
         var random = SystemRandom()
         parts = ServiceParts(
             configuration: configuration, log: log, clock: clock,
@@ -83,7 +83,7 @@ struct ServiceOpening: Sendable {
                 },
                 changed: { log(.storage($0)) }),
             journal: journal, depot: depot, files: FinishedFileLookup(depot: depot, volume: volume), trial: trial,
-            volume: volume, isVolumeRolledBack: place.isVolumeRolledBack, refused: Set(contents.refused.compactMap(\.id)),
+            volume: volume, isVolumeRolledBack: opened.isVolumeRolledBack, refused: Set(contents.refused.compactMap(\.id)),
             quota: sharing.makeQuota(configuration.quota, publisher.index),
             rules: RequestRules(destinations: configuration.destinationGuard), client: client,
             speedLimiter: SpeedLimiter(bytesPerSecond: settings.speedLimit(now: clock.now)),
@@ -93,7 +93,7 @@ struct ServiceOpening: Sendable {
     }
 
     /// The opened directories, with the records and files in them.
-    private struct Place {
+    private struct Opened {
         let data: Directory
         let store: any RecordStore
         let sharing: any Sharing

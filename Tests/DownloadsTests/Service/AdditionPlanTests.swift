@@ -227,7 +227,7 @@ struct AdditionPlanTests {
         let requests = Array(repeating: "a new at=2", count: 100).joined(separator: ",")
         let expected = (0..<100).map { "new at \($0 + 2)" }.joined(separator: ", ")
         #expect(scene.plan(requests, label: nil) == expected)
-        #expect(!scene.drafts.rearranged.isEmpty)
+        #expect(!scene.drafts.reassigned.isEmpty)
     }
 
     @Test("The first draft of a URL holds it, unless it is wanted beside others")

@@ -111,9 +111,9 @@ struct RequestLedgerTests {
         func rank(_ number: Int) -> QueueRank { QueueRank(priority: 0, arrival: id(number)) }
         var ledger = RequestLedger()
         for number in [10, 20, 30] { ledger.arrive(id(number), rank(number)) }
-        let isArriving = ledger.rearrange(QueuePlacement.Other(id: id(30), arrival: id(15), former: rank(30)))
-        let isArrivingAgain = ledger.rearrange(QueuePlacement.Other(id: id(30), arrival: id(12), former: rank(15)))
-        let isOther = ledger.rearrange(QueuePlacement.Other(id: id(40), arrival: id(1), former: rank(40)))
+        let isArriving = ledger.reassign(QueuePlacement.Other(id: id(30), arrival: id(15), former: rank(30)))
+        let isArrivingAgain = ledger.reassign(QueuePlacement.Other(id: id(30), arrival: id(12), former: rank(15)))
+        let isOther = ledger.reassign(QueuePlacement.Other(id: id(40), arrival: id(1), former: rank(40)))
         #expect(isArriving && isArrivingAgain && !isOther)
         #expect((0..<3).map { ledger.arriving[$0].id } == [id(10), id(30), id(20)])
         #expect(ledger.leave(id(10), rank(10)) == nil)
