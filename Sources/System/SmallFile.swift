@@ -101,11 +101,6 @@ public enum SmallFile {
         return 0o666 & ~mask
     }
 
-    /// Renames a file, and replaces a file at the new path.
-    public static func move(_ old: String, to new: String) throws(Failure) {
-        guard unsafe rename(old, new) == 0 else { throw failure("cannot move \(old) to \(new)") }
-    }
-
     /// Creates a directory and its missing ancestors.
     public static func makeDirectory(_ path: String) throws(Failure) {
         var end = path.startIndex
@@ -116,18 +111,6 @@ public enum SmallFile {
                 throw failure("cannot make \(path)")
             }
         }
-    }
-
-    /// Removes a file or an empty directory. Errors are ignored.
-    public static func removeIfPossible(_ path: String) {
-        _ = unsafe remove(path)
-    }
-
-    /// The length of a regular file in bytes; `nil` if there is none.
-    public static func length(of path: String) -> Int64? {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return Int64(status.st_size)
     }
 
     private static func failure(_ action: String) -> Failure {

@@ -24,7 +24,7 @@ func run(_ invocation: Invocation) async -> Int32 {
     for warning in invocation.warnings { log.write(.warning, warning) }
     switch invocation.command {
     case .serve: return await Service.run(configuration, log: log)
-    case .demo: return await DemoCommand.run(invocation, log: log)
+    case .demo: return await DemoCommand.run(configuration, log: log)
     case .get: return await GetCommand.run(invocation)
     case .search, .parts, .add, .list, .watch, .move, .pause, .resume, .cancel, .retry, .rm:
         return await ClientCommand.run(invocation)

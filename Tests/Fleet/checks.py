@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.parse
 
-from servers import HERE, check, wait
+from servers import BUCKET, HERE, check, wait
 
 sys.path.insert(0, str(HERE.parent / "Support"))
 import origin  # noqa: E402
@@ -409,7 +409,7 @@ def objects(scene):
     wait(lambda: not scene.postgres.ask("SELECT key FROM pawl.garbage"), "7: what was given up is not removed", 90)
     named = {row["key"]: row["size"] for row in scene.postgres.ask(
         "SELECT id || '/' || split_part(file_identity, ':', 2) AS key, bytes_total AS size FROM pawl.downloads WHERE state = 'completed'")}
-    stored = scene.storage.objects()
+    stored = scene.storage.objects(BUCKET)
     for key, size in named.items():
         check(key in stored and stored[key][0] == size, f"7: the object {key} of {size} bytes is not there: {stored.get(key)}")
     done = sum(1 for item in scene.board.values() if item["state"] == "completed")

@@ -82,7 +82,7 @@ def strangers_directories_are_refused(fixture):
         commands = {
             ".pawl-get": [("get", entity(fixture, 1000))],
             "pawl-data": [("serve", "--port", "0"), ("check",), ("check", "--repair"), ("backup", str(place.home / "copy"))],
-            "pawl-demo": [("demo", "--port", "0"), ("demo", "--port", "0", "--replicas", "2")],
+            "pawl-demo": [("demo", "--port", "0")],
         }
         theirs = "belongs to another user (12345)"
         for name, lines in commands.items():

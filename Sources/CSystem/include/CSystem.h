@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-#include "child.h"
 #include "crash.h"
 #include "digest.h"
 

@@ -127,18 +127,6 @@ public enum CommandLineParser {
             throw UsageError("pawl: bad value\(shown) for \(name): it takes \(option.accepts)")
         }
         if let setting = option.setting { invocation.configuration.explicitSettings.insert(setting) }
-        record(option, value, in: &invocation)
-    }
-
-    /// Records an option of `pawl demo`, which its replicas receive as a variable.
-    private static func record(_ option: Option, _ value: String, in invocation: inout Invocation) {
-        guard invocation.command == .demo, option.isInEnvironment, option.commands.contains(.serve) else { return }
-        let name = option.environmentName
-        // A value and the file of a value exclude each other, such as `--token` and `--token-file`.
-        let suffix = "_FILE"
-        invocation.variables[name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name + suffix] = nil
-        let earlier = option.isRepeatable ? invocation.variables[name].map { "\($0)\(option.separator)" } : nil
-        invocation.variables[name] = (earlier ?? "") + value
     }
 
     private static func take(_ argument: String, into invocation: inout Invocation) throws(UsageError) {
@@ -165,20 +153,7 @@ public enum CommandLineParser {
             }
         }
         try checkFleet(configuration)
-        if invocation.replicas > 1 { try checkDemoFleet(configuration) }
         try OperandCheck.check(invocation)
-    }
-
-    /// Checks the options of a demo fleet. It serves only this machine, since clients get files from its storage, which
-    /// others cannot reach. Options for one process cannot be used by several.
-    private static func checkDemoFleet(_ configuration: Configuration) throws(UsageError) {
-        guard !configuration.servesOtherMachines else {
-            throw UsageError("pawl: --replicas serves this machine alone: leave out --host \(configuration.host)")
-        }
-        let single = [("--downloads-dir", configuration.downloadsDirectory), ("--unix-socket", configuration.unixSocket)]
-        for (flag, value) in single where value != nil {
-            throw UsageError("pawl: \(flag) is for one service: leave it out, or --replicas")
-        }
     }
 
     /// Checks that a shared database and shared storage are given together.

@@ -74,9 +74,7 @@ enum CommandTable {
 
     static let all: [Command] = [
         Command(.serve, "run the service"),
-        Command(
-            .demo, "run the service with an embedded upstream, to try everything without a network",
-            examples: [("pawl demo --replicas 3", "a fleet on this machine, with replicas to be killed and watched")]),
+        Command(.demo, "run the service with an embedded upstream, to try everything without a network"),
         Command(
             .get, "download URLs into the current directory; run it again to resume interrupted downloads", "URL...", .urls,
             description: [

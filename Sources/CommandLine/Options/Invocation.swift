@@ -25,11 +25,6 @@ public struct Invocation: Sendable {
     /// Whether the output is JSON instead of text.
     public var writesJSON = false
 
-    /// The number of replicas that `demo` runs behind a balancer, 1…9; 1 is a service without a fleet.
-    public var replicas = 1
-    /// The service's options given to `demo`, including flags, as environment variables for its replicas.
-    public var variables: [String: String] = [:]
-
     /// Whether `check` repairs faults.
     public var repairs = false
 

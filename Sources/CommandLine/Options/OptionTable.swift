@@ -38,16 +38,6 @@ enum OptionTable {
         .number(
             "port", 0...65535, default: "8080", "port to bind; 0 picks a free one", commands: [.serve, .demo, .health], \.port),
         Option(
-            "replicas", "N", accepts: "a whole number from 1 to 9", default: "1",
-            "run that many replicas behind a balancer on this machine, with a private PostgreSQL and S3-compatible storage, which"
-                + " have to be installed",
-            commands: [.demo]
-        ) { invocation, value in
-            guard let number = Int(value), (1...9).contains(number), value.utf8.count == 1 else { return false }
-            invocation.replicas = number
-            return true
-        },
-        Option(
             "data-dir", "PATH", accepts: "a path", default: "./pawl-data, or ./pawl-demo of pawl demo",
             "directory for all data of the service", commands: [.serve, .demo, .check, .backup]
         ) { invocation, value in

@@ -7,10 +7,10 @@ internal import System
 ///
 /// A socket per loop would require SO_REUSEPORT. With one socket, a second process on the same port is an error rather
 /// than an unnoticed partner. Also, other loops can accept the connections that wait for a busy loop.
-package final class Listener: Sendable {
-    package let descriptor: Int32
+final class Listener: Sendable {
+    let descriptor: Int32
     /// The address with the real port.
-    package let address: SocketAddress
+    let address: SocketAddress
     /// The file of a Unix socket, which is removed with the listener.
     private let file: UnixSocketFile?
     /// The number of loops that accept from it. The last one to leave closes it.
@@ -19,7 +19,7 @@ package final class Listener: Sendable {
     /// The maximum number of connections that wait to be accepted. The kernel limits it to `net.core.somaxconn`.
     private static let backlog: Int32 = 4096
 
-    package init(host: String, port: Int, users: Int, unsentBytes: Int) throws(ServerError) {
+    init(host: String, port: Int, users: Int, unsentBytes: Int) throws(ServerError) {
         guard let service = UInt16(exactly: port) else { throw .invalidPort(port) }
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -55,7 +55,7 @@ package final class Listener: Sendable {
     }
 
     /// Stops one loop's accepting. After the first call, new connections are refused.
-    package func leave() {
+    func leave() {
         shutdown(descriptor, Int32(SHUT_RD))
         if users.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { end() }
     }
@@ -90,7 +90,7 @@ package final class Listener: Sendable {
     }
 
     /// The result of an attempt to accept.
-    package enum Accepted: ~Copyable {
+    enum Accepted: ~Copyable {
         case connection(Socket, SocketAddress)
         /// No connection is waiting.
         case none
@@ -99,7 +99,7 @@ package final class Listener: Sendable {
     }
 
     /// Accepts one connection.
-    package func accept() -> Accepted {
+    func accept() -> Accepted {
         while true {
             var storage = sockaddr_storage()
             var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

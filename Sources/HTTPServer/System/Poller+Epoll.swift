@@ -1,15 +1,15 @@
 internal import CSystem
 internal import Glibc
-package import System
+internal import System
 
 /// Waits for the readiness of many descriptors: epoll(7).
 ///
 /// Connections are registered once for all events, edge-triggered, so serving a request needs no further call. The
 /// receiver of an event must remember it until a call would block.
-@safe package struct Poller: ~Copyable {
+@safe struct Poller: ~Copyable {
     /// An event of a descriptor. `token` is the one of its registration.
-    package struct Event {
-        package let token: UInt64
+    struct Event {
+        let token: UInt64
         private let flags: UInt32
 
         init(token: UInt64, flags: UInt32) {
@@ -17,19 +17,19 @@ package import System
             self.flags = flags
         }
 
-        package var isReadable: Bool { flags & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 }
-        package var isWritable: Bool { flags & EPOLLOUT.rawValue != 0 }
+        var isReadable: Bool { flags & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 }
+        var isWritable: Bool { flags & EPOLLOUT.rawValue != 0 }
         /// Whether the peer has sent a FIN. Bytes before it may still be unread.
         var peerEnded: Bool { flags & EPOLLRDHUP.rawValue != 0 }
         /// Whether the connection was reset, or closed in both directions: no further bytes can be sent.
-        package var isBroken: Bool { flags & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 }
+        var isBroken: Bool { flags & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 }
     }
 
     /// The epoll descriptor. It is created separately, so that a server whose loops cannot wait does not start.
-    package final class Instance: Sendable {
+    final class Instance: Sendable {
         let descriptor: Int32
 
-        package init() throws(SystemError) {
+        init() throws(SystemError) {
             descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
             guard descriptor >= 0 else { throw .last }
         }
@@ -44,23 +44,23 @@ package import System
 
     private var descriptor: Int32 { instance.descriptor }
 
-    package init(_ instance: Instance, capacity: Int = 256) {
+    init(_ instance: Instance, capacity: Int = 256) {
         self.instance = instance
         unsafe events = Array(repeating: epoll_event(), count: capacity)
     }
 
     /// Registers a connection for all events. Each change is reported once.
-    package func add(connection: Int32, token: UInt64) throws(SystemError) {
+    func add(connection: Int32, token: UInt64) throws(SystemError) {
         try add(connection, EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue, token)
     }
 
     /// Registers a listener. Waiting connections are reported again and again, to one of the loops rather than to all.
-    package func add(listener: Int32, token: UInt64) throws(SystemError) {
+    func add(listener: Int32, token: UInt64) throws(SystemError) {
         try add(listener, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue, token)
     }
 
     /// Registers an eventfd. Each write to it is reported.
-    package func add(wakeup: Int32, token: UInt64) throws(SystemError) {
+    func add(wakeup: Int32, token: UInt64) throws(SystemError) {
         try add(wakeup, EPOLLIN.rawValue | EPOLLET.rawValue, token)
     }
 
@@ -72,18 +72,18 @@ package import System
     }
 
     /// Removes a registration, as does closing the descriptor.
-    package func remove(_ watched: Int32) {
+    func remove(_ watched: Int32) {
         _ = epoll_ctl(descriptor, EPOLL_CTL_DEL, watched, nil)
     }
 
     /// Waits for at most `timeout`; returns the number of events.
-    package mutating func wait(for timeout: Duration) -> Int {
+    mutating func wait(for timeout: Duration) -> Int {
         let count = unsafe epoll_wait(descriptor, &events, Int32(events.count), Self.milliseconds(timeout))
         return max(Int(count), 0)
     }
 
     /// An event of the last wait.
-    package func event(at index: Int) -> Event {
+    func event(at index: Int) -> Event {
         let event = unsafe events[index]
         return unsafe Event(token: event.data.u64, flags: event.events)
     }

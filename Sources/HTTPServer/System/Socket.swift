@@ -1,13 +1,13 @@
 internal import CSystem
 internal import Glibc
-package import System
+internal import System
 
 /// A connected, non-blocking socket, which is closed with the value.
-package struct Socket: ~Copyable {
-    package let descriptor: Int32
+struct Socket: ~Copyable {
+    let descriptor: Int32
 
     /// The result of a read or a write.
-    package enum Outcome: Equatable {
+    enum Outcome: Equatable {
         /// The number of bytes, at least 1.
         case moved(Int)
         /// The socket is not ready; the poller will report its readiness.
@@ -24,33 +24,6 @@ package struct Socket: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Connects to a port of 127.0.0.1; nil if it is refused, or takes longer than a tenth of a second.
-    package static func connected(toPort port: Int) -> Socket? {
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(AF_INET, type, 0)
-        guard descriptor >= 0 else { return nil }
-        let socket = Socket(owning: descriptor)
-        var on: Int32 = 1
-        _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(truncatingIfNeeded: port).bigEndian
-        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
-        let result = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        if result == 0 { return socket }
-        // A connection on this machine takes microseconds, unless the machine is very busy.
-        var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        guard errno == EINPROGRESS, unsafe poll(&poller, 1, 100) == 1 else { return nil }
-        var error: Int32 = 0
-        var length = socklen_t(MemoryLayout<Int32>.size)
-        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0, error == 0 else { return nil }
-        return socket
-    }
-
     /// Returns the descriptor without closing it; the caller owns it.
     consuming func release() -> Int32 {
         let descriptor = self.descriptor
@@ -63,7 +36,7 @@ package struct Socket: ~Copyable {
     }
 
     /// Reads into `buffer[offset...]`.
-    package func receive(into buffer: inout [UInt8], at offset: Int) -> Outcome {
+    func receive(into buffer: inout [UInt8], at offset: Int) -> Outcome {
         unsafe buffer.withUnsafeMutableBytes { bytes in
             guard offset < bytes.count, let base = bytes.baseAddress else { return .wouldBlock }
             while true {
@@ -76,7 +49,7 @@ package struct Socket: ~Copyable {
     }
 
     /// Writes `buffer[range]`. `more`: further bytes follow immediately, so that both may share a segment.
-    package func send(_ buffer: borrowing [UInt8], _ range: Range<Int>, more: Bool) -> Outcome {
+    func send(_ buffer: borrowing [UInt8], _ range: Range<Int>, more: Bool) -> Outcome {
         unsafe buffer.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress, !range.isEmpty, range.upperBound <= bytes.count else { return .wouldBlock }
             let flags = Int32(MSG_NOSIGNAL) | (more ? Int32(MSG_MORE) : 0)
@@ -129,7 +102,7 @@ package struct Socket: ~Copyable {
     }
 
     /// Sends a FIN: nothing more is written.
-    package func endOutput() {
+    func endOutput() {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 

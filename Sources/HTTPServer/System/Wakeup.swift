@@ -1,12 +1,12 @@
 internal import CSystem
 internal import Glibc
-package import System
+internal import System
 
 /// Wakes an event loop from other threads: eventfd(2).
-package final class Wakeup: Sendable {
-    package let descriptor: Int32
+final class Wakeup: Sendable {
+    let descriptor: Int32
 
-    package init() throws(SystemError) {
+    init() throws(SystemError) {
         descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
         guard descriptor >= 0 else { throw .last }
     }
@@ -16,7 +16,7 @@ package final class Wakeup: Sendable {
     }
 
     /// Ends the current wait, or the next one.
-    package func signal() {
+    func signal() {
         var one: UInt64 = 1
         _ = unsafe write(descriptor, &one, MemoryLayout<UInt64>.size)
     }

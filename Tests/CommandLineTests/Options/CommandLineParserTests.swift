@@ -105,28 +105,6 @@ struct CommandLineParserTests {
         #expect(try CommandLineParser.parse(["serve"], environment: keys).warnings.isEmpty)
     }
 
-    @Test("A demo passes its options to replicas as variables, each value or file once")
-    func demoVariables() throws {
-        func variables(_ line: String, _ environment: [String: String] = [:]) throws -> [String: String] {
-            let invocation = try CommandLineParser.parse(line.split(separator: " ").map(String.init), environment: environment)
-            return invocation.variables
-        }
-        #expect(try CommandLineParser.parse(["demo"], environment: [:]).replicas == 1)
-        #expect(try CommandLineParser.parse(["demo"], environment: ["PAWL_REPLICAS": "9"]).replicas == 9)
-        #expect(try variables("demo --replicas 3").isEmpty)
-        #expect(
-            try variables(
-                "demo --segments=2 --no-aria2 --cors-origin https://a.example --cors-origin https://b.example",
-                ["PAWL_SEGMENTS": "3", "PAWL_QUOTA": "1G", "PAWL_SPEED_SCHEDULE": "sat 00:00-24:00 1M;sun 00:00-24:00 2M"])
-                == [
-                    "PAWL_SEGMENTS": "2", "PAWL_NO_ARIA2": "true", "PAWL_CORS_ORIGIN": "https://a.example,https://b.example",
-                    "PAWL_QUOTA": "1G", "PAWL_SPEED_SCHEDULE": "sat 00:00-24:00 1M;sun 00:00-24:00 2M",
-                ])
-        #expect(try variables("demo --token t0ken", ["PAWL_TOKEN_FILE": "/t"]) == ["PAWL_TOKEN": "t0ken"])
-        #expect(try variables("demo --token-file /t", ["PAWL_TOKEN": "t0ken"]) == ["PAWL_TOKEN_FILE": "/t"])
-        #expect(try variables("serve --token t0ken").isEmpty)
-    }
-
     @Test("A flag overrides its variable; the last of equal flags applies")
     func precedence() throws {
         #expect(try parse("serve --port 1", ["PAWL_PORT": "2"]).port == 1)
@@ -195,11 +173,6 @@ struct CommandLineParserTests {
             (["serve", "--itunes-url", "ftp://a.example"], ["http or https"]),
             (["serve", "--data-dir", ""], ["--data-dir", "a path"]),
             (["serve", "--allow-private=maybe"], ["true or false"]),
-            (["demo", "--replicas", "0"], ["'0'", "1 to 9"]), (["demo", "--replicas", "10"], ["1 to 9"]),
-            (["demo", "--replicas", "3", "--host", "0.0.0.0", "--no-auth"], ["--replicas", "--host 0.0.0.0"]),
-            (["demo", "--replicas", "3", "--unix-socket", "/s"], ["--unix-socket", "--replicas"]),
-            (["demo", "--replicas", "3", "--downloads-dir", "/d"], ["--downloads-dir", "--replicas"]),
-            (["serve", "--replicas", "3"], ["--replicas"]),
             (["serve", "extra"], ["'extra'"]),
             (["serve", "--bad\nflag"], ["--bad?flag"]),
             (["serve", "--host", "0.0.0.0"], ["0.0.0.0", "--token", "--no-auth"]),
