@@ -1,6 +1,5 @@
 import HTTPCore
 import System
-import TestSupport
 import Testing
 
 @testable import Downloads
