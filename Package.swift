@@ -66,7 +66,8 @@ let package = Package(
         module("Catalog", ["HTTPClient", "HTTPCore", "JSON", "System"]),
         module(
             "Downloads",
-            ["HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Postgres", "System", "CSQLite", "CSystem"]),
+            ["HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Postgres", "System", "CSQLite", "CSystem"],
+            resources: [.embedInCode("Store/SQL")]),
         module("Aria2", ["Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
         module("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"]),
         module(

@@ -154,8 +154,8 @@ def fill(database, url, finished, queued):
     connection = sqlite3.connect(database)
     now = int(time.time() * 1000)
     columns = ("id", "url", "state", "filename", "media_type", "bytes_received", "bytes_total", "resumable", "file_missing",
-               "connections", "attempts", "sha256", "priority", "speed_limit", "created_at", "started_at", "updated_at",
-               "completed_at", "revision", "entity_known")
+               "segments", "attempts", "sha256", "priority", "speed_limit", "created_at", "started_at", "updated_at",
+               "ended_at", "revision", "entity_known", "event_epoch", "event_sequence")
 
     def rows():
         for number in range(finished + queued):
@@ -163,11 +163,15 @@ def fill(database, url, finished, queued):
             if number < finished:
                 yield (identity, f"https://downloads.example.org/archive/file-{number:08}.bin", "completed",
                        f"file-{number:08}.bin", "application/octet-stream", 1 << 20, 1 << 20, 1, 0, 1, 1,
-                       number.to_bytes(32, "big"), 0, 0, now, now, now, now, 3, 0)
+                       number.to_bytes(32, "big"), 0, 0, now, now, now, now, 3, 0, 0, 0)
             else:
                 yield (identity, f"{url}?{number}", "queued", None, None, 0, None, None, 0, 0, 0, None, 0, 0, now, None, now,
-                       None, 1, 0)
+                       None, 1, 0, 0, 0)
 
+    # `compare` may measure a build from before the first release, which names two columns otherwise.
+    present = {row[1] for row in connection.execute("PRAGMA table_info(downloads)")}
+    renamed = {"segments": "connections", "ended_at": "completed_at"}
+    columns = [name if name in present else renamed[name] for name in columns]
     with connection:
         connection.executemany(f"INSERT INTO downloads ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})", rows())
     connection.close()

@@ -233,7 +233,7 @@ def adoption(engines):
     call = Caller(first)
     for number in range(0, ADOPTED, 100):
         call("POST", "/downloads/batch", {"downloads": [{"url": f"{origin.base}/slow/file?{number + offset}"} for offset in range(100)]})
-    mine = engines.value(name, "SELECT run FROM pawl.replicas")
+    mine = engines.value(name, "SELECT id FROM pawl.instances")
     while engines.value(name, f"SELECT count(*) FROM pawl.downloads WHERE owner = {mine} AND synced_segments IS NOT NULL") != str(ADOPTED):
         time.sleep(0.2)
     second = start(1)
@@ -266,9 +266,9 @@ def board(engines):
         taken.append(time.monotonic() - begun)
         resident = replica.resident()[0]
         replica.stop()
-    engines.value(name, "UPDATE pawl.downloads SET state = 'queued', waiting = true, owner = NULL")
+    engines.value(name, "UPDATE pawl.downloads SET state = 'queued', needs_slot = true, owner = NULL")
     engines.value(name, "ANALYZE pawl.downloads")
-    engines.value(name, "INSERT INTO pawl.replicas VALUES (7, 'x', now(), 0, '1')")
+    engines.value(name, "INSERT INTO pawl.instances VALUES (7, 'x', now(), 0, '1')")
     timing = engines.value(name, r"EXPLAIN (ANALYZE, FORMAT JSON) SELECT count(*) FROM pawl.claim(7, 8, 4)")
     print(f"fleet: {RECORDS:,} records: a start takes {statistics.median(taken):.2f} s and {resident:.0f} MiB,"
           f" a claim {json.loads(timing)[0]['Execution Time']:.1f} ms (wanted: 2 s, 25 ms)", flush=True)

@@ -14,8 +14,8 @@ SECONDS_OF_PGBENCH = 3
 SIZES = ((1, 1_000), (64, 20_000), (500, 40_000))
 # The columns that a new download has something in.
 INSERT = """
-    INSERT INTO pawl.downloads (id, url, state, bytes_received, file_missing, connections, attempts, priority, speed_limit,
-            created_at, updated_at, revision, entity_known, event_epoch, event_sequence, host, waiting)
+    INSERT INTO pawl.downloads (id, url, state, bytes_received, file_missing, segments, attempts, priority, speed_limit,
+            created_at, updated_at, revision, entity_known, event_epoch, event_sequence, host, needs_slot)
         VALUES ('7' || lpad((:n * 1000 + {number})::text, 12, '0') || lpad(:client_id::text, 13, '0'),
             'https://example.com/files/{number}.bin', 'paused', 0, 0, 0, 0, 0, 0, 1763717520000, 1763717520000, 1, 0, 0, 0,
             'example.com:443', false);"""
@@ -116,13 +116,13 @@ class Postgres:
         self.database(name)
         # The tables come with the first start of the driver.
         measure(self.binary, "postgres", self.address(name), 1, 1)
-        self.run(name, "DELETE FROM pawl.replicas; SELECT pawl.enrol(7, 'pgbench', '1')")
-        body = "[" + ", ".join(["null"] * 49) + "]" + " " * 250
+        self.run(name, "DELETE FROM pawl.instances; SELECT pawl.register(7, 'pgbench', '1')")
+        body = "[" + ", ".join(["null"] * 53) + "]" + " " * 250
         script = os.path.join(directory, "pgbench.sql")
         pathlib.Path(script).write_text("\n".join(
             ["\\set n :n + 1", "\\startpipeline", "SELECT pawl.fence(7, :n);"]
             + [INSERT.format(number=number).replace("\n", " ") for number in range(group)]
-            + [f"SELECT pawl.tell(7, array_fill('{'0' * 26}'::text, ARRAY[{group}]), array_fill('{body}'::text, ARRAY[{group}]));",
+            + [f"SELECT pawl.publish(7, array_fill('{'0' * 26}'::text, ARRAY[{group}]), array_fill('{body}'::text, ARRAY[{group}]));",
                "\\endpipeline"]) + "\n")
         before = os.times()
         out = subprocess.run(["pgbench", "-n", "-M", "prepared", "-c", "1", "-T", str(SECONDS_OF_PGBENCH), "-D", "n=0", "-f", script,

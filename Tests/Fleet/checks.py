@@ -183,17 +183,18 @@ def keys(scene, client):
 def order(scene):
     """3: the numbers of changes have no gap, the revisions of a download rise, and an instance changes nothing after its end."""
     last, revisions = 0, {}
-    deaths = {row["run"]: row["seq"] for row in scene.postgres.ask("SELECT run, seq FROM notes.deaths")}
-    for number, run, id, columns in scene.changes:
+    deaths = {row["instance"]: row["sequence"] for row in scene.postgres.ask("SELECT instance, sequence FROM notes.deaths")}
+    for number, instance, id, columns in scene.changes:
         check(number == last + 1, f"3: change {last} is followed by {number}")
         last = number
-        check(run not in deaths or number <= deaths[run], f"3: change {number} is by run {run}, which was dead since {deaths.get(run)}")
+        check(instance not in deaths or number <= deaths[instance],
+              f"3: change {number} is by instance {instance}, which was dead since {deaths.get(instance)}")
         if columns:
             check(columns[REVISION] > revisions.get(id, -1),
                   f"3: in change {number}, {id} goes from revision {revisions.get(id)} to {columns[REVISION]}")
             revisions[id] = columns[REVISION]
-    kept = scene.postgres.ask("SELECT seq FROM pawl.clock")[0]["seq"]
-    check(kept == last, f"3: the clock is at {kept}, the last change at {last}")
+    kept = scene.postgres.ask("SELECT sequence FROM pawl.feed_end")[0]["sequence"]
+    check(kept == last, f"3: the feed ends at {kept}, the last change is {last}")
     scene.figures["deaths"] = len(deaths)
 
 
@@ -241,24 +242,24 @@ def fetching(scene):
     """5: a download is fetched by its owner, and again only if its bytes were lost with a replica; limits hold."""
     fetches, _ = scene.network.noted()
     lives = {life.name: (seat, life) for seat in scene.seats for life in seat.lives}
-    runs = scene.postgres.ask("SELECT run, node, extract(epoch FROM at)::float8 AS at FROM notes.births ORDER BY at")
-    deaths = {row["run"]: row["at"] for row in scene.postgres.ask("SELECT run, extract(epoch FROM at)::float8 AS at FROM notes.deaths")}
+    instances = scene.postgres.ask("SELECT instance, node, extract(epoch FROM at)::float8 AS at FROM notes.births ORDER BY at")
+    deaths = {row["instance"]: row["at"] for row in scene.postgres.ask("SELECT instance, extract(epoch FROM at)::float8 AS at FROM notes.deaths")}
     records = collections.defaultdict(list)
     slots, used = {}, collections.Counter()
     for row in scene.postgres.ask(
-            "SELECT id, gone, state, owner, slot, host, segments, extract(epoch FROM at)::float8 AS at FROM notes.records ORDER BY n"):
+            "SELECT id, gone, state, owner, slot_holder, host, segments, extract(epoch FROM at)::float8 AS at FROM notes.records ORDER BY n"):
         records[row["id"]].append(row)
         # Slots in the database.
         used[slots.pop(row["id"], None)] -= 1
-        if row["slot"] and not row["gone"]:
+        if row["slot_holder"] and not row["gone"]:
             slots[row["id"]] = row["host"]
             used[row["host"]] += 1
-            check(used[row["host"]] <= scene.options.per_host, f"5: {used[row['host']]} turns for {row['host']}: {slots}")
+            check(used[row["host"]] <= scene.options.per_host, f"5: {used[row['host']]} slots for {row['host']}: {slots}")
     life_of = {}
-    for run in runs:
+    for instance in instances:
         for name, (_, life) in lives.items():
-            if life.node == run["node"] and life.began <= run["at"] <= (life.ended or float("inf")):
-                life_of[run["run"]] = name
+            if life.node == instance["node"] and life.began <= instance["at"] <= (life.ended or float("inf")):
+                life_of[instance["instance"]] = name
 
     # Recorded bytes are discarded only when their owner has ended, or on request.
     for id, history in records.items():
@@ -266,7 +267,7 @@ def fetching(scene):
             if before["segments"] and not after["segments"] and after["state"] in LIVE and not after["gone"]:
                 asked = before["state"] in ("failed", "cancelled")
                 died = before["owner"] in deaths and deaths[before["owner"]] <= after["at"] + SLACK
-                check(asked or died, f"5: {id} lost its bytes, though run {before['owner']} lives: {before} {after}")
+                check(asked or died, f"5: {id} lost its bytes, though instance {before['owner']} lives: {before} {after}")
 
     by_name = collections.defaultdict(list)
     for entry in scene.entries.values():
@@ -406,7 +407,7 @@ def webhooks(scene):
 def objects(scene):
     """7: the storage has exactly the objects that records name, except those stored when a replica or the connection to the storage failed."""
     # Objects that could not be removed are tried again after a minute.
-    wait(lambda: not scene.postgres.ask("SELECT key FROM pawl.garbage"), "7: what was given up is not removed", 90)
+    wait(lambda: not scene.postgres.ask("SELECT key FROM pawl.discarded_objects"), "7: discarded objects are not removed", 90)
     named = {row["key"]: row["size"] for row in scene.postgres.ask(
         "SELECT id || '/' || split_part(file_identity, ':', 2) AS key, bytes_total AS size FROM pawl.downloads WHERE state = 'completed'")}
     stored = scene.storage.objects(BUCKET)

@@ -62,6 +62,8 @@ sqlite3_backup *sqlite3_backup_init(sqlite3 *destination, const char *destinatio
 int sqlite3_backup_step(sqlite3_backup *backup, int pages);
 int sqlite3_backup_finish(sqlite3_backup *backup);
 
+int sqlite3_exec(
+    sqlite3 *database, const char *sql, int (*row)(void *, int, char **, char **), void *context, char **message);
 int sqlite3_prepare_v3(sqlite3 *database, const char *sql, int length, unsigned flags, sqlite3_stmt **statement, const char **tail);
 int sqlite3_step(sqlite3_stmt *statement);
 int sqlite3_reset(sqlite3_stmt *statement);

@@ -7,13 +7,12 @@ enum DownloadRow {
     /// The columns, in the order in which a row is written and read.
     static let columns = [
         "id", "url", "state", "filename", "media_type", "bytes_received", "bytes_total", "resumable", "file_missing",
-        "connections", "attempts", "error_code", "error_message", "error_retryable", "error_status", "checksum", "sha256",
-        "priority", "labels", "speed_limit", "track", "track_name", "created_at", "started_at", "updated_at", "completed_at",
-        "revision", "requested_filename", "requested_media_type", "requested_connections", "headers", "mirrors", "webhook",
+        "segments", "attempts", "error_code", "error_message", "error_retryable", "error_status", "checksum", "sha256",
+        "priority", "labels", "speed_limit", "track", "track_name", "created_at", "started_at", "updated_at", "ended_at",
+        "revision", "requested_filename", "requested_media_type", "requested_segments", "headers", "mirrors", "webhook",
         "entity_known", "entity_etag", "entity_last_modified", "entity_date", "entity_total", "entity_coding",
         "synced_segments", "entity_source", "entity_digest", "file_identity", "event_epoch", "event_sequence", "retry_at",
-        "folder", "arrival", "gid", "part_generation", "transfer_crashes", "distrusts_mirrors",
-        "retry_wait",
+        "retry_wait", "folder", "arrival", "gid", "part_generation", "transfer_crashes", "distrusts_mirrors",
     ]
 
     static let saveStatement = "REPLACE \(values)"
@@ -78,13 +77,13 @@ enum DownloadRow {
         try row.put(Int64(bitPattern: download.stamp.epoch))
         try row.put(Int64(bitPattern: download.stamp.sequence))
         try row.put(record.retryHold?.until.millisecondsSinceEpoch)
+        try row.put(record.retryHold.map { Int64(($0.length / .milliseconds(1)).rounded()) })
         try row.put(download.folder.isEmpty ? nil : download.folder)
         try row.put(download.arrival?.description)
         try row.put(download.chosenGID.map { Int64(bitPattern: $0.value) })
         try row.put(record.partGeneration.map { Int64(bitPattern: $0) })
         try row.put(record.transferCrashes == 0 ? nil : Int64(record.transferCrashes))
         try row.put(record.distrustsMirrors ? 1 : nil)
-        try row.put(record.retryHold.map { Int64(($0.length / .milliseconds(1)).rounded()) })
     }
 }
 
@@ -147,7 +146,7 @@ extension DownloadRow {
             download.bytesTotal = try number(integer(), in: 0...(.max), "bytes_total")
             download.resumable = boolean()
             download.fileMissing = boolean() ?? false
-            download.segments = Int(clamping: try number(integer(), in: 0...Limits.count, "connections") ?? 0)
+            download.segments = Int(clamping: try number(integer(), in: 0...Limits.count, "segments") ?? 0)
             download.attempts = Int(clamping: try number(integer(), in: 0...Limits.count, "attempts") ?? 0)
             let code = text()
             let message = text()
@@ -185,9 +184,8 @@ extension DownloadRow {
             download.createdAt = try time(integer(), "created_at") ?? id.createdAt
             download.startedAt = try time(integer(), "started_at")
             download.updatedAt = try time(integer(), "updated_at") ?? id.createdAt
-            // Earlier releases did not keep the end of failed and cancelled downloads. The last change is its latest
-            // possible time.
-            download.endedAt = try time(integer(), "completed_at") ?? (state.isLive ? nil : download.updatedAt)
+            download.endedAt = try time(integer(), "ended_at")
+            if !state.isLive { download.endedAt = try required(download.endedAt, "ended_at", else: download.updatedAt) }
             download.revision = UInt64(clamping: try number(integer(), in: 0...Limits.changes, "revision") ?? 0)
 
             var record = DownloadRecord(download)
@@ -202,7 +200,7 @@ extension DownloadRow {
                 }
             }
             if let type = text() { record.requestedMediaType = type }
-            if let segments = try number(integer(), in: 1...Limits.connections, "requested_connections") {
+            if let segments = try number(integer(), in: 1...Limits.segments, "requested_segments") {
                 record.requestedSegments = Int(clamping: segments)
             }
             if let headers = text() { record.headers = try required(DownloadRow.headers(headers), "headers", else: []) }
@@ -231,14 +229,15 @@ extension DownloadRow {
             }
             let epoch = try number(integer(), in: 0...EventHistoryRow.largestEpoch, "event_epoch")
             let sequence = try number(integer(), in: 0...Limits.changes, "event_sequence")
-            // Rows of an earlier release have no event id. Its epochs were the times at which its runs began.
-            record.download.stamp =
-                if let epoch, let sequence {
-                    EventID(epoch: UInt64(bitPattern: epoch), sequence: UInt64(bitPattern: sequence))
-                } else {
-                    EventID(epoch: UInt64(clamping: download.updatedAt.millisecondsSinceEpoch), sequence: 0)
-                }
-            let retryAt = try time(integer(), "retry_at")
+            record.download.stamp = EventID(
+                epoch: UInt64(bitPattern: try required(epoch, "event_epoch", else: 0)),
+                sequence: UInt64(bitPattern: try required(sequence, "event_sequence", else: 0)))
+            let (retryAt, retryWait) = (try time(integer(), "retry_at"), integer())
+            if let retryAt {
+                let maximum = RetryPolicy().longestRetryAfter
+                let length = retryWait.map { min(max(.milliseconds($0), .zero), maximum) }
+                record.retryHold = RetryHold(until: retryAt, length: try required(length, "retry_wait", else: maximum))
+            }
             if let folder = text() {
                 record.download.folder = try required(FileNaming.isSafeFolder(folder) ? share(folder) : nil, "folder", else: "")
             }
@@ -252,13 +251,6 @@ extension DownloadRow {
                 record.transferCrashes = Int(clamping: crashes)
             }
             if boolean() ?? false { record.distrustsMirrors = true }
-            let retryWait = integer()
-            if let retryAt {
-                // Earlier releases did not keep the length.
-                let longest = RetryPolicy().longestRetryAfter
-                let length = retryWait.map { min(max(.milliseconds($0), .zero), longest) } ?? longest
-                record.retryHold = RetryHold(until: retryAt, length: length)
-            }
             if let foreign = columns.foreign, !mends {
                 throw .damaged("download \(id) has no valid \(DownloadRow.columns[Int(foreign)])")
             }
@@ -281,7 +273,7 @@ extension DownloadRow {
         /// The maximum of revisions and of the second half of event ids.
         static let changes: Int64 = 1 << 62
         static let priorities: ClosedRange<Int64> = -10...10
-        static let connections: Int64 = 16
+        static let segments: Int64 = 16
     }
 
     /// Reads consecutive columns. The row is passed to each call, because a stored copy would be retained and released

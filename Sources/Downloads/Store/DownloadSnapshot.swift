@@ -4,8 +4,7 @@ import JSON
 /// The JSON form of a download as a client saw it at one moment. It is kept with an idempotency key and with a webhook
 /// delivery.
 ///
-/// Members have the names of the API's resource. Values that follow from other members are left out. Earlier releases
-/// stored the resource itself, which can therefore be read in the same way.
+/// Members have the names of the API's resource. Values that follow from other members are left out.
 enum DownloadSnapshot {
     /// Encodes the download without members that have their default values.
     static func encode(_ download: Download) -> JSONValue {
@@ -91,13 +90,10 @@ enum DownloadSnapshot {
         download.priority = Int(clamping: number("priority"))
         download.labels = (value["labels"]?.array ?? []).compactMap(\.string)
         download.speedLimit = number("speedLimit")
-        if let track = value["track"], !track.isNull {
-            download.track = track.string.map { Array($0.utf8) } ?? track.serialized()
-        }
+        if let track = value["track"]?.string { download.track = Array(track.utf8) }
         download.startedAt = time("startedAt")
         download.updatedAt = time("updatedAt") ?? download.createdAt
-        // Earlier releases kept the end of completed downloads only, as `completedAt`.
-        download.endedAt = time("endedAt") ?? time("completedAt")
+        download.endedAt = time("endedAt")
         download.expiresAt = time("expiresAt")
         download.waitingFor = value["waitingFor"]?.string.flatMap(WaitingReason.init)
         if let gid = value["gid"]?.string { download.chosenGID = DownloadGID(gid) }

@@ -4,8 +4,6 @@ import JSON
 /// The row of the outcome of a request with an idempotency key.
 ///
 /// Outcomes are a JSON array of arrays: `["created",<snapshot>]`, `["existing",<snapshot>]` or `["refused",<refusal>]`.
-/// Earlier releases stored the client's resource or problem as text, after the download's id. Both have all members of
-/// a snapshot or a refusal.
 enum IdempotencyRow {
     static let saveStatement =
         "REPLACE INTO idempotency_keys (key, request_digest, outcomes, created_at) VALUES (?1, ?2, ?3, ?4)"
@@ -22,17 +20,13 @@ enum IdempotencyRow {
     }
 
     /// Decodes the record in the current row of `loadStatement`.
-    /// - Parameter current: Returns the present download with an id. Used for rows of the first release, which stored
-    ///   only the id.
     /// - Throws: `StoreError.damaged` if a column has a value that no release writes.
-    static func record(
-        from row: some RowDecoder, current: (DownloadID) throws(StoreError) -> Download?
-    ) throws(StoreError) -> IdempotencyRecord {
+    static func record(from row: some RowDecoder) throws(StoreError) -> IdempotencyRecord {
         guard let key = row.text(0), let digest = row.blob(1), let text = row.text(2), let time = row.integer(3),
             let items = (try? JSONValue(parsing: text.utf8))?.array
         else { throw .damaged("an idempotency key cannot be read") }
         var outcomes: [Addition.Outcome] = []
-        for item in items { outcomes.append(try decode(item, current)) }
+        for item in items { outcomes.append(try decode(item)) }
         return IdempotencyRecord(
             key: key, digest: digest, outcomes: outcomes, createdAt: Timestamp(millisecondsSinceEpoch: time))
     }
@@ -54,21 +48,10 @@ enum IdempotencyRow {
         return .object(members)
     }
 
-    private static func decode(
-        _ item: JSONValue, _ current: (DownloadID) throws(StoreError) -> Download?
-    ) throws(StoreError) -> Addition.Outcome {
+    private static func decode(_ item: JSONValue) throws(StoreError) -> Addition.Outcome {
         let parts = item.array ?? []
-        let last = parts.last ?? .null
-        let value = last.string.flatMap { try? JSONValue(parsing: $0.utf8) } ?? last
-        var download = DownloadSnapshot.decode(value)
-        if download == nil, parts.count > 1, let id = parts[1].string.flatMap(DownloadID.init) {
-            download = try current(id)
-            if download == nil {
-                let detail = "the download that the first request with this Idempotency-Key made has been removed"
-                return .failure(Addition.Refusal(code: "not-found", detail: detail, id: id))
-            }
-        }
-        switch (parts.first?.string, download, refusal(value)) {
+        let value = parts.last ?? .null
+        switch (parts.first?.string, DownloadSnapshot.decode(value), refusal(value)) {
         case ("created", let download?, _): return .success(.created(download))
         case ("existing", let download?, _): return .success(.existing(download))
         case ("refused", _, let refusal?): return .failure(refusal)

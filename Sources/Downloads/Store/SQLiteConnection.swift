@@ -60,6 +60,12 @@ import System
         while try statement.step() {}
     }
 
+    /// Runs the statements of a script, and ignores their rows.
+    func execute(script: String) throws(SQLiteError) {
+        let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)
+        guard code == PAWL_SQLITE_OK else { throw error(code) }
+    }
+
     /// Returns the first column of the first row as a number; 0 if there is none.
     func number(_ sql: String) throws(SQLiteError) -> Int64 {
         let statement = try prepare(sql)

@@ -8,6 +8,8 @@ enum StoreError: Error, Sendable, Equatable {
     case foreign(path: String)
     /// A newer release has written the file.
     case newerSchema(path: String, found: Int, supported: Int)
+    /// An unreleased build has written the records of this directory or database; `remedy` is what the user can do.
+    case unreleased(String, remedy: String)
     /// The file is damaged.
     case damaged(String)
     /// The disk is full.
@@ -41,6 +43,8 @@ extension StoreError: CustomStringConvertible {
         case .foreign(let path): "\(path) is a database of another program"
         case .newerSchema(let path, let found, let supported):
             "\(path) was written by a newer release (schema \(found), this one knows up to \(supported))"
+        case .unreleased(let records, let remedy):
+            "\(records) has records of an unreleased build of Pawl, which this release cannot read: \(remedy)"
         case .damaged(let message): "the record file is damaged: \(message)"
         case .full: "no space left for records"
         case .inputOutput(let message): "records cannot be written: \(message)"

@@ -1,24 +1,26 @@
 internal import System
 
-/// The tables of the record file, and the migrations of older files.
+/// The tables of the record file, and the migration of files of older releases.
 ///
-/// `user_version` is the number of migrations that a file has had. `application_id` identifies files of Pawl. A
-/// released migration never changes: a new shape is a new migration at the end.
+/// `user_version` is the version of a file's schema. `application_id` identifies files of Pawl.
 enum StoreSchema {
     /// "Pawl" in ASCII.
     static let applicationID: Int64 = 0x5061_776C
 
+    /// The versions of the schema, in order. Smaller versions belong to unreleased builds.
+    static let files = [SchemaFile(100, PackageResources.sqlite_100_sql)]
+
     /// The schema version that this release writes.
-    static var version: Int { migrations.count }
+    static var version: Int { files.newestVersion }
 
     /// Migrates the database to the schema of this release.
     ///
     /// - Parameters:
     ///   - path: The database file.
     ///   - directory: The directory of the file; `nil` for the directory in `path`.
-    /// - Throws: `StoreError.foreign`, `.newerSchema`, or an error of SQLite.
+    /// - Throws: `StoreError.foreign`, `.unreleased`, `.newerSchema`, or an error of SQLite.
     static func prepare(
-        _ connection: SQLiteConnection, path: String, in directory: Directory? = nil, migrations: [[String]] = migrations
+        _ connection: SQLiteConnection, path: String, in directory: Directory? = nil, files: [SchemaFile] = files
     ) throws(StoreError) {
         try StoreError.translating {
             let owner = try connection.number("PRAGMA application_id")
@@ -27,21 +29,22 @@ enum StoreSchema {
                 let tables = try connection.number("SELECT count(*) FROM sqlite_schema")
                 guard owner == 0, found == 0, tables == 0 else { throw StoreError.foreign(path: path) }
             }
-            guard found <= migrations.count else {
-                throw StoreError.newerSchema(path: path, found: found, supported: migrations.count)
-            }
+            let (folder, name) = SmallFile.parts(of: path)
+            let missing = try files.missing(
+                from: found, oldest: found, in: path,
+                unreleased: .unreleased(
+                    folder, remedy: "keep its finished files elsewhere, and begin with an empty directory"))
             // A downgrade needs the old file, and so does the repair of a failed migration.
-            if found > 0, found < migrations.count {
-                let (folder, name) = SmallFile.parts(of: path)
+            if found > 0, !missing.isEmpty {
                 let directory = try directory ?? Directory(opening: folder)
                 try RecordBackup.copy(name, of: directory, at: folder, to: "\(name).v\(found)", in: directory, at: folder)
             }
             try configure(connection)
-            for version in max(found, 0)..<migrations.count {
+            for file in missing {
                 try connection.transaction { () throws(SQLiteError) in
-                    for statement in migrations[version] { try connection.execute(statement) }
-                    try connection.execute("PRAGMA user_version = \(version + 1)")
-                    if version == 0 { try connection.execute("PRAGMA application_id = \(applicationID)") }
+                    try connection.execute(script: file.sql)
+                    try connection.execute("PRAGMA user_version = \(file.version)")
+                    try connection.execute("PRAGMA application_id = \(applicationID)")
                 } failure: {
                     $0
                 }
@@ -62,134 +65,4 @@ enum StoreSchema {
         try connection.execute("PRAGMA cell_size_check = ON")
         try connection.execute("PRAGMA temp_store = MEMORY")
     }
-
-    /// The statements of each migration, in order.
-    static let migrations: [[String]] = [
-        [
-            // Ids grow with time, so new records are appended. Lists and objects are JSON text. Times are Unix
-            // milliseconds.
-            """
-            CREATE TABLE downloads (
-                id TEXT NOT NULL PRIMARY KEY,
-                url TEXT NOT NULL,
-                state TEXT NOT NULL,
-                filename TEXT,
-                media_type TEXT,
-                bytes_received INTEGER NOT NULL,
-                bytes_total INTEGER,
-                resumable INTEGER,
-                file_missing INTEGER NOT NULL,
-                connections INTEGER NOT NULL,
-                attempts INTEGER NOT NULL,
-                error_code TEXT,
-                error_message TEXT,
-                error_retryable INTEGER,
-                error_status INTEGER,
-                checksum TEXT,
-                sha256 BLOB,
-                priority INTEGER NOT NULL,
-                labels TEXT,
-                speed_limit INTEGER NOT NULL,
-                track TEXT,
-                track_name TEXT,
-                created_at INTEGER NOT NULL,
-                started_at INTEGER,
-                updated_at INTEGER NOT NULL,
-                completed_at INTEGER,
-                revision INTEGER NOT NULL,
-                requested_filename TEXT,
-                requested_media_type TEXT,
-                requested_connections INTEGER,
-                headers TEXT,
-                mirrors TEXT,
-                webhook TEXT,
-                entity_known INTEGER NOT NULL,
-                entity_etag TEXT,
-                entity_last_modified TEXT,
-                entity_date TEXT,
-                entity_total INTEGER,
-                entity_coding TEXT,
-                synced_segments TEXT
-            ) WITHOUT ROWID
-            """,
-            "CREATE TABLE settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-            """
-            CREATE TABLE idempotency_keys (
-                key TEXT NOT NULL PRIMARY KEY,
-                request_digest BLOB NOT NULL,
-                status INTEGER NOT NULL,
-                download_id TEXT NOT NULL,
-                created_at INTEGER NOT NULL
-            ) WITHOUT ROWID
-            """,
-        ],
-        [
-            // An outcome may be of several downloads, or a refusal: see `IdempotencyRow`. Nothing was ever stored in
-            // the first shape.
-            "DROP TABLE idempotency_keys",
-            """
-            CREATE TABLE idempotency_keys (
-                key TEXT NOT NULL PRIMARY KEY,
-                request_digest BLOB NOT NULL,
-                outcomes TEXT NOT NULL,
-                created_at INTEGER NOT NULL
-            ) WITHOUT ROWID
-            """,
-        ],
-        [
-            """
-            CREATE TABLE webhook_deliveries (
-                id TEXT NOT NULL PRIMARY KEY,
-                download_id TEXT NOT NULL,
-                url TEXT NOT NULL,
-                body BLOB NOT NULL,
-                attempts INTEGER NOT NULL,
-                due_at INTEGER NOT NULL
-            ) WITHOUT ROWID
-            """
-        ],
-        // The mirror that sent the validators; null if the download's own URL did.
-        ["ALTER TABLE downloads ADD COLUMN entity_source TEXT"],
-        // The digest of the whole file, as its origin reported it.
-        ["ALTER TABLE downloads ADD COLUMN entity_digest TEXT"],
-        [
-            // The identity of the finished file.
-            "ALTER TABLE downloads ADD COLUMN file_identity TEXT",
-            // The time before which the origin must not be contacted again.
-            "ALTER TABLE downloads ADD COLUMN retry_at INTEGER",
-            // The event id of the last change.
-            "ALTER TABLE downloads ADD COLUMN event_epoch INTEGER",
-            "ALTER TABLE downloads ADD COLUMN event_sequence INTEGER",
-            // The latest beginnings of epochs, where `removed_id` is null, and the latest removals. All removals after
-            // the event id of the oldest row are here.
-            """
-            CREATE TABLE event_history (
-                number INTEGER NOT NULL PRIMARY KEY,
-                epoch INTEGER NOT NULL,
-                sequence INTEGER NOT NULL,
-                removed_id TEXT
-            )
-            """,
-        ],
-        // A delivery holds its download; see `DownloadSnapshot`.
-        ["ALTER TABLE webhook_deliveries RENAME COLUMN body TO download"],
-        // The folder of the finished file; null for `files` itself.
-        ["ALTER TABLE downloads ADD COLUMN folder TEXT"],
-        [
-            // The arrival in the queue; null for the download's own id. See `QueueRank`.
-            "ALTER TABLE downloads ADD COLUMN arrival TEXT",
-            // The gid in aria2's RPC; null if the client did not choose one.
-            "ALTER TABLE downloads ADD COLUMN gid INTEGER",
-        ],
-        [
-            // The generation in the part file's name; null if the name has none.
-            "ALTER TABLE downloads ADD COLUMN part_generation INTEGER",
-            // The number of consecutive crashes during which the download was in transfer; null for none.
-            "ALTER TABLE downloads ADD COLUMN transfer_crashes INTEGER",
-            // 1 after a file with bytes of a mirror has failed its checksum.
-            "ALTER TABLE downloads ADD COLUMN distrusts_mirrors INTEGER",
-            // The length in milliseconds of the wait that ends at `retry_at`.
-            "ALTER TABLE downloads ADD COLUMN retry_wait INTEGER",
-        ],
-    ]
 }

@@ -218,8 +218,7 @@ final class StoreWriter {
             let keys = try connection.prepare(IdempotencyRow.loadStatement)
             while try keys.step() {
                 try contents.reading(.keys, keys.key(0)) { contents throws(StoreError) in
-                    contents.idempotencyRecords.append(
-                        try IdempotencyRow.record(from: keys) { id throws(StoreError) in try records([id]).first?.download })
+                    contents.idempotencyRecords.append(try IdempotencyRow.record(from: keys))
                 }
             }
             return contents

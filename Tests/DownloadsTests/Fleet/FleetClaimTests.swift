@@ -30,7 +30,7 @@ import Testing
             isRepeated: false)
         for numbers in [3, 5, 1, 2, 6, 4] { #expect(try claim(writer, 1, 99) == ids(numbers)) }
         #expect(try claim(writer, 1, 99).isEmpty)
-        #expect(try scene.number("SELECT count(*) FROM pawl.downloads WHERE slot = \(writer.run)") == 6)
+        #expect(try scene.number("SELECT count(*) FROM pawl.downloads WHERE slot_holder = \(writer.run)") == 6)
         try writer.commit([.leaveQueue(sampleRecord(3).id), .enqueue(sampleRecord(3).id)], isRepeated: false)
         #expect(try claim(writer, 2, 99) == ids(3))
         #expect(try claim(writer, 0, 99).isEmpty)
@@ -59,9 +59,10 @@ import Testing
         func add(_ hosts: String, _ count: Int, priority: Int) throws {
             try scene.execute(
                 """
-                INSERT INTO pawl.downloads (id, url, state, bytes_received, file_missing, connections, attempts, priority, speed_limit,
-                        created_at, updated_at, revision, entity_known, host, waiting)
-                    SELECT '\(priority) ' || lpad(n::text, 9, '0'), '', 'queued', 0, 0, 0, 0, \(priority), 0, 0, 0, 0, 0, \(hosts), true
+                INSERT INTO pawl.downloads (id, url, state, bytes_received, file_missing, segments, attempts, priority, speed_limit,
+                        created_at, updated_at, revision, entity_known, event_epoch, event_sequence, host, needs_slot)
+                    SELECT '\(priority) ' || lpad(n::text, 9, '0'), '', 'queued', 0, 0, 0, 0, \(priority), 0, 0, 0, 0, 0, 0, 0,
+                        \(hosts), true
                         FROM generate_series(1, \(count)) AS n
                 """)
         }
@@ -72,11 +73,12 @@ import Testing
         try add("'h' || n % 50", 5_000, priority: 0)
         /// The pages that it read.
         func pages(free: Int, expecting hosts: [String]) throws -> Int {
-            try scene.execute("UPDATE pawl.downloads SET slot = NULL WHERE slot = 7")
+            try scene.execute("UPDATE pawl.downloads SET slot_holder = NULL WHERE slot_holder = 7")
             let plan = try scene.texts(
                 "EXPLAIN (ANALYZE, BUFFERS, TIMING off, SUMMARY off) SELECT * FROM pawl.claim(7, \(free), 4)"
             ).compactMap(\.self)
-            let taken = try scene.texts("SELECT host || ' ' || id FROM pawl.downloads WHERE slot = 7 ORDER BY priority DESC, id")
+            let taken = try scene.texts(
+                "SELECT host || ' ' || id FROM pawl.downloads WHERE slot_holder = 7 ORDER BY priority DESC, id")
             #expect(taken.compactMap { $0?.split(separator: " ").first.map(String.init) } == hosts)
             let buffers = try #require(plan.first { $0.contains("Buffers:") })
             let counts = buffers.split(separator: " ").filter { $0.hasPrefix("hit=") || $0.hasPrefix("read=") }
@@ -85,7 +87,7 @@ import Testing
         #expect(try pages(free: 4, expecting: Array(repeating: "crowded", count: 4)) < 5_000)
         // The crowd has all its slots.
         try scene.execute(
-            "UPDATE pawl.downloads SET slot = 1 WHERE id IN (SELECT id FROM pawl.downloads WHERE host = 'crowded' ORDER BY id LIMIT 4)"
+            "UPDATE pawl.downloads SET slot_holder = 1 WHERE id IN (SELECT id FROM pawl.downloads WHERE host = 'crowded' ORDER BY id LIMIT 4)"
         )
         #expect(try pages(free: 4, expecting: ["h1", "h2", "h3", "h4"]) < 5_000)
         #expect(try pages(free: 4, expecting: ["h1", "h2", "h3", "h4"]) < 5_000)

@@ -141,8 +141,8 @@ struct FleetServiceTests {
         let database = try PostgresScene(scene.database)
         let thaw = try await owner.freeze()
         async let paused = asker.service.perform(.pause, on: id)
-        try await until { try database.number("SELECT count(*) FROM pawl.mail") > 0 }
-        try database.execute("DELETE FROM pawl.mail")
+        try await until { try database.number("SELECT count(*) FROM pawl.messages") > 0 }
+        try database.execute("DELETE FROM pawl.messages")
         thaw()
         #expect(try await paused.state == .paused)
         await owner.service.shutdown()
@@ -163,7 +163,7 @@ struct FleetServiceTests {
                 INSERT INTO lost VALUES (1);
                 RETURN NULL;
             END $$;
-            CREATE TRIGGER lose BEFORE INSERT ON pawl.mail FOR EACH ROW EXECUTE FUNCTION lose()
+            CREATE TRIGGER lose BEFORE INSERT ON pawl.messages FOR EACH ROW EXECUTE FUNCTION lose()
             """)
         let paused = try await asker.service.perform(.pause, on: id)
         #expect(paused.state == .paused)
@@ -203,7 +203,7 @@ struct FleetServiceTests {
             _ = try database.texts(
                 """
                 SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity
-                    WHERE datname = current_database() AND application_name LIKE 'pawl_run_%'
+                    WHERE datname = current_database() AND application_name LIKE 'pawl_instance_%'
                 """)
         }
         for _ in 0..<3 {
@@ -322,9 +322,9 @@ struct FleetServiceTests {
         try FileManager.default.copyItem(atPath: replica.directory.path + "/data/node", toPath: copy.path + "/data/node")
         let again = try await scene.replica(in: copy)
         let database = try PostgresScene(scene.database)
-        try await until { try database.texts("SELECT id FROM pawl.downloads WHERE slot IS NOT NULL") == [ids[0].description] }
+        try await until { try database.texts("SELECT id FROM pawl.downloads WHERE slot_holder IS NOT NULL") == [ids[0].description] }
         _ = try await again.follow(ids[0]) { $0.state == .downloading }
-        try await until { try database.number("SELECT count(*) FROM pawl.downloads WHERE waiting") == 3 }
+        try await until { try database.number("SELECT count(*) FROM pawl.downloads WHERE needs_slot") == 3 }
         await again.service.shutdown()
         await replica.service.shutdown()
     }
@@ -489,7 +489,7 @@ struct FleetServiceTests {
         await replica.service.shutdown()
     }
 
-    @Test("Changes that the database refuses at first are sent later", arguments: ["NOT waiting", "state <> 'completed'"])
+    @Test("Changes that the database refuses at first are sent later", arguments: ["NOT needs_slot", "state <> 'completed'"])
     func toldLater(_ condition: String) async throws {
         let scene = try FleetScene()
         let replicas = try await [scene.replica(), scene.replica()]
@@ -498,7 +498,7 @@ struct FleetServiceTests {
         new.startsPaused = true
         let made = try await replicas[0].service.add(new).download
         try database.execute("ALTER TABLE pawl.downloads ADD CONSTRAINT refusal CHECK (\(condition)) NOT VALID")
-        if condition == "NOT waiting" {
+        if condition == "NOT needs_slot" {
             await #expect(throws: DownloadError.self) { try await replicas[0].service.perform(.resume, on: made.id) }
         } else {
             _ = try await replicas[0].service.perform(.resume, on: made.id)
@@ -507,7 +507,7 @@ struct FleetServiceTests {
         try database.execute("ALTER TABLE pawl.downloads DROP CONSTRAINT refusal")
         for replica in replicas { _ = try await replica.follow(made.id) { $0.state == .completed } }
         for replica in replicas { try await until { await replica.service.machineCount == 0 } }
-        try await until { try database.number("SELECT count(*) FROM pawl.downloads WHERE owner IS NOT NULL OR waiting") == 0 }
+        try await until { try database.number("SELECT count(*) FROM pawl.downloads WHERE owner IS NOT NULL OR needs_slot") == 0 }
         for replica in replicas { await replica.service.shutdown() }
     }
 

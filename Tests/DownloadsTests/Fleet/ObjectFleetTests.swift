@@ -309,7 +309,7 @@ struct ObjectFleetTests {
         // Restored from a backup, it finds its files once the other one releases them.
         let database = try PostgresConnection(scene.fleet.database.conninfo, application: "test", within: .seconds(10))
         defer { database.close() }
-        try database.execute("UPDATE pawl.meta SET value = '1-1 else/where' WHERE name = 'place'", within: .seconds(10))
+        try database.execute("UPDATE pawl.meta SET value = '1-1 else/where' WHERE name = 'files_location'", within: .seconds(10))
         #expect(await refusal(scene)?.contains("remove the object \(mark)") == true)
         try await scene.storage.remove(mark)
         #expect(await refusal(scene) == nil)

@@ -80,7 +80,7 @@ final class ObjectScene: Sendable {
     func garbage() throws -> Int64 {
         let connection = try PostgresConnection(fleet.database.conninfo, application: "test", within: .seconds(10))
         defer { connection.close() }
-        let count = PostgresStatement("count", "SELECT count(*) FROM pawl.garbage")
+        let count = PostgresStatement("count", "SELECT count(*) FROM pawl.discarded_objects")
         return try connection.run([PostgresCommand(count, [])], within: .seconds(10)).first?.rows.first?.integer(0) ?? -1
     }
 

@@ -54,8 +54,8 @@ struct ForeignRecordTests {
             ("event_epoch = -1", "event_epoch"), ("event_sequence = -1", "event_sequence"),
             ("bytes_received = 9223372036854775807", "bytes_received"), ("bytes_received = -5", "bytes_received"),
             ("bytes_total = -1", "bytes_total"), ("revision = -1", "revision"), ("attempts = 9223372036854775807", "attempts"),
-            ("connections = -9223372036854775808", "connections"),
-            ("requested_connections = 9223372036854775807", "requested_connections"),
+            ("segments = -9223372036854775808", "segments"),
+            ("requested_segments = 9223372036854775807", "requested_segments"),
             ("transfer_crashes = 9223372036854775807", "transfer_crashes"), ("priority = 9223372036854775807", "priority"),
             ("speed_limit = -1", "speed_limit"), ("created_at = 9223372036854775807", "created_at"),
             ("updated_at = -9223372036854775808", "updated_at"), ("retry_at = 9223372036854775807", "retry_at"),
@@ -73,6 +73,9 @@ struct ForeignRecordTests {
             ("speed_limit = '1:1'", "speed_limit"), ("revision = 1.5", "revision"), ("file_missing = x'31'", "file_missing"),
             ("labels = CAST('[\"a\"]' AS BLOB)", "labels"), ("track_name = CAST(x'ff' AS TEXT)", "track_name"),
             ("sha256 = 'text'", "sha256"), ("url = CAST(url AS BLOB)", "url"), ("retry_wait = 'soon'", "retry_wait"),
+            ("event_epoch = 'x'", "event_epoch"), ("retry_wait = NULL", "retry_wait"),
+            // An ended download has an end.
+            ("state = 'failed', ended_at = NULL", "ended_at"),
             // A finished file has a name.
             ("state = 'completed', filename = NULL", "filename"),
         ])
@@ -197,7 +200,7 @@ struct ForeignRecordTests {
     @Test("Counts bytes whose sum exceeds 64 bits, with a quota and without", arguments: [0, 5 << 30] as [Int64])
     func hugeSums(quota: Int64) async throws {
         let scene = try await scene(
-            "UPDATE downloads SET bytes_received = 1 << 50, state = 'completed', filename = 'a', file_missing = 0")
+            "UPDATE downloads SET bytes_received = 1 << 50, state = 'completed', ended_at = 5, filename = 'a', file_missing = 0")
         let columns = DownloadRow.columns.map { $0 == "id" ? "substr(id, 1, 20) || printf('%06d', i + 1000)" : $0 }
         try SQLiteConnection(path: scene.path + "/pawl.sqlite").execute(
             """

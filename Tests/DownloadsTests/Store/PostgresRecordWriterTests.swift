@@ -18,7 +18,7 @@ import Testing
         var told = 0
         writer.fenced = { told += 1 }
         try writer.commit([.save(sampleRecord(1)), .enqueue(sampleRecord(1).id)], isRepeated: false)
-        try scene.execute("DELETE FROM pawl.replicas")
+        try scene.execute("DELETE FROM pawl.instances")
         let id = sampleRecord(1).id
         let groups: [[StoreChange]] = [
             [.add(sampleRecord(2))], [.save(sampleRecord(2))], [.remove(id, stamp: .none)], [.set(name: "a", value: "b")],
@@ -32,9 +32,11 @@ import Testing
         #expect(throws: StoreError.fenced) { try writer.retire(leaving: true) }
         #expect(told == groups.count + 2)
         #expect(
-            try scene.texts("SELECT id || owner || waiting || bytes_received FROM pawl.downloads") == ["\(id)\(writer.run)true0"])
+            try scene.texts("SELECT id || owner || needs_slot || bytes_received FROM pawl.downloads") == [
+                "\(id)\(writer.run)true0"
+            ])
         #expect(try scene.number("SELECT count(*) FROM pawl.settings") == 0)
-        #expect(try scene.number("SELECT count(*) FROM pawl.mail") == 0)
+        #expect(try scene.number("SELECT count(*) FROM pawl.messages") == 0)
         #expect(try scene.changes() == [])
     }
 
@@ -48,7 +50,7 @@ import Testing
             let error = #expect(throws: StoreError.self) {
                 try second.commit([.set(name: "a", value: "b")] + group, isRepeated: false)
             }
-            #expect(error == .refused("PostgreSQL error PW002: download \(id) belongs to another run"))
+            #expect(error == .refused("PostgreSQL error PW002: download \(id) belongs to another instance"))
         }
         #expect(try second.settings() == [:])
         let taking = try second.take([id, sampleRecord(2).id])
@@ -91,7 +93,7 @@ import Testing
         try writer.commit([.add(sampleRecord(4))], isRepeated: false)
         #expect(try scene.changes() == (1...4).map { "\($0) \(sampleRecord($0).id)" })
         #expect(try scene.changes() == followed.told)
-        #expect(try scene.number("SELECT count(*) FROM pawl.mail") == 1)
+        #expect(try scene.number("SELECT count(*) FROM pawl.messages") == 1)
     }
 
     @Test("A commit abandoned in doubt is not taken for a later one")
@@ -162,7 +164,7 @@ import Testing
         // Two of three slots of that host are in use.
         #expect(try other.claim(free: 9, hostLimit: 3).map(\.id) == [ids[3]])
         #expect(try again.letters().map(\.text) == ["letter"])
-        #expect(try scene.number("SELECT count(*) FROM pawl.replicas") == 2)
+        #expect(try scene.number("SELECT count(*) FROM pawl.instances") == 2)
     }
 
     @Test("A gid from a client belongs to one download at all replicas")
@@ -191,7 +193,7 @@ import Testing
             guard let racing = try? PostgresConnection(place, application: "test", within: .seconds(60)) else { return }
             // The uncommitted row is visible to no query, but to the index.
             try? racing.execute(
-                "BEGIN; UPDATE pawl.downloads SET url = '\(url)', is_first = true, url_digest = sha256(convert_to('\(url)', 'UTF8')) WHERE id = '\(sampleRecord(2).id)'",
+                "BEGIN; UPDATE pawl.downloads SET url = '\(url)', holds_url = true, url_digest = sha256(convert_to('\(url)', 'UTF8')) WHERE id = '\(sampleRecord(2).id)'",
                 within: .seconds(60))
             state.withLock { ($0 = 1, wake: true) }
             let blocked = PostgresStatement(
@@ -210,7 +212,7 @@ import Testing
         try writer.commit([.save(sampleRecord(1))], isRepeated: false)
         state.wait { $0 == 2 ? .done(()) : .wait(nil) }
         #expect(
-            try scene.texts("SELECT id FROM pawl.downloads WHERE is_first") == [sampleRecord(2).id.description])
+            try scene.texts("SELECT id FROM pawl.downloads WHERE holds_url") == [sampleRecord(2).id.description])
     }
 
     @Test("A restored database has another epoch, and no location for files yet")
@@ -263,7 +265,7 @@ import Testing
         try writer.commit([.add(unkeepable)], isRepeated: false)
         #expect(try writer.records([unkeepable.id]).map(\.webhook) == ["a\u{FFFD}b"])
         #expect(
-            try scene.texts("SELECT id || waiting FROM pawl.downloads ORDER BY id")
+            try scene.texts("SELECT id || needs_slot FROM pawl.downloads ORDER BY id")
                 == ["\(odd.id)true", "\(plain.id)false", "\(unkeepable.id)true"])
     }
 
@@ -294,14 +296,14 @@ import Testing
         try first.commit(group, isRepeated: true)
         #expect(try scene.changes() == (1...2).map { "\($0) \(sampleRecord($0).id)" })
         #expect(try scene.changes() == followed.told)
-        #expect(try scene.number("SELECT count(*) FROM pawl.mail") == 1)
+        #expect(try scene.number("SELECT count(*) FROM pawl.messages") == 1)
     }
 
     @Test("An unreadable change does not fail a commit")
     func unreadableChange() throws {
         let scene = try PostgresScene()
         let writer = try PostgresRecordWriter(scene.options())
-        try scene.execute("SELECT pawl.tell(1, '{x}', '{[]}')")
+        try scene.execute("SELECT pawl.publish(1, '{x}', '{[]}')")
         try writer.commit([.add(sampleRecord(1))], isRepeated: false)
         #expect(try scene.number("SELECT count(*) FROM pawl.downloads") == 1)
     }
@@ -353,7 +355,7 @@ import Testing
         }
         let ids = Set((0..<5 * count).map { sampleRecord($0).id.description })
         #expect(Set(try scene.texts("SELECT id FROM pawl.downloads").compactMap(\.self)) == ids)
-        #expect(try scene.number("SELECT count(*) FROM pawl.mail") == ids.count)
+        #expect(try scene.number("SELECT count(*) FROM pawl.messages") == ids.count)
         let changes = try scene.changes()
         #expect(changes.count == ids.count)
         #expect(followed.told == changes)
@@ -401,7 +403,7 @@ import Testing
         // As if all replicas had been silent for an hour.
         let reaper = try PostgresRecordWriter(scene.options("b", lease: lease))
         let followed = FollowedChanges(reaper)
-        try scene.execute("UPDATE pawl.replicas SET heartbeat = heartbeat - interval '1 hour'")
+        try scene.execute("UPDATE pawl.instances SET renewed_at = renewed_at - interval '1 hour'")
         let begun = ContinuousClock.now
         #expect(try reaper.reap() == 0)
         while true {
@@ -409,16 +411,17 @@ import Testing
             if try reaper.reap() > 0 { break }
         }
         #expect(ContinuousClock.now - begun >= lease)
-        #expect(try scene.texts("SELECT run::text FROM pawl.replicas") == ["\(reaper.run)"])
+        #expect(try scene.texts("SELECT id::text FROM pawl.instances") == ["\(reaper.run)"])
         #expect(
             try scene.texts(
-                "SELECT concat_ws(' ', state, waiting, owner, bytes_received, synced_segments) FROM pawl.downloads ORDER BY id")
+                "SELECT concat_ws(' ', state, needs_slot, owner, bytes_received, synced_segments) FROM pawl.downloads ORDER BY id"
+            )
                 == ["queued t 0", "paused f 0"])
         // Idle downloads without bytes need no report.
         #expect(followed.all.compactMap { $0.download?.state } == [.queued])
         // Its session was ended, and its instance with it.
         while try scene.number(
-            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pawl_run_\(dead.run)'") > 0
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pawl_instance_\(dead.run)'") > 0
         {}
         let error = #expect(throws: StoreError.self) { try dead.commit([], isRepeated: false) }
         guard case .interrupted? = error else {
@@ -443,14 +446,14 @@ import Testing
         let other = try PostgresRecordWriter(scene.options("b", lease: lease))
         let away = ContinuousClock.now
         while ContinuousClock.now - away <= lease {}
-        try scene.execute("UPDATE pawl.replicas SET heartbeat = heartbeat - interval '1 hour'")
+        try scene.execute("UPDATE pawl.instances SET renewed_at = renewed_at - interval '1 hour'")
         #expect(try returning.reap() == 0)
         try returning.commit([], isRepeated: false)
         #expect(try returning.reap() == 0)
         try other.commit([], isRepeated: false)
         // From its own lease's end on, the other one has no excuse.
         try renew(for: lease)
-        try scene.execute("UPDATE pawl.replicas SET heartbeat = heartbeat - interval '1 hour' WHERE run = \(other.run)")
+        try scene.execute("UPDATE pawl.instances SET renewed_at = renewed_at - interval '1 hour' WHERE id = \(other.run)")
         #expect(try returning.reap() == 1)
     }
 
@@ -494,7 +497,7 @@ import Testing
             return record
         }
         func first() throws -> [String?] {
-            try scene.texts("SELECT right(id, 2) FROM pawl.downloads WHERE is_first ORDER BY id")
+            try scene.texts("SELECT right(id, 2) FROM pawl.downloads WHERE holds_url ORDER BY id")
         }
         let names = (1...3).map { String(sampleRecord($0).id.description.suffix(2)) }
         try writer.commit([.add(record(1, .queued)), .holdURL(sampleRecord(1).id)], isRepeated: false)
@@ -551,15 +554,15 @@ import Testing
         begun.segments = [SyncedSegment(start: 0, end: nil, synced: 9)]
         try writer.commit([.save(begun), .save(sampleRecord(2, state: .retrying))], isRepeated: false)
         try writer.retire(leaving: false)
-        let rows = "SELECT concat_ws(' ', state, waiting, owner, bytes_received) FROM pawl.downloads ORDER BY id"
+        let rows = "SELECT concat_ws(' ', state, needs_slot, owner, bytes_received) FROM pawl.downloads ORDER BY id"
         #expect(try scene.texts(rows) == ["downloading f \(writer.run) 9", "queued t 0"])
-        #expect(try scene.number("SELECT count(*) FROM pawl.replicas") == 1)
+        #expect(try scene.number("SELECT count(*) FROM pawl.instances") == 1)
         try writer.retire(leaving: true)
         #expect(try scene.texts(rows) == ["queued t 0", "queued t 0"])
-        #expect(try scene.number("SELECT count(*) FROM pawl.replicas") == 0)
+        #expect(try scene.number("SELECT count(*) FROM pawl.instances") == 0)
         let idle = try PostgresRecordWriter(scene.options())
         try idle.retire(leaving: false)
-        #expect(try scene.number("SELECT count(*) FROM pawl.replicas") == 0)
+        #expect(try scene.number("SELECT count(*) FROM pawl.instances") == 0)
     }
 
     // MARK: The schema
@@ -581,27 +584,88 @@ import Testing
         }
         #expect(try await outcomes.wait { $0.count == 12 } == Array(repeating: "done", count: 12))
         #expect(try scene.number("SELECT count(*) FROM pawl.downloads") == 12)
-        #expect(try scene.number("SELECT seq FROM pawl.clock") == 12)
+        #expect(try scene.number("SELECT sequence FROM pawl.feed_end") == 12)
     }
 
     @Test("Refuses a newer schema only if this release cannot run beside it, and another program's always")
     func schemas() throws {
         let scene = try PostgresScene()
         try PostgresRecordWriter(scene.options()).close()
-        try scene.execute("UPDATE pawl.meta SET value = '99' WHERE name = 'version'")
+        try scene.execute("UPDATE pawl.meta SET value = '199' WHERE name = 'version'")
         try PostgresRecordWriter(scene.options()).close()
-        try scene.execute("UPDATE pawl.meta SET value = '98' WHERE name = 'oldest'")
+        try scene.execute("UPDATE pawl.meta SET value = '198' WHERE name = 'oldest'")
         let supported = PostgresSchema.version
-        #expect(throws: StoreError.newerSchema(path: "the database", found: 99, supported: supported)) {
+        #expect(throws: StoreError.newerSchema(path: "the database", found: 199, supported: supported)) {
             try PostgresRecordWriter(scene.options())
         }
-        #expect(try scene.number("SELECT value FROM pawl.meta WHERE name = 'version'") == 99)
+        #expect(try scene.number("SELECT value FROM pawl.meta WHERE name = 'version'") == 199)
         let other = try PostgresScene()
         try other.execute("CREATE SCHEMA pawl; CREATE TABLE pawl.theirs (a integer)")
         #expect(throws: StoreError.foreign(path: "the schema 'pawl' of the database")) {
             try PostgresRecordWriter(other.options())
         }
         #expect(try other.number("SELECT count(*) FROM pg_tables WHERE schemaname = 'pawl'") == 1)
+    }
+
+    @Test("a second version adds a column once, keeps the rows, and lets replicas of this release continue")
+    func addedColumn() throws {
+        let scene = try PostgresScene()
+        let writer = try PostgresRecordWriter(scene.options())
+        let records = [fullRecord(1), sampleRecord(2)]
+        try writer.commit(records.map(StoreChange.save), isRepeated: false)
+        let connection = try PostgresConnection(scene.database.conninfo, application: "test", within: .seconds(60))
+        defer { connection.close() }
+        let next = SchemaFile(
+            PostgresSchema.version + 1,
+            """
+            -- A column, and its value for existing rows.
+            ALTER TABLE pawl.downloads ADD COLUMN note text;
+            UPDATE pawl.downloads SET note = 'old; row';
+            """)
+        for _ in 1...2 {
+            try PostgresSchema.prepare(connection, within: .seconds(60), files: PostgresSchema.files + [next])
+        }
+        #expect(try scene.texts("SELECT value FROM pawl.meta WHERE name = 'version'") == ["\(PostgresSchema.version + 1)"])
+        #expect(try scene.number("SELECT count(*) FROM pawl.downloads WHERE note = 'old; row'") == 2)
+        try writer.commit([.add(sampleRecord(3))], isRepeated: false)
+        let other = try PostgresRecordWriter(scene.options("b"))
+        #expect(try other.load().records.map(portrait) == (records + [sampleRecord(3)]).map(portrait))
+    }
+
+    @Test("a migration that fails changes nothing")
+    func failedMigration() throws {
+        let scene = try PostgresScene()
+        try PostgresRecordWriter(scene.options()).close()
+        let connection = try PostgresConnection(scene.database.conninfo, application: "test", within: .seconds(60))
+        defer { connection.close() }
+        let broken = SchemaFile(
+            PostgresSchema.version + 1, "CREATE TABLE pawl.half (a int); ALTER TABLE pawl.nowhere ADD COLUMN note text")
+        #expect(throws: StoreError.self) {
+            try PostgresSchema.prepare(connection, within: .seconds(60), files: PostgresSchema.files + [broken])
+        }
+        #expect(try scene.texts("SELECT value FROM pawl.meta WHERE name = 'version'") == ["\(PostgresSchema.version)"])
+        #expect(try scene.number("SELECT count(*) FROM pg_tables WHERE tablename = 'half'") == 0)
+    }
+
+    @Test("a database of an unreleased build is refused in one line, by replica and check", arguments: [1, 3])
+    func unreleased(_ version: Int) throws {
+        let scene = try PostgresScene()
+        try scene.execute(
+            """
+            CREATE SCHEMA pawl;
+            CREATE TABLE pawl.meta (name text PRIMARY KEY, value text NOT NULL);
+            INSERT INTO pawl.meta VALUES ('version', '\(version)'), ('oldest', '1')
+            """)
+        let line =
+            "the database has records of an unreleased build of Pawl, which this release cannot read: "
+            + "give an empty database, or drop the schema 'pawl' in this one"
+        let error = #expect(throws: StoreError.self) { try PostgresRecordWriter(scene.options()) }
+        #expect(error?.description == line)
+        var checking = scene.options()
+        checking.isFounding = false
+        let checked = #expect(throws: StoreError.self) { try FleetStore(checking) }
+        #expect(checked?.description == line)
+        #expect(try scene.number("SELECT count(*) FROM pg_tables WHERE schemaname = 'pawl'") == 1)
     }
 
     // MARK: Rows
@@ -612,7 +676,7 @@ import Testing
         let writer = try PostgresRecordWriter(scene.options())
         let records = [fullRecord(1), sampleRecord(2)]
         try writer.commit(records.map(StoreChange.save), isRepeated: false)
-        let bodies = try scene.texts("SELECT pawl.body(d) FROM pawl.downloads AS d ORDER BY id").compactMap(\.self)
+        let bodies = try scene.texts("SELECT pawl.encoded(d) FROM pawl.downloads AS d ORDER BY id").compactMap(\.self)
         let told = try bodies.map { portrait(DownloadRecord(try FleetChange.decode($0))) }
         let own = try records.map { portrait(DownloadRecord(try FleetChange.decode(FleetChange.encode($0.download)))) }
         #expect(told == own)

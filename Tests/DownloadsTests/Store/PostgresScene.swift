@@ -57,7 +57,7 @@ final class PostgresScene {
 
     /// The numbers and instances of the stored changes.
     func changes() throws -> [String?] {
-        try texts("SELECT seq || ' ' || id FROM pawl.changes ORDER BY seq")
+        try texts("SELECT sequence || ' ' || download_id FROM pawl.changes ORDER BY sequence")
     }
 
     /// The sessions that wait for a lock.

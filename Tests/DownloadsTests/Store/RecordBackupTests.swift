@@ -172,18 +172,21 @@ struct RecordBackupTests {
     }
 
     @Test("Copies the records before a migration")
-    func beforeMigration() throws {
-        let version = StoreSchema.version - 1
-        do {
-            let directory = try DataDirectory(path: scene.path)
-            let connection = try SQLiteConnection(path: directory.databasePath)
-            try StoreSchema.prepare(
-                connection, path: directory.databasePath, migrations: Array(StoreSchema.migrations.prefix(version)))
-        }
-        let kept = "\(scene.path)/pawl.sqlite.v\(version)"
+    func beforeMigration() async throws {
+        let store = try scene.open()
+        try await store.save(sampleRecord(1))
+        await store.close()
+        let directory = try DataDirectory(path: scene.path)
+        let path = directory.databasePath
+        let kept = "\(path).v\(StoreSchema.version)"
+        let connection = try SQLiteConnection(path: path)
+        try StoreSchema.prepare(connection, path: path)
         #expect(!FileManager.default.fileExists(atPath: kept))
-        _ = try scene.open().load()
-        #expect(try SQLiteConnection(path: kept).number("PRAGMA user_version") == Int64(version))
+        let next = SchemaFile(StoreSchema.version + 1, "ALTER TABLE downloads ADD COLUMN note TEXT")
+        try StoreSchema.prepare(connection, path: path, files: StoreSchema.files + [next])
+        let copy = try SQLiteConnection(path: kept)
+        #expect(try copy.number("PRAGMA user_version") == Int64(StoreSchema.version))
+        #expect(try copy.number("SELECT count(*) FROM downloads") == 1)
         #expect(try FileManager.default.attributesOfItem(atPath: kept)[.posixPermissions] as? Int == 0o600)
     }
 }

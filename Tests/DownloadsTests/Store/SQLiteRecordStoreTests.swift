@@ -48,38 +48,6 @@ struct SQLiteRecordStoreTests {
         #expect(asked.withLock { $0 } > 0)
     }
 
-    @Test("Opens a directory of an older release with its records, and accepts more", arguments: 1..<StoreSchema.version)
-    func olderDirectoryOpens(_ version: Int) async throws {
-        let scene = try StoreScene()
-        let (old, new) = (sampleRecord(1, state: .paused), fullRecord(2))
-        do {
-            let directory = try DataDirectory(path: scene.path)
-            let connection = try SQLiteConnection(path: scene.path + "/pawl.sqlite")
-            let migrations = Array(StoreSchema.migrations.prefix(version))
-            try StoreSchema.prepare(connection, path: scene.path + "/pawl.sqlite", migrations: migrations)
-            // The contents of the first release.
-            try connection.execute(
-                """
-                INSERT INTO downloads (id, url, state, bytes_received, file_missing, connections, attempts, priority,
-                    speed_limit, created_at, updated_at, revision, entity_known)
-                VALUES ('\(old.id)', '\(old.download.url)', 'paused', 7, 0, 0, 1, 0, 0, 1, 2, 3, 0)
-                """)
-            try connection.execute("INSERT INTO settings VALUES ('maxConcurrent', '3')")
-            withExtendedLifetime(directory) {}
-        }
-        for round in 1...2 {
-            let store = try scene.open()
-            let contents = try store.load()
-            #expect(contents.records.map(\.id) == Array([old.id, new.id].prefix(round)))
-            #expect(contents.records.first?.download.url == old.download.url)
-            #expect(contents.records.first?.download.state == .paused)
-            #expect(contents.records.first?.download.bytesReceived == 7)
-            #expect(contents.settings == ["maxConcurrent": "3"])
-            try await store.save(new)
-            await store.close()
-        }
-    }
-
     @Test("A full disk fails exactly the changes that do not fit")
     func fullDiskFailsWhatDoesNotFit() async throws {
         let scene = try StoreScene()

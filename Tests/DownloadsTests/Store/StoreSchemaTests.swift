@@ -1,4 +1,5 @@
 import Foundation
+import HTTPClient
 import TestSupport
 import Testing
 
@@ -13,8 +14,8 @@ struct StoreSchemaTests {
         temporary = try TemporaryDirectory()
     }
 
-    @Test("A new file goes through every migration, and is marked as Pawl's")
-    func newFileIsMigratedAndMarked() throws {
+    @Test("A new file has the schema of this release, and the mark of Pawl")
+    func newFile() throws {
         let connection = try SQLiteConnection(path: path)
         try StoreSchema.prepare(connection, path: path)
         #expect(try connection.number("PRAGMA user_version") == Int64(StoreSchema.version))
@@ -23,41 +24,97 @@ struct StoreSchemaTests {
         #expect(try connection.number("PRAGMA synchronous") == 2)
     }
 
-    @Test("An older file gets only its missing migrations, and keeps its rows")
-    func olderFileGetsMissingMigrations() throws {
+    @Test("The versions of both databases are numbered without gaps")
+    func numbers() {
+        for files in [StoreSchema.files, PostgresSchema.files] {
+            #expect(files.map(\.version) == Array(100..<100 + files.count))
+            #expect(files.allSatisfy { $0.sql.contains("CREATE TABLE") })
+        }
+    }
+
+    @Test("A second version adds a column once, and keeps the rows")
+    func addedColumn() throws {
         let connection = try SQLiteConnection(path: path)
         try StoreSchema.prepare(connection, path: path)
-        try connection.execute("INSERT INTO settings VALUES ('kept', 'yes')")
-        let added = ["ALTER TABLE settings ADD COLUMN note TEXT", "UPDATE settings SET note = 'new'"]
-        for _ in 1...2 { try StoreSchema.prepare(connection, path: path, migrations: StoreSchema.migrations + [added]) }
+        let records = [fullRecord(1), sampleRecord(2)]
+        try StoreWriter(connection).commit(records.map(StoreChange.save))
+        let next = SchemaFile(
+            StoreSchema.version + 1,
+            """
+            -- A column, and its value for existing rows.
+            ALTER TABLE downloads ADD COLUMN note TEXT;
+            UPDATE downloads SET note = 'old; row';
+            """)
+        for _ in 1...2 { try StoreSchema.prepare(connection, path: path, files: StoreSchema.files + [next]) }
         #expect(try connection.number("PRAGMA user_version") == Int64(StoreSchema.version + 1))
-        #expect(try connection.text("SELECT value || note FROM settings") == "yesnew")
+        #expect(try connection.number("SELECT count(*) FROM downloads WHERE note = 'old; row'") == 2)
+        let writer = try StoreWriter(connection)
+        try writer.commit([.save(sampleRecord(3))])
+        #expect(try writer.load().records.map(portrait) == (records + [sampleRecord(3)]).map(portrait))
     }
 
     @Test("A failed migration changes nothing")
     func failedMigrationChangesNothing() throws {
         let connection = try SQLiteConnection(path: path)
         try StoreSchema.prepare(connection, path: path)
-        let broken = ["CREATE TABLE half (a)", "ALTER TABLE nowhere ADD COLUMN note TEXT"]
+        let broken = SchemaFile(
+            StoreSchema.version + 1, "CREATE TABLE half (a); ALTER TABLE nowhere ADD COLUMN note TEXT")
         #expect(throws: StoreError.self) {
-            try StoreSchema.prepare(connection, path: path, migrations: StoreSchema.migrations + [broken])
+            try StoreSchema.prepare(connection, path: path, files: StoreSchema.files + [broken])
         }
         #expect(try connection.number("PRAGMA user_version") == Int64(StoreSchema.version))
         #expect(try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'half'") == 0)
+    }
+
+    /// The error for the directory of an unreleased build.
+    private func refusal(of directory: String) -> String {
+        "\(directory) has records of an unreleased build of Pawl, which this release cannot read: "
+            + "keep its finished files elsewhere, and begin with an empty directory"
+    }
+
+    @Test(
+        "Service, check and restored backup refuse records of an unreleased build in one line", arguments: [1, 10, 99])
+    func unreleasedRecords(_ version: Int) async throws {
+        let data = temporary.path + "/data"
+        try FileManager.default.createDirectory(atPath: data + "/files", withIntermediateDirectories: true)
+        do {
+            let connection = try SQLiteConnection(path: data + "/pawl.sqlite")
+            try connection.execute("CREATE TABLE downloads (id TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID")
+            try connection.execute("PRAGMA application_id = \(StoreSchema.applicationID)")
+            try connection.execute("PRAGMA user_version = \(version)")
+        }
+        let restored = temporary.path + "/restored"
+        try FileManager.default.createDirectory(atPath: restored + "/files", withIntermediateDirectories: true)
+        try RecordBackup.write(of: data, to: restored + "/pawl.sqlite")
+        let client = try HTTPClient(configuration: ClientConfiguration())
+        for directory in [data, restored] {
+            let line = refusal(of: directory)
+            let checked = #expect(throws: DownloadsStartError.self) { try DirectoryCheck(path: directory) }
+            #expect(checked?.description == line)
+            let configuration = DownloadsConfiguration(
+                dataDirectory: directory, destinationGuard: DestinationGuard(allowsPrivate: true, allowed: []))
+            let started = await #expect(throws: DownloadsStartError.self) {
+                try await DownloadService(configuration: configuration, client: client) { _ in }
+            }
+            #expect(started?.description == line)
+            let connection = try SQLiteConnection(path: directory + "/pawl.sqlite")
+            #expect(try connection.number("PRAGMA user_version") == Int64(version))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).filter { $0.contains(".v") } == [])
+        }
     }
 
     @Test("Refuses a file of a newer release, and does not change it")
     func newerFileIsRefused() throws {
         let connection = try SQLiteConnection(path: path)
         try StoreSchema.prepare(connection, path: path)
-        try connection.execute("PRAGMA user_version = 99")
-        #expect(throws: StoreError.newerSchema(path: path, found: 99, supported: StoreSchema.version)) {
+        try connection.execute("PRAGMA user_version = 199")
+        #expect(throws: StoreError.newerSchema(path: path, found: 199, supported: StoreSchema.version)) {
             try StoreSchema.prepare(connection, path: path)
         }
-        #expect(try connection.number("PRAGMA user_version") == 99)
+        #expect(try connection.number("PRAGMA user_version") == 199)
         #expect(
-            StoreError.newerSchema(path: "p", found: 99, supported: 1).description
-                == "p was written by a newer release (schema 99, this one knows up to 1)")
+            StoreError.newerSchema(path: "p", found: 199, supported: 100).description
+                == "p was written by a newer release (schema 199, this one knows up to 100)")
     }
 
     @Test(

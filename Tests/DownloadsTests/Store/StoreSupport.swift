@@ -109,6 +109,7 @@ func sampleRecord(_ number: Int, state: DownloadState = .queued) -> DownloadReco
     let id = DownloadID(value: UInt128(1_763_717_520_000 + UInt64(number)) << 80 | UInt128(number))
     var download = Download(id: id, url: "https://example.com/files/\(number).bin", state: state, createdAt: id.createdAt)
     if state == .completed { download.filename = "\(number).bin" }
+    if !state.isLive { download.endedAt = download.updatedAt }
     return DownloadRecord(download)
 }
 

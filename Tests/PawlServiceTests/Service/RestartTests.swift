@@ -30,10 +30,8 @@ struct RestartTests {
         }
     }
 
-    /// Repeats each request after a restart and `change` of the stopped service's records, and compares the responses.
-    private func repeated(
-        change: (SQLiteConnection, _ told: [String: Repeated]) throws -> Void = { _, _ in }
-    ) async throws {
+    @Test("A repeated POST gets the same bytes despite later changes of the downloads")
+    func repetition() async throws {
         var requests: [(key: String, path: String, body: String)] = []
         var told: [String: Repeated] = [:]
         try await RunningService.with(directory: directory) { running in
@@ -72,7 +70,6 @@ struct RestartTests {
             }
         }
         #expect(told.mapValues(\.status) == ["single": 201, "completed": 200, "paused": 200, "batch": 200])
-        try change(SQLiteConnection(path: directory.path + "/pawl.sqlite"), told)
         try await RunningService.with(directory: directory) { running in
             for (key, path, body) in requests {
                 let second = try await running.send("POST", path, json: body, fields: [("Idempotency-Key", key)])
@@ -81,77 +78,8 @@ struct RestartTests {
         }
     }
 
-    @Test("A repeated POST gets the same bytes despite later changes of the downloads")
-    func repetition() async throws {
-        try await repeated()
-    }
-
-    @Test("A response that an earlier release stored is repeated as well")
-    func keptResponses() async throws {
-        try await repeated { records, told in
-            for (key, response) in told {
-                let body = try JSONValue(parsing: response.body.utf8)
-                var outcomes: [JSONValue] = []
-                if let items = body["items"]?.array {
-                    for item in items {
-                        if let download = item["download"], let id = download["id"] {
-                            let kind = item["status"]?.integer == 201 ? "created" : "existing"
-                            outcomes.append(.array([.string(kind), id, text(download)]))
-                        } else if let problem = item["problem"] {
-                            outcomes.append(.array([.string("refused"), text(problem)]))
-                        }
-                    }
-                    #expect(outcomes.count == items.count)
-                } else if let id = body["id"] {
-                    let kind = response.status == 201 ? "created" : "existing"
-                    outcomes.append(.array([.string(kind), id, .string(response.body)]))
-                }
-                let update = try records.prepare("UPDATE idempotency_keys SET outcomes = ?1 WHERE key = ?2")
-                try update.bind(1, String(decoding: JSONValue.array(outcomes).serialized(), as: UTF8.self))
-                try update.bind(2, key)
-                try update.run()
-                #expect(try records.number("SELECT changes()") == 1)
-            }
-        }
-    }
-
-    private func text(_ value: JSONValue) -> JSONValue { .string(String(decoding: value.serialized(), as: UTF8.self)) }
-
-    @Test("A key of the first release without a response returns the current download")
-    func keptIdentifiers() async throws {
-        var there = ""
-        var gone = ""
-        let body = #"{"url":"http://127.0.0.1/a"}"#
-        try await RunningService.with(directory: directory) { running in
-            there = try await running.add("/entity?size=10&seed=1", #","paused":true"#)
-            gone = try await running.add("/entity?size=10&seed=2", #","paused":true"#)
-            _ = try await running.send("DELETE", "/downloads/\(gone)")
-        }
-        let records = try SQLiteConnection(path: directory.path + "/pawl.sqlite")
-        let insert = try records.prepare(IdempotencyRow.saveStatement)
-        for id in [there, gone] {
-            let key = RequestKey(id, request: Array("/downloads".utf8) + [0] + Array(body.utf8))
-            try insert.bind(1, id)
-            try insert.bind(2, key.digest)
-            try insert.bind(3, #"[["created","\#(id)"]]"#)
-            try insert.bind(4, Timestamp.now().millisecondsSinceEpoch)
-            try insert.run()
-        }
-        try await RunningService.with(directory: directory) { running in
-            let first = try await running.send("POST", "/downloads", json: body, fields: [("Idempotency-Key", there)])
-            #expect(first.status == 201)
-            // The position in the queue is not part of the record.
-            let shown = String(decoding: try await running.send("GET", "/downloads/\(there)").body, as: UTF8.self)
-            let unplaced = shown.replacingOccurrences(of: #""position":0"#, with: #""position":null"#)
-            #expect(String(decoding: first.body, as: UTF8.self) == unplaced)
-            let second = try await running.send("POST", "/downloads", json: body, fields: [("Idempotency-Key", gone)])
-            #expect(second.status == 404)
-            #expect(second.json["id"]?.string == gone)
-        }
-    }
-
-    @Test("The message to a webhook is the resource, signed and named, and equal in each attempt", arguments: [false, true])
-    func webhooks(isOfEarlierRelease: Bool) async throws {
+    @Test("The message to a webhook is the resource, signed and named, and equal in each attempt")
+    func webhooks() async throws {
         let isUp = Waiter(false)
         let receiver = try ScriptedOrigin { _ in [.response(isUp.value ? 204 : 503)] }
         let allowed = try DestinationRule(parsing: "127.0.0.1:\(receiver.port)")
@@ -166,19 +94,6 @@ struct RestartTests {
             try await receiver.requests(atLeast: 1)
             resource = try await running.send("GET", "/downloads/\(id)").body
         }
-        if isOfEarlierRelease {
-            let records = try SQLiteConnection(path: directory.path + "/pawl.sqlite")
-            try records.execute("ALTER TABLE webhook_deliveries RENAME COLUMN download TO body")
-            // Downloads also had no folder, chosen position or gid.
-            for column in [
-                "folder", "arrival", "gid", "part_generation", "transfer_crashes", "distrusts_mirrors", "retry_wait",
-            ] { try records.execute("ALTER TABLE downloads DROP COLUMN \(column)") }
-            try records.execute("PRAGMA user_version = \(StoreSchema.version - 4)")
-            let update = try records.prepare("UPDATE webhook_deliveries SET body = ?1")
-            try update.bind(1, resource)
-            try update.run()
-            #expect(try records.number("SELECT changes()") == 1)
-        }
         // The first run may have made several attempts.
         let tries = receiver.requests.count
         isUp.update { $0 = true }
@@ -189,7 +104,7 @@ struct RestartTests {
             let delivered = try #require(try await receiver.requests(atLeast: tries + 1).last)
             let first = try #require(receiver.requests.first)
             #expect(delivered["Pawl-Delivery"] == first["Pawl-Delivery"])
-            #expect(Bytes(delivered.body) == Bytes(isOfEarlierRelease ? resource : first.body))
+            #expect(Bytes(delivered.body) == Bytes(first.body))
             #expect(Bytes(first.body) == Bytes(resource))
             for request in [first, delivered] {
                 #expect(request.method == "POST")

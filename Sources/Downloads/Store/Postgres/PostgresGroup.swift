@@ -59,7 +59,7 @@ struct PostgresGroup {
             if added.bytes.isEmpty { added.beginArray() }
             var row = PostgresObjectEncoder(Statements.columns)
             Self.encode(record, to: &row)
-            added.raw(row.object(with: ("waiting", record.download.state == .queued)))
+            added.raw(row.object(with: ("needs_slot", record.download.state == .queued)))
             told.append((record.id, record.download))
         case .save(let record):
             put(Statements.save) { [run] row in
@@ -101,7 +101,7 @@ struct PostgresGroup {
                 row.put(run)
                 row.put(text)
             }
-            put(Statements.ring) { $0.put("pawl_run_\(recipient)") }
+            put(Statements.ring) { $0.put("pawl_instance_\(recipient)") }
         case .letGo(let id): put(Statements.letGo) { [run] in Self.encode(id, run, to: &$0) }
         case .set(let name, let value?):
             put(Statements.set) { row in
@@ -176,8 +176,8 @@ struct PostgresGroup {
         static let add = PostgresStatement(
             "add",
             """
-            INSERT INTO pawl.downloads (\(list), waiting)
-                SELECT \(list), waiting FROM json_populate_recordset(NULL::pawl.downloads, $1::json)
+            INSERT INTO pawl.downloads (\(list), needs_slot)
+                SELECT \(list), needs_slot FROM json_populate_recordset(NULL::pawl.downloads, $1::json)
             """)
         /// SQL for the digest of a URL, because a URL may be too long for an index.
         private static func digest(of url: String) -> String { "sha256(convert_to(\(url), 'UTF8'))" }
@@ -192,34 +192,34 @@ struct PostgresGroup {
             """
             INSERT INTO pawl.downloads AS kept (\(list), owner) VALUES (\(parameters), \(last)::bigint)
                 ON CONFLICT (id) DO UPDATE SET \(columns.dropFirst().map { "\($0) = EXCLUDED.\($0)" }.joined(separator: ", ")),
-                    url_digest = \(digest(of: "EXCLUDED.url")), is_first = \(isCurrent("EXCLUDED")) AND
-                        CASE WHEN EXCLUDED.url = kept.url AND \(isCurrent("kept")) THEN kept.is_first ELSE NOT EXISTS (
+                    url_digest = \(digest(of: "EXCLUDED.url")), holds_url = \(isCurrent("EXCLUDED")) AND
+                        CASE WHEN EXCLUDED.url = kept.url AND \(isCurrent("kept")) THEN kept.holds_url ELSE NOT EXISTS (
                             SELECT FROM pawl.downloads AS other WHERE other.url_digest = \(digest(of: "EXCLUDED.url"))
-                                AND other.is_first AND other.id <> kept.id) END,
+                                AND other.holds_url AND other.id <> kept.id) END,
                     owner = CASE WHEN coalesce(kept.owner, EXCLUDED.owner) = EXCLUDED.owner THEN EXCLUDED.owner
                         ELSE pawl.refuse(kept.id) END
             """)
         private static let mine = "CASE WHEN owner = $2::bigint THEN owner ELSE pawl.refuse(id) END"
         static let enqueue = PostgresStatement(
-            "enqueue", "UPDATE pawl.downloads SET waiting = true, owner = \(mine) WHERE id = $1")
+            "enqueue", "UPDATE pawl.downloads SET needs_slot = true, owner = \(mine) WHERE id = $1")
         static let leaveQueue = PostgresStatement(
-            "leave_queue", "UPDATE pawl.downloads SET waiting = false, slot = NULL, owner = \(mine) WHERE id = $1")
+            "leave_queue", "UPDATE pawl.downloads SET needs_slot = false, slot_holder = NULL, owner = \(mine) WHERE id = $1")
         static let letGo = PostgresStatement(
             "let_go",
-            "UPDATE pawl.downloads SET owner = NULL, slot = NULL WHERE id = $1 AND owner = $2::bigint")
+            "UPDATE pawl.downloads SET owner = NULL, slot_holder = NULL WHERE id = $1 AND owner = $2::bigint")
         static let show = PostgresStatement(
             "show", "UPDATE pawl.downloads SET revision = $2::bigint WHERE id = $1 AND revision < $2::bigint")
         static let holdURL = PostgresStatement(
-            "hold_url", "UPDATE pawl.downloads SET url_digest = \(digest(of: "url")), is_first = true WHERE id = $1")
+            "hold_url", "UPDATE pawl.downloads SET url_digest = \(digest(of: "url")), holds_url = true WHERE id = $1")
         static let claim = PostgresStatement(
             "claim",
             "SELECT \(DownloadRow.columns.joined(separator: ", ")) FROM pawl.claim($1::bigint, $2::integer, $3::integer)")
         static let send = PostgresStatement(
-            "send", "INSERT INTO pawl.mail (recipient, sender, body) VALUES ($1::bigint, $2::bigint, $3)")
-        static let ring = PostgresStatement("ring", "SELECT pg_notify($1, 'mail')")
+            "send", "INSERT INTO pawl.messages (recipient, sender, body) VALUES ($1::bigint, $2::bigint, $3)")
+        static let ring = PostgresStatement("ring", "SELECT pg_notify($1, 'message')")
         static let tell = PostgresStatement(
-            "tell",
-            "SELECT pawl.tell($1::bigint, string_to_array($2, chr(10)), string_to_array($3, chr(10), ''))")
+            "publish",
+            "SELECT pawl.publish($1::bigint, string_to_array($2, chr(10)), string_to_array($3, chr(10), ''))")
         static let progress = PostgresStatement(
             "progress", "UPDATE pawl.downloads SET bytes_received = $2::bigint, synced_segments = $3 WHERE id = $1")
         static let remove = PostgresStatement(

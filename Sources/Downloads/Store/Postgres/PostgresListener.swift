@@ -38,7 +38,7 @@ final class PostgresListener: Sendable {
         let made = try Self.connect(database, run, limit)
         let deadline = ContinuousClock.now + .seconds(5)
         let isHeard = try StoreError.translating {
-            try made.execute("NOTIFY pawl_run_\(run), 'here'", within: limit)
+            try made.execute("NOTIFY pawl_instance_\(run), 'here'", within: limit)
             while ContinuousClock.now < deadline {
                 if try made.notifications(within: .seconds(1), interruptedBy: nil).contains(where: { $0.payload == "here" }) {
                     return true
@@ -121,7 +121,7 @@ final class PostgresListener: Sendable {
         case "pawl_changes": .changed(UInt64(notification.payload) ?? .max, session: notification.processID)
         case "pawl_progress": .progress(notification.payload)
         case "pawl_settings": .settings
-        case "pawl_run_\(run)": .mail
+        case "pawl_instance_\(run)": .mail
         default: nil
         }
     }
@@ -130,7 +130,7 @@ final class PostgresListener: Sendable {
         try StoreError.translating {
             let connection = try PostgresConnection(database, application: "pawl listener", within: limit)
             try connection.execute(
-                "SET application_name = '\(PostgresRecordWriter.sessionName(of: run))'; LISTEN pawl_changes; LISTEN pawl_progress; LISTEN pawl_settings; LISTEN pawl_run_\(run)",
+                "SET application_name = '\(PostgresRecordWriter.sessionName(of: run))'; LISTEN pawl_changes; LISTEN pawl_progress; LISTEN pawl_settings; LISTEN pawl_instance_\(run)",
                 within: limit)
             return connection
         }

@@ -105,7 +105,7 @@ final class PostgresRecordWriter: RecordWriter {
         mayLoseCommits = standbys.first?.rows.first?.boolean(0) ?? false
         let values: [PostgresValue] = [.integer(run), .text(options.node), .text("\(PostgresSchema.version)")]
         _ = try StoreError.translating {
-            try connection.run([PostgresCommand(Statements.enlist, values)], within: options.limit)
+            try connection.run([PostgresCommand(Statements.register, values)], within: options.limit)
         }
         self.connection = connection
         // An initialiser does not call the property's observer.
@@ -432,7 +432,7 @@ extension PostgresRecordWriter {
 
 extension PostgresRecordWriter {
     /// Returns the session name of an instance, by which other replicas can end its sessions when it is dead.
-    static func sessionName(of run: Int64) -> String { "pawl_run_\(run)" }
+    static func sessionName(of run: Int64) -> String { "pawl_instance_\(run)" }
 
     private static func connect(_ options: Options, _ run: Int64) throws(StoreError) -> PostgresConnection {
         try StoreError.translating {
@@ -533,7 +533,7 @@ extension PostgresRecordWriter {
     /// Returns the outcome of the request with an idempotency key; `nil` if no replica has carried it out.
     func idempotencyRecord(_ key: String) throws(StoreError) -> IdempotencyRecord? {
         guard let row = try ask([PostgresCommand(Statements.key, [.text(key)])]).first?.rows.first else { return nil }
-        return try IdempotencyRow.record(from: PostgresRowDecoder(row: row)) { _ throws(StoreError) in nil }
+        return try IdempotencyRow.record(from: PostgresRowDecoder(row: row))
     }
 
     /// Takes over webhook deliveries of ended replicas.
@@ -604,7 +604,7 @@ extension PostgresRecordWriter {
             }
             try each(Statements.keys) { row in
                 try contents.reading(.keys, row.key(0)) { contents throws(StoreError) in
-                    contents.idempotencyRecords.append(try IdempotencyRow.record(from: row) { _ throws(StoreError) in nil })
+                    contents.idempotencyRecords.append(try IdempotencyRow.record(from: row))
                 }
             }
             var isRestored = false
@@ -643,24 +643,24 @@ extension PostgresRecordWriter {
 
 extension PostgresRecordWriter {
     fileprivate enum Statements {
-        static let enlist = PostgresStatement("enlist", "SELECT pawl.enlist($1::bigint, $2, $3)")
+        static let register = PostgresStatement("register", "SELECT pawl.register($1::bigint, $2, $3)")
         static let fence = PostgresStatement("fence", "SELECT pawl.fence($1::bigint, $2::bigint)")
         /// Waits for the group if it is being processed, and otherwise takes its number, so that it can no longer
         /// commit. Repeating the statement changes nothing.
         static let settle = PostgresStatement(
             "settle",
             """
-            UPDATE pawl.replicas SET last_group = CASE last_group WHEN $2::bigint THEN $2::bigint + 2 ELSE last_group END
-                WHERE run = $1::bigint RETURNING last_group
+            UPDATE pawl.instances SET last_group = CASE last_group WHEN $2::bigint THEN $2::bigint + 2 ELSE last_group END
+                WHERE id = $1::bigint RETURNING last_group
             """)
-        static let reap = PostgresStatement("reap", "SELECT run, freed FROM pawl.reap($1::bigint, $2::interval)")
+        static let reap = PostgresStatement("reap", "SELECT instance, released FROM pawl.reap($1::bigint, $2::interval)")
         static let letters = PostgresStatement(
-            "letters", "DELETE FROM pawl.mail WHERE recipient = $1::bigint RETURNING number, sender, body")
+            "letters", "DELETE FROM pawl.messages WHERE recipient = $1::bigint RETURNING number, sender, body")
         static let living = PostgresStatement(
             "living",
             """
-            SELECT count(*) FILTER (WHERE heartbeat >= clock_timestamp() - $1::interval),
-                count(*) FILTER (WHERE heartbeat < clock_timestamp() - $1::interval) FROM pawl.replicas
+            SELECT count(*) FILTER (WHERE renewed_at >= clock_timestamp() - $1::interval),
+                count(*) FILTER (WHERE renewed_at < clock_timestamp() - $1::interval) FROM pawl.instances
             """)
         static let retire = PostgresStatement("retire", "SELECT pawl.retire($1::bigint, $2::boolean)")
         static let tellProgress = PostgresStatement("tell_progress", "SELECT pg_notify('pawl_progress', $1)")
@@ -669,7 +669,7 @@ extension PostgresRecordWriter {
 
         private static let columns = DownloadRow.columns.joined(separator: ", ")
         static let find = PostgresStatement("find", "SELECT \(columns) FROM pawl.downloads WHERE id = $1")
-        static let load = PostgresStatement("load", "SELECT \(columns), owner, slot FROM pawl.downloads ORDER BY id")
+        static let load = PostgresStatement("load", "SELECT \(columns), owner, slot_holder FROM pawl.downloads ORDER BY id")
         static let take = PostgresStatement(
             "take",
             """
@@ -678,7 +678,7 @@ extension PostgresRecordWriter {
             """)
         static let owners = PostgresStatement(
             "owners", "SELECT id, owner FROM pawl.downloads WHERE id = ANY ($2::text[]) AND owner IS DISTINCT FROM $1::bigint")
-        static let claimed = PostgresStatement("claimed", "SELECT \(columns) FROM pawl.downloads WHERE slot = $1::bigint")
+        static let claimed = PostgresStatement("claimed", "SELECT \(columns) FROM pawl.downloads WHERE slot_holder = $1::bigint")
 
         static let settings = PostgresStatement("settings", "SELECT name, value FROM pawl.settings")
         static let lockSettings = PostgresStatement(
@@ -706,24 +706,27 @@ extension PostgresRecordWriter {
         static let epoch = PostgresStatement("epoch", "SELECT value FROM pawl.meta WHERE name = 'epoch'")
         private static let database = PostgresSchema.identity
         static let identity = PostgresStatement(
-            "identity", "SELECT \(database), (SELECT value FROM pawl.meta WHERE name = 'origin') IS DISTINCT FROM \(database)")
+            "identity", "SELECT \(database), (SELECT value FROM pawl.meta WHERE name = 'database') IS DISTINCT FROM \(database)")
         static let keepPlace = PostgresStatement(
             "keep_place",
             """
-            INSERT INTO pawl.meta AS kept (name, value) VALUES ('place', \(database) || ' ' || $1)
+            INSERT INTO pawl.meta AS kept (name, value) VALUES ('files_location', \(database) || ' ' || $1)
                 ON CONFLICT (name) DO UPDATE SET value = CASE
                     WHEN $2::boolean OR NOT starts_with(kept.value, \(database) || ' ') THEN EXCLUDED.value ELSE kept.value END
                 RETURNING substr(value, length(\(database) || ' ') + 1)
             """)
         static let secret = PostgresStatement("secret", "SELECT value FROM pawl.meta WHERE name = 'secret'")
-        static let clock = PostgresStatement("clock", "SELECT seq FROM pawl.clock")
+        static let clock = PostgresStatement("feed_end", "SELECT sequence FROM pawl.feed_end")
         static let recent = PostgresStatement(
-            "recent", "SELECT seq, id, body FROM pawl.changes ORDER BY seq DESC LIMIT \(EventHistory.defaultCapacity)")
+            "recent",
+            "SELECT sequence, download_id, download FROM pawl.changes ORDER BY sequence DESC LIMIT \(EventHistory.defaultCapacity)"
+        )
         static let changes = PostgresStatement(
             "changes",
             """
-            SELECT seq, id, body, floor(extract(epoch FROM clock_timestamp() - at) * 1000000)::bigint
-                FROM pawl.changes WHERE seq > $1::bigint ORDER BY seq LIMIT $2::bigint
+            SELECT sequence, download_id, download,
+                floor(extract(epoch FROM clock_timestamp() - published_at) * 1000000)::bigint
+                FROM pawl.changes WHERE sequence > $1::bigint ORDER BY sequence LIMIT $2::bigint
             """)
         static let trimKeys = PostgresStatement(
             "trim_keys",
@@ -741,17 +744,19 @@ extension PostgresRecordWriter {
         static let noteGarbage = PostgresStatement(
             "note_garbage",
             """
-            INSERT INTO pawl.garbage (key, at) VALUES ($1, clock_timestamp() + interval '15 seconds') ON CONFLICT DO NOTHING
+            INSERT INTO pawl.discarded_objects (key, removable_at) VALUES ($1, clock_timestamp() + interval '15 seconds') ON CONFLICT DO NOTHING
             """)
         // SKIP LOCKED gives several replicas different keys.
         static let takeGarbage = PostgresStatement(
             "take_garbage",
             """
-            UPDATE pawl.garbage SET at = clock_timestamp() + interval '1 minute' WHERE key IN (
-                SELECT key FROM pawl.garbage WHERE at <= clock_timestamp() ORDER BY at LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
+            UPDATE pawl.discarded_objects SET removable_at = clock_timestamp() + interval '1 minute' WHERE key IN (
+                SELECT key FROM pawl.discarded_objects WHERE removable_at <= clock_timestamp()
+                    ORDER BY removable_at LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
                 RETURNING key
             """)
-        static let dropGarbage = PostgresStatement("drop_garbage", "DELETE FROM pawl.garbage WHERE key = ANY ($1::text[])")
+        static let dropGarbage = PostgresStatement(
+            "drop_garbage", "DELETE FROM pawl.discarded_objects WHERE key = ANY ($1::text[])")
         static let unnamed = PostgresStatement(
             "unnamed",
             """
@@ -763,15 +768,15 @@ extension PostgresRecordWriter {
             "claim_sweep",
             """
             INSERT INTO pawl.meta AS kept (name, value)
-                VALUES ('swept', floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text)
+                VALUES ('swept_at', floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text)
                 ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value
                     WHERE kept.value::bigint <= EXCLUDED.value::bigint - $1::bigint
                 RETURNING value
             """)
         static let trim = PostgresStatement(
-            "trim", "DELETE FROM pawl.changes WHERE at < clock_timestamp() - interval '10 minutes'")
+            "trim", "DELETE FROM pawl.changes WHERE published_at < clock_timestamp() - interval '10 minutes'")
         static let trimMail = PostgresStatement(
-            "trim_mail", "DELETE FROM pawl.mail WHERE at < clock_timestamp() - interval '1 minute'")
+            "trim_mail", "DELETE FROM pawl.messages WHERE sent_at < clock_timestamp() - interval '1 minute'")
     }
 }
 

@@ -1,0 +1,103 @@
+-- The record file of a single service. Lists and objects are JSON text. Times are Unix milliseconds, and booleans 0 or 1.
+
+-- The downloads. Ids grow with time, so new records are appended.
+CREATE TABLE downloads (
+    id TEXT NOT NULL PRIMARY KEY,
+    url TEXT NOT NULL,
+    state TEXT NOT NULL,
+    filename TEXT,
+    media_type TEXT,
+    bytes_received INTEGER NOT NULL,
+    bytes_total INTEGER,
+    resumable INTEGER,
+    file_missing INTEGER NOT NULL,
+    segments INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    error_code TEXT,
+    error_message TEXT,
+    error_retryable INTEGER,
+    error_status INTEGER,
+    checksum TEXT,
+    sha256 BLOB,
+    priority INTEGER NOT NULL,
+    labels TEXT,
+    speed_limit INTEGER NOT NULL,
+    track TEXT,
+    track_name TEXT,
+    created_at INTEGER NOT NULL,
+    started_at INTEGER,
+    updated_at INTEGER NOT NULL,
+    -- Null while the download is live.
+    ended_at INTEGER,
+    revision INTEGER NOT NULL,
+    requested_filename TEXT,
+    requested_media_type TEXT,
+    requested_segments INTEGER,
+    headers TEXT,
+    mirrors TEXT,
+    webhook TEXT,
+    -- The version of the file that the bytes belong to.
+    entity_known INTEGER NOT NULL,
+    entity_etag TEXT,
+    entity_last_modified TEXT,
+    entity_date TEXT,
+    entity_total INTEGER,
+    entity_coding TEXT,
+    synced_segments TEXT,
+    -- The mirror that sent the validators; null if the download's own URL did.
+    entity_source TEXT,
+    -- The digest of the whole file, as its origin reported it.
+    entity_digest TEXT,
+    -- The identity of the finished file.
+    file_identity TEXT,
+    -- The event id of the last change.
+    event_epoch INTEGER NOT NULL,
+    event_sequence INTEGER NOT NULL,
+    -- The end and the length of the wait before which the origin must not be contacted again.
+    retry_at INTEGER,
+    retry_wait INTEGER,
+    -- The folder of the finished file; null for `files` itself.
+    folder TEXT,
+    -- The arrival in the queue; null for the download's own id.
+    arrival TEXT,
+    -- The gid that a client of aria2's RPC has chosen.
+    gid INTEGER,
+    -- The generation in the part file's name; null if there is no part file.
+    part_generation INTEGER,
+    -- The number of consecutive crashes during which the download was in transfer; null for none.
+    transfer_crashes INTEGER,
+    -- 1 after a file with bytes of a mirror has failed its checksum.
+    distrusts_mirrors INTEGER
+) WITHOUT ROWID;
+
+CREATE TABLE settings (
+    name TEXT NOT NULL PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- The outcomes of requests with idempotency keys.
+CREATE TABLE idempotency_keys (
+    key TEXT NOT NULL PRIMARY KEY,
+    request_digest BLOB NOT NULL,
+    outcomes TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Each delivery holds its download as it was at the event, as a JSON object.
+CREATE TABLE webhook_deliveries (
+    id TEXT NOT NULL PRIMARY KEY,
+    download_id TEXT NOT NULL,
+    url TEXT NOT NULL,
+    download BLOB NOT NULL,
+    attempts INTEGER NOT NULL,
+    due_at INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- The latest beginnings of epochs, where `removed_id` is null, and the latest removals. All removals after the event id
+-- of the oldest row are here.
+CREATE TABLE event_history (
+    number INTEGER NOT NULL PRIMARY KEY,
+    epoch INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    removed_id TEXT
+);
