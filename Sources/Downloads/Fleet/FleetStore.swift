@@ -72,23 +72,25 @@ final class FleetStore: RecordStore {
     ) throws(StoreError) {
         self.directory = directory
         let follower = Follower()
+        var options = options
+        options.log = log
         let writer = try PostgresRecordWriter(options)
-        run = writer.run
-        mayLoseCommits = writer.mayLoseCommits
-        exposure = writer.exposure
-        heard = writer.heard
-        renewed = writer.renewed
+        let instance = writer.instance
+        run = instance.id
+        mayLoseCommits = instance.mayLoseCommits
+        exposure = instance.exposure
+        heard = instance.heard
+        renewed = instance.renewed
         lease = options.lease
-        session = writer.session
-        writer.log = log
-        replicas = writer.replicas
-        writer.follower = { changes in
+        session = instance.session
+        replicas = writer.ownership.replicas
+        writer.feed.follower = { changes in
             if let last = changes.last { follower.followed.store(last.sequence, ordering: .relaxed) }
             follower.tell { $0.changed(changes) }
         }
-        writer.adopted = { first in follower.tell { $0.adopted(first) } }
-        writer.fenced = { follower.tell { $0.fenced() } }
-        listener = try PostgresListener(options.database, run: run, within: options.limit)
+        writer.ownership.adopted = { first in follower.tell { $0.adopted(first) } }
+        instance.fenced = { follower.tell { $0.fenced() } }
+        listener = try PostgresListener(options.database, instance: run, within: options.limit)
         store = try GroupCommitStore(writer, options: committer)
         self.follower = follower
     }
@@ -150,7 +152,7 @@ extension FleetStore {
     func take(_ ids: [DownloadID], within limit: Duration = patience) async throws(StoreError) -> FleetTaking {
         try await perform(
             within: limit, repeats: true,
-            { writer throws(StoreError) in try writer.take(ids) },
+            { writer throws(StoreError) in try writer.ownership.take(ids) },
             late: { [follower] taking in
                 follower.tell { $0.leftOver(taking.records.map(\.id)) }
             })
@@ -172,7 +174,7 @@ extension FleetStore {
 
     /// Waits until all changes that are committed by now have been followed.
     func catchUp(within limit: Duration = patience) async throws(StoreError) {
-        try await perform(within: limit, repeats: true, { writer throws(StoreError) in try writer.follow() })
+        try await perform(within: limit, repeats: true, { writer throws(StoreError) in try writer.feed.follow() })
     }
 
     /// Requests the newest changes without waiting for them.
@@ -180,7 +182,7 @@ extension FleetStore {
 
     /// Returns the settings of the fleet.
     func settings() async throws(StoreError) -> [String: String] {
-        try await perform(repeats: true, { writer throws(StoreError) in try writer.settings() })
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.settings.all() })
     }
 
     /// Changes settings if the present settings are as expected.
@@ -188,46 +190,46 @@ extension FleetStore {
     func change(
         _ changes: [String: String], from expected: [String: String]
     ) async throws(StoreError) -> (isDone: Bool, settings: [String: String]) {
-        try await perform(repeats: true, { writer throws(StoreError) in try writer.change(changes, from: expected) })
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.settings.change(changes, from: expected) })
     }
 
     /// Releases the downloads that have no bytes here, or all of them if `leaving`, so that other replicas go on with
     /// them. Called when no download is in progress any more.
     func retire(leaving: Bool) async throws(StoreError) {
-        try await perform { writer throws(StoreError) in try writer.retire(leaving: leaving) }
+        try await perform { writer throws(StoreError) in try writer.ownership.retire(leaving: leaving) }
     }
 
     /// Stores the location of the fleet's files if none is stored, or if `replacing`.
     /// - Returns: The stored location.
     func keep(place: String, replacing: Bool) async throws(StoreError) -> String {
-        try await perform { writer throws(StoreError) in try writer.keep(place: place, replacing: replacing) }
+        try await perform { writer throws(StoreError) in try writer.objects.keep(place: place, replacing: replacing) }
     }
 
     /// Schedules the removal of an object that no record has named.
     func noteGarbage(_ key: String) async throws(StoreError) {
-        try await perform(repeats: true, { writer throws(StoreError) in try writer.noteGarbage(key) })
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.objects.noteGarbage(key) })
     }
 
     /// Returns keys of objects that no record names any more. No other replica receives them for a minute, within which
     /// they should be removed.
     func takeGarbage(atMost count: Int) async throws(StoreError) -> [String] {
-        try await perform { writer throws(StoreError) in try writer.takeGarbage(atMost: count) }
+        try await perform { writer throws(StoreError) in try writer.objects.takeGarbage(atMost: count) }
     }
 
     /// Deletes the keys of objects that were removed.
     func dropGarbage(_ keys: [String]) async throws(StoreError) {
-        try await perform { writer throws(StoreError) in try writer.dropGarbage(keys) }
+        try await perform { writer throws(StoreError) in try writer.objects.dropGarbage(keys) }
     }
 
     /// Returns the keys that no record names.
     func unnamed(_ keys: [String]) async throws(StoreError) -> [String] {
-        try await perform(repeats: true, { writer throws(StoreError) in try writer.unnamed(keys) })
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.objects.unnamed(keys) })
     }
 
     /// Claims the sweep for objects that no record names. Returns false if a replica has claimed it within the
     /// interval.
     func claimSweep(every interval: Duration) async throws(StoreError) -> Bool {
-        try await perform { writer throws(StoreError) in try writer.claimSweep(every: interval) }
+        try await perform { writer throws(StoreError) in try writer.objects.claimSweep(every: interval) }
     }
 
     /// Runs the body on the store's thread, and waits at most the limit for its result.
@@ -300,7 +302,7 @@ extension FleetStore {
         case .changed(let number, let by):
             if by != session.withLock({ $0 }), number > follower.followed.load(ordering: .relaxed) { queue(.follow) }
         case .progress(let message): transfers.receive(message)
-        case .mail: queue(.takeMessages)
+        case .messages: queue(.takeMessages)
         case .settings: follower.tell { $0.settingsChanged() }
         case .tick:
             queue(.follow)
@@ -323,9 +325,9 @@ extension FleetStore {
     /// Runs an errand. After a failure the next tick tries again.
     private func run(_ errand: Errand, _ writer: PostgresRecordWriter) {
         switch errand {
-        case .follow: try? writer.follow()
+        case .follow: try? writer.feed.follow()
         case .takeMessages:
-            for (sender, text) in (try? writer.letters()) ?? [] {
+            for (sender, text) in (try? writer.feed.messages()) ?? [] {
                 follower.tell { $0.received(RemoteMessage(text), sender) }
             }
         case .upkeep: writer.upkeep(telling: transfers.messages())

@@ -30,7 +30,7 @@ import Testing
             isRepeated: false)
         for numbers in [3, 5, 1, 2, 6, 4] { #expect(try claim(writer, 1, 99) == ids(numbers)) }
         #expect(try claim(writer, 1, 99).isEmpty)
-        #expect(try scene.number("SELECT count(*) FROM pawl.downloads WHERE slot_holder = \(writer.run)") == 6)
+        #expect(try scene.number("SELECT count(*) FROM pawl.downloads WHERE slot_holder = \(writer.instance.id)") == 6)
         try writer.commit([.leaveQueue(sampleRecord(3).id), .enqueue(sampleRecord(3).id)], isRepeated: false)
         #expect(try claim(writer, 2, 99) == ids(3))
         #expect(try claim(writer, 0, 99).isEmpty)

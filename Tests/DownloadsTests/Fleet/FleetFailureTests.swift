@@ -231,7 +231,7 @@ struct FleetFailureTests {
         defer { writer.close() }
         var last: UInt64 = 0
         var revisions: [DownloadID: UInt64] = [:]
-        writer.follower = { changes in
+        writer.feed.follower = { changes in
             for change in changes {
                 #expect(change.sequence == last + 1)
                 last = change.sequence
@@ -245,6 +245,6 @@ struct FleetFailureTests {
                 revisions[change.id] = download.revision
             }
         }
-        try writer.follow()
+        try writer.feed.follow()
     }
 }

@@ -16,7 +16,7 @@ import Testing
         let scene = try PostgresScene()
         let writer = try PostgresRecordWriter(scene.options())
         var told = 0
-        writer.fenced = { told += 1 }
+        writer.instance.fenced = { told += 1 }
         try writer.commit([.save(sampleRecord(1)), .enqueue(sampleRecord(1).id)], isRepeated: false)
         try scene.execute("DELETE FROM pawl.instances")
         let id = sampleRecord(1).id
@@ -28,12 +28,12 @@ import Testing
         for group in groups {
             #expect(throws: StoreError.fenced) { try writer.commit(group, isRepeated: false) }
         }
-        #expect(throws: StoreError.fenced) { try writer.take([id]) }
-        #expect(throws: StoreError.fenced) { try writer.retire(leaving: true) }
+        #expect(throws: StoreError.fenced) { try writer.ownership.take([id]) }
+        #expect(throws: StoreError.fenced) { try writer.ownership.retire(leaving: true) }
         #expect(told == groups.count + 2)
         #expect(
             try scene.texts("SELECT id || owner || needs_slot || bytes_received FROM pawl.downloads") == [
-                "\(id)\(writer.run)true0"
+                "\(id)\(writer.instance.id)true0"
             ])
         #expect(try scene.number("SELECT count(*) FROM pawl.settings") == 0)
         #expect(try scene.number("SELECT count(*) FROM pawl.messages") == 0)
@@ -52,11 +52,11 @@ import Testing
             }
             #expect(error == .refused("PostgreSQL error PW002: download \(id) belongs to another instance"))
         }
-        #expect(try second.settings() == [:])
-        let taking = try second.take([id, sampleRecord(2).id])
-        #expect(taking.records.isEmpty && taking.owners == [id: first.run])
+        #expect(try second.settings.all() == [:])
+        let taking = try second.ownership.take([id, sampleRecord(2).id])
+        #expect(taking.records.isEmpty && taking.owners == [id: first.instance.id])
         try first.commit([.letGo(id)], isRepeated: false)
-        #expect(try second.take([id]).records.map(\.id) == [id])
+        #expect(try second.ownership.take([id]).records.map(\.id) == [id])
         try second.commit([.save(sampleRecord(1, state: .failed))], isRepeated: false)
         #expect(try first.records([id]).map(\.download.state) == [.failed])
     }
@@ -109,7 +109,7 @@ import Testing
         try writer.commit([.add(sampleRecord(2))], isRepeated: false)
         // Acquisitions are not taken for changes either.
         relay.set(.cutAnswers)
-        #expect(throws: StoreError.self) { try writer.take([sampleRecord(1).id]) }
+        #expect(throws: StoreError.self) { try writer.ownership.take([sampleRecord(1).id]) }
         while try scene.number("SELECT count(*) FROM pawl.downloads WHERE owner IS NOT NULL") < 1 {}
         #expect(throws: StoreError.self) { try writer.commit([.add(sampleRecord(3))], isRepeated: false) }
         relay.set(.relay)
@@ -157,13 +157,13 @@ import Testing
         var retrying = sampleRecord(3, state: .retrying)
         retrying.retryHold = RetryHold(.seconds(1), from: .now())
         try before.commit([.save(sampleRecord(1, state: .downloading)), .save(retrying)], isRepeated: false)
-        try other.commit([.send("letter", to: before.run)], isRepeated: false)
+        try other.commit([.send("letter", to: before.instance.id)], isRepeated: false)
         let again = try PostgresRecordWriter(scene.options("a"))
         let found = try #require(try again.load().fleet)
         #expect(found.owned == Set(ids[0...2]) && found.turns == Set(ids[0...1]))
         // Two of three slots of that host are in use.
         #expect(try other.claim(free: 9, hostLimit: 3).map(\.id) == [ids[3]])
-        #expect(try again.letters().map(\.text) == ["letter"])
+        #expect(try again.feed.messages().map(\.text) == ["letter"])
         #expect(try scene.number("SELECT count(*) FROM pawl.instances") == 2)
     }
 
@@ -220,9 +220,9 @@ import Testing
         let scene = try PostgresScene()
         let first = try #require(try PostgresRecordWriter(scene.options("a")).load().fleet)
         let writer = try PostgresRecordWriter(scene.options("b"))
-        #expect(try writer.keep(place: "here", replacing: false) == "here")
-        #expect(try writer.keep(place: "there", replacing: false) == "here")
-        #expect(try writer.keep(place: "moved", replacing: true) == "moved")
+        #expect(try writer.objects.keep(place: "here", replacing: false) == "here")
+        #expect(try writer.objects.keep(place: "there", replacing: false) == "here")
+        #expect(try writer.objects.keep(place: "moved", replacing: true) == "moved")
         let before = try #require(try PostgresRecordWriter(scene.options("a")).load().fleet)
         #expect(before.epoch == first.epoch && before.owner.database == first.owner.database)
         // As a restored dump.
@@ -233,7 +233,7 @@ import Testing
             INSERT INTO pawl.meta SELECT * FROM pawl.dumped
             """)
         let restored = try PostgresRecordWriter(scene.options("a"))
-        #expect(try restored.keep(place: "there", replacing: false) == "there")
+        #expect(try restored.objects.keep(place: "there", replacing: false) == "there")
         let after = try #require(try restored.load().fleet)
         #expect(after.owner.name == before.owner.name)
         #expect(after.epoch != before.epoch && after.owner.database != before.owner.database)
@@ -374,7 +374,7 @@ import Testing
                 try writer.commit([.add(sampleRecord(1))], isRepeated: isRepeated)
             }
         }
-        #expect(throws: StoreError.interrupted("it does not answer in time")) { try writer.follow() }
+        #expect(throws: StoreError.interrupted("it does not answer in time")) { try writer.feed.follow() }
         relay.set(.relay)
         relay.cut()
         while true {
@@ -405,13 +405,13 @@ import Testing
         let followed = FollowedChanges(reaper)
         try scene.execute("UPDATE pawl.instances SET renewed_at = renewed_at - interval '1 hour'")
         let begun = ContinuousClock.now
-        #expect(try reaper.reap() == 0)
+        #expect(try reaper.ownership.reap() == 0)
         while true {
             try reaper.commit([], isRepeated: false)
-            if try reaper.reap() > 0 { break }
+            if try reaper.ownership.reap() > 0 { break }
         }
         #expect(ContinuousClock.now - begun >= lease)
-        #expect(try scene.texts("SELECT id::text FROM pawl.instances") == ["\(reaper.run)"])
+        #expect(try scene.texts("SELECT id::text FROM pawl.instances") == ["\(reaper.instance.id)"])
         #expect(
             try scene.texts(
                 "SELECT concat_ws(' ', state, needs_slot, owner, bytes_received, synced_segments) FROM pawl.downloads ORDER BY id"
@@ -421,7 +421,7 @@ import Testing
         #expect(followed.all.compactMap { $0.download?.state } == [.queued])
         // Its session was ended, and its instance with it.
         while try scene.number(
-            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pawl_instance_\(dead.run)'") > 0
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pawl_instance_\(dead.instance.id)'") > 0
         {}
         let error = #expect(throws: StoreError.self) { try dead.commit([], isRepeated: false) }
         guard case .interrupted? = error else {
@@ -447,14 +447,14 @@ import Testing
         let away = ContinuousClock.now
         while ContinuousClock.now - away <= lease {}
         try scene.execute("UPDATE pawl.instances SET renewed_at = renewed_at - interval '1 hour'")
-        #expect(try returning.reap() == 0)
+        #expect(try returning.ownership.reap() == 0)
         try returning.commit([], isRepeated: false)
-        #expect(try returning.reap() == 0)
+        #expect(try returning.ownership.reap() == 0)
         try other.commit([], isRepeated: false)
         // From its own lease's end on, the other one has no excuse.
         try renew(for: lease)
-        try scene.execute("UPDATE pawl.instances SET renewed_at = renewed_at - interval '1 hour' WHERE id = \(other.run)")
-        #expect(try returning.reap() == 1)
+        try scene.execute("UPDATE pawl.instances SET renewed_at = renewed_at - interval '1 hour' WHERE id = \(other.instance.id)")
+        #expect(try returning.ownership.reap() == 1)
     }
 
     @Test("Webhook messages arrive at the replica that took them over, even if the reply was lost")
@@ -465,10 +465,10 @@ import Testing
             id: DownloadID(value: 5), url: "https://hook.example/", download: sampleRecord(1).download,
             due: sampleRecord(1).download.createdAt)
         try giver.commit([.keepDelivery(delivery)], isRepeated: false)
-        try giver.retire(leaving: true)
+        try giver.ownership.retire(leaving: true)
         let taker = try PostgresRecordWriter(scene.options("b", limit: .seconds(2)))
         let adopted = Locked<[DownloadID]>([])
-        taker.adopted = { first in
+        taker.ownership.adopted = { first in
             let found = (try? taker.deliveries(from: first) { _ in true }) ?? DeliveryPage()
             adopted.withLock { $0 += found.deliveries.map(\.id) }
         }
@@ -484,7 +484,7 @@ import Testing
         while adopted.withLock({ $0.isEmpty }) { taker.upkeep(telling: []) }
         taker.upkeep(telling: [])
         #expect(adopted.withLock { $0 } == [delivery.id])
-        #expect(try scene.texts("SELECT owner::text FROM pawl.webhook_deliveries") == ["\(taker.run)"])
+        #expect(try scene.texts("SELECT owner::text FROM pawl.webhook_deliveries") == ["\(taker.instance.id)"])
     }
 
     @Test("One of the downloads with a URL is the first, after any changes")
@@ -553,15 +553,15 @@ import Testing
         begun.download.bytesReceived = 9
         begun.segments = [SyncedSegment(start: 0, end: nil, synced: 9)]
         try writer.commit([.save(begun), .save(sampleRecord(2, state: .retrying))], isRepeated: false)
-        try writer.retire(leaving: false)
+        try writer.ownership.retire(leaving: false)
         let rows = "SELECT concat_ws(' ', state, needs_slot, owner, bytes_received) FROM pawl.downloads ORDER BY id"
-        #expect(try scene.texts(rows) == ["downloading f \(writer.run) 9", "queued t 0"])
+        #expect(try scene.texts(rows) == ["downloading f \(writer.instance.id) 9", "queued t 0"])
         #expect(try scene.number("SELECT count(*) FROM pawl.instances") == 1)
-        try writer.retire(leaving: true)
+        try writer.ownership.retire(leaving: true)
         #expect(try scene.texts(rows) == ["queued t 0", "queued t 0"])
         #expect(try scene.number("SELECT count(*) FROM pawl.instances") == 0)
         let idle = try PostgresRecordWriter(scene.options())
-        try idle.retire(leaving: false)
+        try idle.ownership.retire(leaving: false)
         #expect(try scene.number("SELECT count(*) FROM pawl.instances") == 0)
     }
 
@@ -704,16 +704,16 @@ import Testing
         let records = texts.enumerated().map { record($0.offset, $0.element) }
         try writer.commit(records.map(StoreChange.add), isRepeated: false)
         #expect(try writer.records(records.map(\.id)).map(portrait) == records.map(portrait))
-        try other.follow()
+        try other.feed.follow()
         for changes in [own.all, followed.all] {
             #expect(
                 changes.map { $0.download.map { portrait(DownloadRecord($0)) } }
                     == records.map { portrait(DownloadRecord($0.download)) })
         }
         for text in texts where !text.isEmpty { try writer.commit([.set(name: text, value: text)], isRepeated: false) }
-        #expect(try other.settings() == Dictionary(uniqueKeysWithValues: texts.filter { !$0.isEmpty }.map { ($0, $0) }))
-        for text in texts { try writer.commit([.send(text, to: other.run)], isRepeated: false) }
-        #expect(try other.letters().map(\.text) == texts)
+        #expect(try other.settings.all() == Dictionary(uniqueKeysWithValues: texts.filter { !$0.isEmpty }.map { ($0, $0) }))
+        for text in texts { try writer.commit([.send(text, to: other.instance.id)], isRepeated: false) }
+        #expect(try other.feed.messages().map(\.text) == texts)
     }
 
     @Test("Replaces a NUL, which PostgreSQL cannot store", arguments: ["\0", "a\0b", "\0\u{301}", "\0\0\r\n\0"])
@@ -726,7 +726,7 @@ import Testing
         #expect(found.download.url == expected && found.download.error?.message == expected)
         // JSON has another spelling.
         #expect(found.download.labels == [text, text] && found.mirrors == [text, text])
-        #expect(try writer.settings() == ["a": expected])
+        #expect(try writer.settings.all() == ["a": expected])
     }
 
     /// A record with the text in every possible column.

@@ -32,7 +32,7 @@ final class PostgresScene {
     ) throws -> (store: GroupCommitStore<PostgresRecordWriter>, followed: FollowedChanges, fenced: Locked<Int>) {
         let writer = try PostgresRecordWriter(options)
         let fenced = Locked(0)
-        writer.fenced = { fenced.withLock { $0 += 1 } }
+        writer.instance.fenced = { fenced.withLock { $0 += 1 } }
         let followed = FollowedChanges(writer)
         return (try GroupCommitStore(writer, options: committer), followed, fenced)
     }
@@ -75,7 +75,7 @@ final class FollowedChanges: Sendable {
 
     init(_ writer: PostgresRecordWriter) {
         let changes = changes
-        writer.follower = { more in changes.withLock { $0 += more } }
+        writer.feed.follower = { more in changes.withLock { $0 += more } }
     }
 
     /// In the form of ``PostgresScene/changes()``.

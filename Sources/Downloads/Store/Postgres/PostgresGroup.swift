@@ -6,26 +6,26 @@ internal import System
 /// The SQL statements for a group of changes.
 struct PostgresGroup {
     /// The changes to publish, in order. A change without a download is a removal.
-    private(set) var told: [(id: DownloadID, download: Download?)] = []
-    private let run: Int64
+    private(set) var published: [(id: DownloadID, download: Download?)] = []
+    private let instance: Int64
     /// New records. One statement for all of them costs the database a third of one statement for each.
     private var added = JSONWriter()
     /// The statements of all other changes, in order.
     private var changing: [PostgresCommand] = []
     /// The requests for slots, with their indices in `changing`.
-    private var claiming: [(claim: TurnClaim, place: Int)] = []
+    private var claiming: [(claim: TurnClaim, index: Int)] = []
     /// The revisions of the saved records.
     private var saved: [DownloadID: UInt64] = [:]
     var savesRecords: Bool { !saved.isEmpty }
 
     /// All statements. New records come first, because other changes may be about them. Publishing comes last, because
     /// it blocks other transactions until this one ends.
-    var commands: [PostgresCommand] { adding + changing + telling }
+    var commands: [PostgresCommand] { adding + changing + publishing }
 
     /// The requests for slots, with the indices of their results among those of `commands`.
-    var claims: [(claim: TurnClaim, place: Int)] {
+    var claims: [(claim: TurnClaim, index: Int)] {
         let first = added.bytes.isEmpty ? 0 : 1
-        return claiming.map { ($0.claim, first + $0.place) }
+        return claiming.map { ($0.claim, first + $0.index) }
     }
 
     private var adding: [PostgresCommand] {
@@ -36,20 +36,20 @@ struct PostgresGroup {
     }
 
     /// The statement that publishes the changes. It returns the sequence number before the first of them.
-    private var telling: [PostgresCommand] {
-        if told.isEmpty { return [] }
+    private var publishing: [PostgresCommand] {
+        if published.isEmpty { return [] }
         // Neither ids nor encoded downloads contain line breaks.
         let values: [PostgresValue] = [
-            .integer(run), .text(told.lazy.map(\.id.description).joined(separator: "\n")),
-            .text(told.lazy.map { $0.download.map(FleetChange.encode) ?? "" }.joined(separator: "\n")),
+            .integer(instance), .text(published.lazy.map(\.id.description).joined(separator: "\n")),
+            .text(published.lazy.map { $0.download.map(FleetChange.encode) ?? "" }.joined(separator: "\n")),
         ]
-        return [PostgresCommand(Statements.tell, values)]
+        return [PostgresCommand(Statements.publish, values)]
     }
 
     /// Creates an empty group.
-    /// - Parameter run: The instance that makes the changes.
-    init(run: Int64) {
-        self.run = run
+    /// - Parameter instance: The instance that makes the changes.
+    init(instance: Int64) {
+        self.instance = instance
     }
 
     /// Adds the statements of a change.
@@ -60,11 +60,11 @@ struct PostgresGroup {
             var row = PostgresObjectEncoder(Statements.columns)
             Self.encode(record, to: &row)
             added.raw(row.object(with: ("needs_slot", record.download.state == .queued)))
-            told.append((record.id, record.download))
+            published.append((record.id, record.download))
         case .save(let record):
-            put(Statements.save) { [run] row in
+            put(Statements.save) { [instance] row in
                 Self.encode(record, to: &row)
-                row.put(run)
+                row.put(instance)
             }
             saved[record.id] = record.download.revision
         case .progress(let progress):
@@ -74,8 +74,8 @@ struct PostgresGroup {
                 row.put(DownloadRow.encode(progress.segments))
             }
         case .remove(let id, _):
-            put(Statements.remove) { [run] in Self.encode(id, run, to: &$0) }
-            told.append((id, nil))
+            put(Statements.remove) { [instance] in Self.encode(id, instance, to: &$0) }
+            published.append((id, nil))
         case .show(let download):
             // The next owner must not publish another version with the same revision.
             if saved[download.id] ?? 0 < download.revision {
@@ -84,42 +84,42 @@ struct PostgresGroup {
                     row.put(Int64(bitPattern: download.revision))
                 }
             }
-            told.append((download.id, download))
-        case .enqueue(let id): put(Statements.enqueue) { [run] in Self.encode(id, run, to: &$0) }
-        case .leaveQueue(let id): put(Statements.leaveQueue) { [run] in Self.encode(id, run, to: &$0) }
+            published.append((download.id, download))
+        case .enqueue(let id): put(Statements.enqueue) { [instance] in Self.encode(id, instance, to: &$0) }
+        case .leaveQueue(let id): put(Statements.leaveQueue) { [instance] in Self.encode(id, instance, to: &$0) }
         case .holdURL(let id): put(Statements.holdURL) { $0.put(id.description) }
         case .claim(let claim):
             claiming.append((claim, changing.count))
-            put(Statements.claim) { [run] row in
-                row.put(run)
+            put(Statements.claim) { [instance] row in
+                row.put(instance)
                 row.put(Int64(claim.free))
                 row.put(Int64(claim.hostLimit))
             }
         case .send(let text, let recipient):
-            put(Statements.send) { [run] row in
+            put(Statements.send) { [instance] row in
                 row.put(recipient)
-                row.put(run)
+                row.put(instance)
                 row.put(text)
             }
             put(Statements.ring) { $0.put("pawl_instance_\(recipient)") }
-        case .letGo(let id): put(Statements.letGo) { [run] in Self.encode(id, run, to: &$0) }
+        case .letGo(let id): put(Statements.letGo) { [instance] in Self.encode(id, instance, to: &$0) }
         case .set(let name, let value?):
             put(Statements.set) { row in
                 row.put(name)
                 row.put(value)
             }
-            tellSettings()
+            notifySettings()
         case .set(let name, nil):
             put(Statements.unset) { $0.put(name) }
-            tellSettings()
+            notifySettings()
         // The fence already is a write.
         case .probe: break
         case .remember(let record): put(Statements.remember) { IdempotencyRow.encode(record, to: &$0) }
         case .forget(let key): put(Statements.forget) { $0.put(key) }
         case .keepDelivery(let delivery):
-            put(Statements.keepDelivery) { [run] row in
+            put(Statements.keepDelivery) { [instance] row in
                 DeliveryRow.encode(delivery, to: &row)
-                row.put(run)
+                row.put(instance)
             }
         case .dropDelivery(let id): put(Statements.dropDelivery) { $0.put(id.description) }
         // The epoch is the fleet's, so an instance keeps none.
@@ -127,8 +127,8 @@ struct PostgresGroup {
         }
     }
 
-    private mutating func tellSettings() {
-        put(Statements.tellSettings) { _ in }
+    private mutating func notifySettings() {
+        put(PostgresSettings.Statements.notify) { _ in }
     }
 
     private static func encode<Row: RowEncoder>(_ record: DownloadRecord, to row: inout Row) where Row.Failure == Never {
@@ -136,16 +136,16 @@ struct PostgresGroup {
         row.put(HTTPURL(record.download.url).map { "\($0.host):\($0.port)" } ?? "")
     }
 
-    private static func encode(_ id: DownloadID, _ run: Int64, to row: inout PostgresRowEncoder) {
+    private static func encode(_ id: DownloadID, _ instance: Int64, to row: inout PostgresRowEncoder) {
         row.put(id.description)
-        row.put(run)
+        row.put(instance)
     }
 
     /// Encodes a `text[]` in PostgreSQL's notation.
     static func array(_ texts: [String?]) -> String {
         var written: [UInt8] = [UInt8(ascii: "{")]
-        for (place, text) in texts.enumerated() {
-            if place > 0 { written.append(UInt8(ascii: ",")) }
+        for (index, text) in texts.enumerated() {
+            if index > 0 { written.append(UInt8(ascii: ",")) }
             guard let text else {
                 written += "NULL".utf8
                 continue
@@ -170,35 +170,19 @@ struct PostgresGroup {
     private enum Statements {
         static let columns = DownloadRow.columns + ["host"]
         private static let list = columns.joined(separator: ", ")
-        private static let parameters = (1...columns.count).map { "$\($0)" }.joined(separator: ", ")
-        private static let last = "$\(columns.count + 1)"
-
         static let add = PostgresStatement(
             "add",
             """
             INSERT INTO pawl.downloads (\(list), needs_slot)
                 SELECT \(list), needs_slot FROM json_populate_recordset(NULL::pawl.downloads, $1::json)
             """)
-        /// SQL for the digest of a URL, because a URL may be too long for an index.
-        private static func digest(of url: String) -> String { "sha256(convert_to(\(url), 'UTF8'))" }
-        /// SQL for whether a request for the download's URL may receive it instead of a new download.
-        private static func isCurrent(_ row: String) -> String {
-            "(\(row).state NOT IN ('failed', 'cancelled') AND \(row).file_missing = 0)"
-        }
-        /// A download that becomes current again, or gets another URL, becomes the first of its URL unless another one
-        /// is.
         static let save = PostgresStatement(
-            "save",
-            """
-            INSERT INTO pawl.downloads AS kept (\(list), owner) VALUES (\(parameters), \(last)::bigint)
-                ON CONFLICT (id) DO UPDATE SET \(columns.dropFirst().map { "\($0) = EXCLUDED.\($0)" }.joined(separator: ", ")),
-                    url_digest = \(digest(of: "EXCLUDED.url")), holds_url = \(isCurrent("EXCLUDED")) AND
-                        CASE WHEN EXCLUDED.url = kept.url AND \(isCurrent("kept")) THEN kept.holds_url ELSE NOT EXISTS (
-                            SELECT FROM pawl.downloads AS other WHERE other.url_digest = \(digest(of: "EXCLUDED.url"))
-                                AND other.holds_url AND other.id <> kept.id) END,
-                    owner = CASE WHEN coalesce(kept.owner, EXCLUDED.owner) = EXCLUDED.owner THEN EXCLUDED.owner
-                        ELSE pawl.refuse(kept.id) END
-            """)
+            "save", file: PackageResources.postgres_save_sql, columns: columns,
+            [
+                "values": (1...columns.count).map { "$\($0)" }.joined(separator: ", "),
+                "instance": "$\(columns.count + 1)",
+                "assignments": columns.dropFirst().map { "\($0) = EXCLUDED.\($0)" }.joined(separator: ", "),
+            ])
         private static let mine = "CASE WHEN owner = $2::bigint THEN owner ELSE pawl.refuse(id) END"
         static let enqueue = PostgresStatement(
             "enqueue", "UPDATE pawl.downloads SET needs_slot = true, owner = \(mine) WHERE id = $1")
@@ -210,29 +194,23 @@ struct PostgresGroup {
         static let show = PostgresStatement(
             "show", "UPDATE pawl.downloads SET revision = $2::bigint WHERE id = $1 AND revision < $2::bigint")
         static let holdURL = PostgresStatement(
-            "hold_url", "UPDATE pawl.downloads SET url_digest = \(digest(of: "url")), holds_url = true WHERE id = $1")
+            "hold_url", "UPDATE pawl.downloads SET url_digest = sha256(convert_to(url, 'UTF8')), holds_url = true WHERE id = $1")
         static let claim = PostgresStatement(
             "claim",
             "SELECT \(DownloadRow.columns.joined(separator: ", ")) FROM pawl.claim($1::bigint, $2::integer, $3::integer)")
         static let send = PostgresStatement(
             "send", "INSERT INTO pawl.messages (recipient, sender, body) VALUES ($1::bigint, $2::bigint, $3)")
         static let ring = PostgresStatement("ring", "SELECT pg_notify($1, 'message')")
-        static let tell = PostgresStatement(
+        static let publish = PostgresStatement(
             "publish",
             "SELECT pawl.publish($1::bigint, string_to_array($2, chr(10)), string_to_array($3, chr(10), ''))")
         static let progress = PostgresStatement(
             "progress", "UPDATE pawl.downloads SET bytes_received = $2::bigint, synced_segments = $3 WHERE id = $1")
-        static let remove = PostgresStatement(
-            "remove",
-            """
-            DELETE FROM pawl.downloads WHERE id = $1 AND
-                CASE WHEN coalesce(owner, $2::bigint) = $2::bigint THEN true ELSE pawl.refuse(id) IS NULL END
-            """)
+        static let remove = PostgresStatement("remove", file: PackageResources.postgres_remove_sql)
         static let set = PostgresStatement(
             "set",
             "INSERT INTO pawl.settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value")
         static let unset = PostgresStatement("unset", "DELETE FROM pawl.settings WHERE name = $1")
-        static let tellSettings = PostgresStatement("tell_settings", "SELECT pg_notify('pawl_settings', '')")
         static let remember = PostgresStatement(
             "remember",
             """

@@ -13,7 +13,7 @@ final class PostgresListener: Sendable {
         /// The settings have changed.
         case settings
         /// Remote commands or replies have arrived.
-        case mail
+        case messages
         /// A second has passed.
         case tick
     }
@@ -24,21 +24,21 @@ final class PostgresListener: Sendable {
     private static let reconnectPause: Duration = .milliseconds(200)
 
     private let database: String
-    private let run: Int64
+    private let instance: Int64
     private let limit: Duration
     private let connection: Locked<PostgresConnection?>
     private let isStopping = Monitor(false)
 
     /// Connects, and sends a notification to itself as a test. A pooler that gives each transaction another session
     /// would lose notifications unnoticed.
-    init(_ database: String, run: Int64, within limit: Duration) throws(StoreError) {
+    init(_ database: String, instance: Int64, within limit: Duration) throws(StoreError) {
         self.database = database
-        self.run = run
+        self.instance = instance
         self.limit = limit
-        let made = try Self.connect(database, run, limit)
+        let made = try Self.connect(database, instance, limit)
         let deadline = ContinuousClock.now + .seconds(5)
         let isHeard = try StoreError.translating {
-            try made.execute("NOTIFY pawl_instance_\(run), 'here'", within: limit)
+            try made.execute("NOTIFY pawl_instance_\(instance), 'here'", within: limit)
             while ContinuousClock.now < deadline {
                 if try made.notifications(within: .seconds(1), interruptedBy: nil).contains(where: { $0.payload == "here" }) {
                     return true
@@ -48,7 +48,7 @@ final class PostgresListener: Sendable {
         }
         guard isHeard else {
             made.close()
-            let reason = "what is told with NOTIFY does not arrive: a pooler in transaction mode cannot be used"
+            let reason = "notifications do not arrive: a pooler in transaction mode cannot be used"
             throw .unavailable(path: "the database", reason: reason)
         }
         connection = Locked(made)
@@ -75,10 +75,10 @@ final class PostgresListener: Sendable {
             do {
                 try connection.withLock { connection in
                     if connection == nil {
-                        connection = try Self.connect(database, run, limit)
+                        connection = try Self.connect(database, instance, limit)
                         // Remote commands may have arrived meanwhile. Changes are read every second anyway.
                         receive(.settings)
-                        receive(.mail)
+                        receive(.messages)
                     }
                     // Only a query shows that the connection is dead.
                     if ContinuousClock.now - lastProof > Self.interval * 5 {
@@ -86,7 +86,7 @@ final class PostgresListener: Sendable {
                         lastProof = .now
                     }
                     for notification in try connection?.notifications(within: Self.interval, interruptedBy: nil) ?? [] {
-                        Self.event(notification, run).map(receive)
+                        Self.event(notification, instance).map(receive)
                     }
                 }
             } catch {
@@ -116,21 +116,22 @@ final class PostgresListener: Sendable {
         }
     }
 
-    private static func event(_ notification: PostgresNotification, _ run: Int64) -> Event? {
+    private static func event(_ notification: PostgresNotification, _ instance: Int64) -> Event? {
         switch notification.channel {
         case "pawl_changes": .changed(UInt64(notification.payload) ?? .max, session: notification.processID)
         case "pawl_progress": .progress(notification.payload)
         case "pawl_settings": .settings
-        case "pawl_instance_\(run)": .mail
+        case "pawl_instance_\(instance)": .messages
         default: nil
         }
     }
 
-    private static func connect(_ database: String, _ run: Int64, _ limit: Duration) throws(StoreError) -> PostgresConnection {
+    private static func connect(_ database: String, _ instance: Int64, _ limit: Duration) throws(StoreError) -> PostgresConnection
+    {
         try StoreError.translating {
             let connection = try PostgresConnection(database, application: "pawl listener", within: limit)
             try connection.execute(
-                "SET application_name = '\(PostgresRecordWriter.sessionName(of: run))'; LISTEN pawl_changes; LISTEN pawl_progress; LISTEN pawl_settings; LISTEN pawl_instance_\(run)",
+                "SET application_name = '\(PostgresInstance.sessionName(of: instance))'; LISTEN pawl_changes; LISTEN pawl_progress; LISTEN pawl_settings; LISTEN pawl_instance_\(instance)",
                 within: limit)
             return connection
         }

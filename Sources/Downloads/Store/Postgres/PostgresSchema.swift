@@ -23,10 +23,6 @@ enum PostgresSchema {
     /// Held from the comparison of settings to their change.
     static let settingsLock: Int64 = 0x5061_776C_03
 
-    /// SQL for the identity of the database. A restored or copied database has another table oid, or is in another
-    /// cluster.
-    static let identity = "(SELECT system_identifier FROM pg_control_system()) || '-' || 'pawl.meta'::regclass::oid"
-
     /// Migrates the database to the schema of this release. Several replicas may do so concurrently.
     ///
     /// - Parameter isFounding: Whether a new fleet is created in an empty database.

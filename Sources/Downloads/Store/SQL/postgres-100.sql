@@ -8,17 +8,21 @@ CREATE SCHEMA pawl;
 --   oldest           the oldest schema version whose releases may use this database
 --   epoch            the fleet's epoch in event ids
 --   secret           244 random bits that only the fleet's replicas know
---   database         the identity of the database in which the fleet began; a copy of the database has another one
+--   database         the identity of the database in which the fleet began
 --   files_location   the location of finished files, after the identity of the database that it belongs to
 --   swept_at         the last sweep for objects that no record names, in Unix milliseconds
 CREATE TABLE pawl.meta (
     name text PRIMARY KEY,
     value text NOT NULL
 );
+-- The identity of the database. A restored or copied database has another table oid, or is in another cluster.
+CREATE FUNCTION pawl.identity() RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT (SELECT system_identifier FROM pg_control_system()) || '-' || 'pawl.meta'::regclass::oid
+$$;
 INSERT INTO pawl.meta (name, value) VALUES
     ('epoch', floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text),
     ('secret', gen_random_uuid()::text || gen_random_uuid()::text),
-    ('database', (SELECT system_identifier FROM pg_control_system()) || '-' || 'pawl.meta'::regclass::oid);
+    ('database', pawl.identity());
 
 -- The instances that hold a lease. `node` is the name of the data directory, and `last_group` the number of the last
 -- group of changes. `schema_version` is that of the instance's release.
