@@ -63,9 +63,10 @@ struct RecordInspection {
         let counted = Coverage(record.segments)
         // A complete part file is finished by the next start of the service.
         guard counted.byteCount > 0, let there = coverage, there != counted else { return nil }
+        let name = record.partGeneration.map { PartName(record.id, $0).text } ?? record.id.description
         return DirectoryFault(
             .missingBytes, record.id,
-            "incomplete/\(PartName(record.id, record.partGeneration).text) has \(there.byteCount) bytes of the \(counted.byteCount) that are counted on"
+            "incomplete/\(name) has \(there.byteCount) bytes of the \(counted.byteCount) that are counted on"
         )
     }
 
@@ -84,7 +85,7 @@ struct RecordInspection {
         var record = record
         switch fault?.kind {
         case nil:
-            // The file was restored or moved with its file system, or an earlier release did not record its identity.
+            // The file was restored or moved with its file system, or its record was repaired.
             if evidence.sha256 != nil { record.download.file = evidence.file }
             return record
         case .missingFile, .otherFile:

@@ -134,7 +134,7 @@ struct PublishedFile: Sendable, Equatable {
     /// Its length in bytes.
     let length: Int64
     let sha256: [UInt8]
-    /// Its identity; `nil` in records of releases that did not keep it.
+    /// Its identity; `nil` if its record was repaired.
     let identity: FileIdentity?
 }
 
@@ -156,8 +156,8 @@ enum RecoveredPart: Sendable, Equatable {
     /// The part file of the record's generation, with its size in bytes. The record has the ranges that count.
     case part(size: Int64)
     /// The part file of this generation is whole, verified and flushed. Has its size in bytes and its digest.
-    case whole(size: Int64, sha256: [UInt8], generation: UInt64?)
+    case whole(size: Int64, sha256: [UInt8], generation: UInt64)
     /// The file already has its name, but its record is not yet completed. It is verified again, also against this
     /// digest, and published under this path. The record may have an earlier generation.
-    case published(path: FilePath, identity: FileIdentity, sha256: [UInt8], generation: UInt64?)
+    case published(path: FilePath, identity: FileIdentity, sha256: [UInt8], generation: UInt64)
 }

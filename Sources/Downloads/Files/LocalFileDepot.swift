@@ -95,7 +95,9 @@ final class LocalFileDepot: FileDepot {
 
     func openPart(_ id: DownloadID, _ generation: UInt64?, holding length: Int64) throws(FileError) -> PartFile {
         let known = try names(of: id).first { $0.generation == generation }
-        let name = (known ?? PartName(id, generation)).text
+        guard let name = (known ?? generation.map { PartName(id, $0) })?.text else {
+            throw FileError(.missing, "download \(id) has no part file")
+        }
         let path = path(name)
         let (descriptor, status) = try open(name, in: incomplete, .writing, path)
         guard status.identity.size >= length else {
@@ -752,7 +754,7 @@ final class LocalFileDepot: FileDepot {
             return .published(path: note.path, identity: found, sha256: note.sha256, generation: note.generation)
         }
         guard status.kind == .regular else { return .missing }
-        if let sha256 = name.sha256 { return .whole(size: status.identity.size, sha256: sha256, generation: generation) }
+        if let sha256 = name.sha256 { return .whole(size: status.identity.size, sha256: sha256, generation: name.generation) }
         return .part(size: status.identity.size)
     }
 

@@ -5,7 +5,7 @@ internal import System
 final class PartFile: Sendable {
     /// The path at which the file was opened, for messages. It may have been renamed since.
     let path: String
-    /// The generation of the part file; `nil` if its name has none, or it has been published.
+    /// The generation of the part file; `nil` after its publication.
     let generation: UInt64?
     private let file: FileDescriptor
     private let directory: Directory

@@ -7,8 +7,7 @@ internal import System
 /// volume or a backup is therefore never mistaken for one of another beginning.
 struct PartName: Hashable, Sendable {
     let id: DownloadID
-    /// The generation; `nil` if the name has none.
-    let generation: UInt64?
+    let generation: UInt64
     /// The SHA-256 of a whole file; `nil` if it is not verified. The bytes are durable before the file gets this name.
     let sha256: [UInt8]?
     /// The file name.
@@ -19,32 +18,28 @@ struct PartName: Hashable, Sendable {
 
     /// Creates the name of a part file.
     /// - Parameter sha256: The digest of a whole, verified file; `nil` for any other part file.
-    init(_ id: DownloadID, _ generation: UInt64?, whole sha256: [UInt8]? = nil) {
+    init(_ id: DownloadID, _ generation: UInt64, whole sha256: [UInt8]? = nil) {
         self.id = id
         self.generation = generation
         self.sha256 = sha256
-        let beginning = generation.map { "\(id).\(Hexadecimal.encode($0))" } ?? "\(id)"
+        let beginning = "\(id).\(Hexadecimal.encode(generation))"
         text = sha256.map { "\(beginning).\(Hexadecimal.encode($0)).whole" } ?? "\(beginning).part"
     }
 
     /// Parses the format of ``text``; `nil` for any other name.
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count > 1, let id = DownloadID(parts[0]) else { return nil }
+        guard parts.count > 2, let id = DownloadID(parts[0]), parts[1].utf8.count == 16,
+            let generation = UInt64(parts[1], radix: 16)
+        else { return nil }
         switch (parts.count, parts[parts.count - 1]) {
-        case (2, "part"): self.init(id, nil)
-        case (3, "part"):
-            guard let generation = Self.generation(parts[1]) else { return nil }
-            self.init(id, generation)
-        case (3, "whole"), (4, "whole"):
-            let generation = parts.count == 4 ? Self.generation(parts[1]) : nil
-            guard let sha256 = Hexadecimal.decode(parts[parts.count - 2].utf8), sha256.count == 32 else { return nil }
+        case (3, "part"): self.init(id, generation)
+        case (4, "whole"):
+            guard let sha256 = Hexadecimal.decode(parts[2].utf8), sha256.count == 32 else { return nil }
             self.init(id, generation, whole: sha256)
         default: return nil
         }
         // A different spelling is the name of another file.
         if self.text != text { return nil }
     }
-
-    private static func generation(_ text: String) -> UInt64? { text.utf8.count == 16 ? UInt64(text, radix: 16) : nil }
 }

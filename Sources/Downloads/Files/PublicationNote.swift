@@ -7,17 +7,17 @@ struct PublicationNote: Equatable {
     let identity: FileIdentity
     let sha256: [UInt8]
     /// The generation of the part file.
-    let generation: UInt64?
+    let generation: UInt64
 
     /// The maximum size of a note in bytes. A path has at most nine names of 255 bytes each.
     private static let mostBytes = 4096
 
     /// The four lines of the note: identity, digest, generation and path.
     var text: String {
-        "\(identity)\n\(Hexadecimal.encode(sha256))\n\(generation.map { Hexadecimal.encode($0) } ?? "")\n\(path)"
+        "\(identity)\n\(Hexadecimal.encode(sha256))\n\(Hexadecimal.encode(generation))\n\(path)"
     }
 
-    init(path: FilePath, identity: FileIdentity, sha256: [UInt8], generation: UInt64?) {
+    init(path: FilePath, identity: FileIdentity, sha256: [UInt8], generation: UInt64) {
         self.path = path
         self.identity = identity
         self.sha256 = sha256
@@ -28,9 +28,9 @@ struct PublicationNote: Equatable {
     init?(_ text: String) {
         let lines = text.split(separator: "\n", maxSplits: 3, omittingEmptySubsequences: false)
         guard lines.count == 4, let identity = FileIdentity(String(lines[0])), let sha256 = Hexadecimal.decode(lines[1].utf8),
-            sha256.count == 32, let path = FilePath(String(lines[3]))
+            sha256.count == 32, let generation = UInt64(lines[2], radix: 16), let path = FilePath(String(lines[3]))
         else { return nil }
-        self.init(path: path, identity: identity, sha256: sha256, generation: UInt64(lines[2], radix: 16))
+        self.init(path: path, identity: identity, sha256: sha256, generation: generation)
     }
 
     /// Reads a note; `nil` if there is no valid one.

@@ -92,9 +92,7 @@ extension DownloadRecord {
         set { change { $0.retryHold = newValue } }
     }
 
-    /// The generation in the part file's name, which is random.
-    ///
-    /// `nil` if the name has no number, as in records of earlier releases.
+    /// The generation in the part file's name, which is random; `nil` if there is no part file.
     var partGeneration: UInt64? {
         get { particulars?.value.partGeneration }
         set { change { $0.partGeneration = newValue } }

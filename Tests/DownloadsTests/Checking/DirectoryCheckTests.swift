@@ -36,8 +36,12 @@ struct DirectoryCheckTests {
         record.download.bytesTotal = 100
         record.download.bytesReceived = synced
         record.segments = [SyncedSegment(start: 0, end: 100, synced: synced)]
+        record.partGeneration = 1
         return record
     }
+
+    /// The name of the part file of a record from ``paused(_:synced:)``.
+    private func part(_ number: Int) -> String { PartName(sampleRecord(number).id, 1).text }
 
     private func check(_ scene: StoreScene, repairing: Bool = false) throws -> DirectoryReport {
         try DirectoryCheck(path: scene.path).run(repairing: repairing)
@@ -49,7 +53,7 @@ struct DirectoryCheckTests {
             [completed(1, "a"), paused(2, synced: 50), sampleRecord(3)],
             files: [
                 "files/a": Self.content, "files/mine": [1],
-                "incomplete/\(sampleRecord(2).id).part": [UInt8](repeating: 0, count: 100),
+                "incomplete/\(part(2))": [UInt8](repeating: 0, count: 100),
             ])
         let report = try check(scene)
         #expect(report.faults.isEmpty)
@@ -71,7 +75,7 @@ struct DirectoryCheckTests {
             records,
             files: [
                 "files/longer": Self.content + [0], "files/other": other, "files/sound": Self.content, "files/gone": Self.content,
-                "incomplete/\(records[5].id).part": [UInt8](repeating: 0, count: 20), "incomplete/stray.part": [0],
+                "incomplete/\(part(6))": [UInt8](repeating: 0, count: 20), "incomplete/stray.part": [0],
             ])
         let expected: [(DirectoryFault.Kind, DownloadID?)] = [
             (.missingFile, records[0].id), (.wrongFile, records[1].id), (.wrongFile, records[2].id), (.returnedFile, gone.id),
@@ -98,7 +102,7 @@ struct DirectoryCheckTests {
         #expect(try Data(contentsOf: URL(filePath: scene.path + "/damaged/other")) == Data(other))
         #expect(try FileManager.default.contentsOfDirectory(atPath: scene.path + "/files").sorted() == ["gone", "sound"])
         #expect(
-            try FileManager.default.contentsOfDirectory(atPath: scene.path + "/incomplete") == ["\(records[5].id).part"])
+            try FileManager.default.contentsOfDirectory(atPath: scene.path + "/incomplete") == [part(6)])
     }
 
     @Test("Checks files in folders and in another directory; a directory without files does not make them missing")
@@ -153,7 +157,7 @@ struct DirectoryCheckTests {
     @Test("A published part file is no fault: the next start completes its record")
     func published() async throws {
         let record = paused(1, synced: 100)
-        let scene = try await directory([record], files: ["incomplete/\(record.id).part": [1]])
+        let scene = try await directory([record], files: ["incomplete/\(part(1))": [1]])
         #expect(try check(scene).faults.map(\.kind) == [.missingBytes])
         try makeWhole(record.id, [1], in: scene.path, linkedAs: "a")
         #expect(try check(scene).faults.isEmpty)

@@ -69,10 +69,10 @@ final class DepotFixture: Sendable {
     /// The path of the first download's only part file.
     var part: String { path("incomplete/\(partName())") }
 
-    /// The name of a download's only part file.
+    /// The name of a download's only part file, or of its first generation if there is none.
     func partName(_ number: Int = 1) -> String {
         let found = (try? names(in: "incomplete"))?.filter { PartName($0)?.id == Self.id(number) } ?? []
-        return found.count == 1 ? found[0] : "\(Self.id(number)).part"
+        return found.count == 1 ? found[0] : PartName(Self.id(number), 1).text
     }
 
     /// The generation of a download's only part file.

@@ -156,12 +156,13 @@ struct FolderTests {
         let published = try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: "music/live/a"))
         #expect(published.path == "music/live/a (2)")
         let identity = try #require(published.identity)
+        let generation = try #require(file.part.generation)
         // Also if the record, which may be behind, has another folder.
         for likely: FilePath? in ["music/live/a", "a", nil] {
             #expect(
-                try depot.recover(DepotFixture.id(1), file.part.generation, likelyPath: likely)
+                try depot.recover(DepotFixture.id(1), generation, likelyPath: likely)
                     == .published(
-                        path: published.path, identity: identity, sha256: published.sha256, generation: file.part.generation))
+                        path: published.path, identity: identity, sha256: published.sha256, generation: generation))
         }
         let again = try await fixture.verify(try depot.openPublished(published.path, as: identity), length: bytes.count)
         #expect(try await depot.publish(Publication(id: DepotFixture.id(1), file: again, path: published.path)) == published)

@@ -65,9 +65,10 @@ struct LongNameTests {
         let path = FilePath(String(repeating: "n", count: 139) + ".bin", in: String(repeating: "f", count: 143) + "/b")
         #expect(published.path == path)
         let identity = try #require(published.identity)
+        let generation = try #require(part.generation)
         #expect(
-            try fixture.depot.recover(DepotFixture.id(1), part.generation, likelyPath: wanted)
-                == .published(path: path, identity: identity, sha256: published.sha256, generation: part.generation))
+            try fixture.depot.recover(DepotFixture.id(1), generation, likelyPath: wanted)
+                == .published(path: path, identity: identity, sha256: published.sha256, generation: generation))
         #expect(try fixture.depot.identify(path) == identity && fixture.depot.identify(wanted) == nil)
     }
 

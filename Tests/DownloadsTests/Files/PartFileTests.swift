@@ -23,9 +23,9 @@ struct PartFileTests {
     private func make(_ found: Found) throws {
         switch found {
         case .nothing: break
-        case .shorter: try fixture.write([1, 2], to: "incomplete/\(id).part")
-        case .whole: try fixture.write([1, 2, 3], to: "incomplete/\(id).part")
-        case .longer: try fixture.write([1, 2, 3, 4], to: "incomplete/\(id).part")
+        case .shorter: try fixture.write([1, 2], to: "incomplete/" + fixture.partName())
+        case .whole: try fixture.write([1, 2, 3], to: "incomplete/" + fixture.partName())
+        case .longer: try fixture.write([1, 2, 3, 4], to: "incomplete/" + fixture.partName())
         case .link:
             try fixture.write([7, 7, 7], to: "elsewhere")
             try FileManager.default.createSymbolicLink(atPath: fixture.part, withDestinationPath: fixture.path("elsewhere"))
@@ -46,7 +46,7 @@ struct PartFileTests {
     func partFileIsOpenedIfSound(found: Found, kind: FileError.Kind?) throws {
         try make(found)
         do throws(FileError) {
-            let part = try depot.openPart(id, nil, holding: 3)
+            let part = try depot.openPart(id, 1, holding: 3)
             #expect(kind == nil)
             #expect(try part.size() >= 3)
         } catch {
@@ -64,7 +64,7 @@ struct PartFileTests {
         try unsafe part.write(([9] as [UInt8]).span.bytes, at: 0)
         // A directory is no obstacle.
         #expect(try fixture.names(in: "incomplete").count == (found == .directory ? 2 : 1))
-        let name = PartName(id, part.generation).text
+        let name = PartName(id, try #require(part.generation)).text
         #expect(try fixture.read("incomplete/" + name) == [9])
         #expect(try fixture.directory.incomplete.status(of: name)?.kind == .regular)
         if found == .link { #expect(try fixture.read("elsewhere") == [7, 7, 7]) }
@@ -85,7 +85,7 @@ struct PartFileTests {
         #expect(unknown?.kind == .missing)
         #expect(try depot.recover(id, nil, likelyPath: nil) == .missing)
         _ = try depot.removeOtherParts(id, than: second.generation)
-        #expect(try fixture.names(in: "incomplete") == [PartName(id, second.generation).text])
+        #expect(try fixture.names(in: "incomplete") == [PartName(id, try #require(second.generation)).text])
         _ = try depot.removePart(id, second.generation)
         #expect(try fixture.names(in: "incomplete") == [])
     }
@@ -93,7 +93,7 @@ struct PartFileTests {
     @Test("A part file from an earlier volume has another generation")
     func returnedPartIsAnother() throws {
         let old = try fixture.makePart([1, 2, 3])
-        let name = PartName(id, old.generation).text
+        let name = PartName(id, try #require(old.generation)).text
         let bytes = try fixture.read("incomplete/" + name)
         let new = try depot.createPart(id, keepsOthers: false)
         try fixture.write(bytes, to: "incomplete/" + name)
@@ -101,7 +101,7 @@ struct PartFileTests {
         let next = LocalFileDepot(fixture.directory)
         #expect(try next.recover(id, new.generation, likelyPath: nil) == .part(size: 0))
         try next.removeOrphans { $0 == id && $1 == new.generation }
-        #expect(try fixture.names(in: "incomplete") == [PartName(id, new.generation).text])
+        #expect(try fixture.names(in: "incomplete") == [PartName(id, try #require(new.generation)).text])
     }
 
     @Test("Removes all files of an unfinished download, and no others")
@@ -111,27 +111,28 @@ struct PartFileTests {
         try fixture.write([1], to: "incomplete/\(id).publishing")
         let other = try fixture.makePart([1], 2)
         _ = try depot.removeParts(id)
-        #expect(try fixture.names(in: "incomplete") == [PartName(DepotFixture.id(2), other.generation).text])
+        #expect(try fixture.names(in: "incomplete") == [PartName(DepotFixture.id(2), try #require(other.generation)).text])
         _ = try depot.removeParts(id)
     }
 
     @Test("Removes part files that no record uses")
     func unrecordedPartFilesAreRemoved() throws {
         let parts = try (1...3).map { try fixture.makePart([1], $0) }
+        let generations = try parts.map { try #require($0.generation) }
         let note = PublicationNote(
             path: "a", identity: try parts[0].identity(), sha256: [UInt8](repeating: 0, count: 32),
-            generation: parts[0].generation)
+            generation: generations[0])
         try note.write("\(DepotFixture.id(1)).publishing", in: fixture.directory.incomplete)
         for name in [
             "\(DepotFixture.id(1)).part", PartName(DepotFixture.id(1), 7).text, "\(DepotFixture.id(2)).publishing", "x", ".part",
         ] {
             try fixture.write([1], to: "incomplete/" + name)
         }
-        let kept = [DepotFixture.id(1): parts[0].generation, DepotFixture.id(3): parts[2].generation]
+        let kept = [DepotFixture.id(1): generations[0], DepotFixture.id(3): generations[2]]
         try depot.removeOrphans { kept[$0] == .some($1) }
         let names = [
-            PartName(DepotFixture.id(1), parts[0].generation).text, "\(DepotFixture.id(1)).publishing",
-            PartName(DepotFixture.id(3), parts[2].generation).text,
+            PartName(DepotFixture.id(1), generations[0]).text, "\(DepotFixture.id(1)).publishing",
+            PartName(DepotFixture.id(3), generations[2]).text,
         ]
         #expect(try Set(fixture.names(in: "incomplete")) == Set(names))
     }

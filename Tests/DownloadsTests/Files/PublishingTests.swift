@@ -176,7 +176,7 @@ struct PublishingTests {
     func crashAfterReservation() async throws {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         try file.part.cut(to: Int64(bytes.count))
-        let generation = file.part.generation
+        let generation = try #require(file.part.generation)
         let note = PublicationNote(path: "a", identity: try file.part.identity(), sha256: file.sha256, generation: generation)
         try note.write("\(id).publishing", in: fixture.directory.incomplete)
         try fixture.write([], to: "files/a")
@@ -237,11 +237,12 @@ struct PublishingTests {
         let next = LocalFileDepot(fixture.directory)
         let identity = try #require(published.identity)
         // The record may not have the generation yet.
-        for known in [file.part.generation, nil] {
+        let generation = try #require(file.part.generation)
+        for known in [generation, nil] {
             #expect(
                 try next.recover(id, known, likelyPath: "a")
                     == .published(
-                        path: "a (2)", identity: identity, sha256: published.sha256, generation: file.part.generation))
+                        path: "a (2)", identity: identity, sha256: published.sha256, generation: generation))
         }
         // The next run verifies the file, and publishes it again.
         let again = try await fixture.verify(try next.openPublished("a (2)", as: identity), length: bytes.count)
@@ -254,7 +255,7 @@ struct PublishingTests {
         let part = try fixture.makePart(bytes)
         try part.cut(to: Int64(bytes.count))
         let note = PublicationNote(
-            path: "a", identity: try part.identity(), sha256: SHA256.digest(of: bytes), generation: part.generation)
+            path: "a", identity: try part.identity(), sha256: SHA256.digest(of: bytes), generation: try #require(part.generation))
         try note.write("\(id).publishing", in: fixture.directory.incomplete)
         #expect(try depot.recover(id, part.generation, likelyPath: "a") == .part(size: Int64(bytes.count)))
         // By now another user's file of another length.
@@ -284,7 +285,7 @@ struct PublishingTests {
             try await refuses.publish(Publication(id: id, file: file, path: "a"))
         }
         let next = LocalFileDepot(fixture.directory)
-        let generation = file.part.generation
+        let generation = try #require(file.part.generation)
         #expect(
             try next.recover(id, generation, likelyPath: "a")
                 == .whole(size: Int64(bytes.count), sha256: SHA256.digest(of: bytes), generation: generation))

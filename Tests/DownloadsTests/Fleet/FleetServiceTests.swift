@@ -322,7 +322,9 @@ struct FleetServiceTests {
         try FileManager.default.copyItem(atPath: replica.directory.path + "/data/node", toPath: copy.path + "/data/node")
         let again = try await scene.replica(in: copy)
         let database = try PostgresScene(scene.database)
-        try await until { try database.texts("SELECT id FROM pawl.downloads WHERE slot_holder IS NOT NULL") == [ids[0].description] }
+        try await until {
+            try database.texts("SELECT id FROM pawl.downloads WHERE slot_holder IS NOT NULL") == [ids[0].description]
+        }
         _ = try await again.follow(ids[0]) { $0.state == .downloading }
         try await until { try database.number("SELECT count(*) FROM pawl.downloads WHERE needs_slot") == 3 }
         await again.service.shutdown()

@@ -205,7 +205,7 @@ func makeWhole(
     _ id: DownloadID, _ bytes: [UInt8], in directory: String, generation: UInt64? = nil, linkedAs name: String
 ) throws {
     let part = URL(filePath: partPath(of: id, in: directory))
-    let generation = generation ?? PartName(part.lastPathComponent)?.generation
+    let generation = generation ?? PartName(part.lastPathComponent)?.generation ?? 1
     let whole = PartName(id, generation, whole: SHA256.digest(of: bytes))
     try? FileManager.default.removeItem(at: part)
     let path = "\(directory)/incomplete/\(whole.text)"

@@ -44,7 +44,8 @@ final class AttemptFixture {
         self.entity = entity
         self.mediaType = mediaType
         guard let bytes else { return }
-        try Data(bytes).write(to: URL(filePath: "\(temporary.path)/incomplete/\(id).part"))
+        partGeneration = 1
+        try Data(bytes).write(to: URL(filePath: "\(temporary.path)/incomplete/\(PartName(id, 1).text)"))
         let length = Int64(bytes.count)
         written.insert(0..<(gap?.lowerBound ?? length))
         if let gap { written.insert(gap.upperBound..<length) }
