@@ -418,6 +418,7 @@ import Testing
             )
                 == ["queued t 0", "paused f 0"])
         // Idle downloads without bytes need no report.
+        try reaper.feed.follow()
         #expect(followed.all.compactMap { $0.download?.state } == [.queued])
         // Its session was ended, and its instance with it.
         while try scene.number(
