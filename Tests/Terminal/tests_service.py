@@ -303,7 +303,7 @@ def unreachable_and_refusing_services_are_distinguished(fixture):
         terminal = fixture.terminal(120, 40)
         for line, expected, said in [
             ("pawl list --server http://127.0.0.1:1", 3, "pawl: the service at http://127.0.0.1:1 is unreachable: "),
-            ("PAWL_SERVER=http://127.0.0.1:1 pawl watch", 3, "no service"),
+            ("PAWL_SERVER=http://127.0.0.1:1 pawl watch", 3, "is unreachable: "),
             (f"pawl list --server {fixture.service.upstream}", 3, "is not a Pawl service"),
             (f"pawl list --server {secured.url}", 4, "requires a token: give it with PAWL_TOKEN"),
             (f"PAWL_TOKEN=wrong pawl watch --server {secured.url}", 4, "refuses the token"),
