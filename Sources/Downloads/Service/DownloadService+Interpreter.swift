@@ -153,8 +153,9 @@ extension DownloadService {
         while effects.next < effects.actions.count {
             let action = effects.actions[effects.next]
             effects.next += 1
-            if case .answer(let waiter, let result) = action, effects.removed.isPending {
-                effects.late.append((waiter, result))
+            // A removed file must not be back after power loss, even if the record is removed first.
+            if case .answer(let waiter, let result) = action, effects.removed.isPending || entry.unfinishedRemovals > 0 {
+                entry.late.append((waiter, result))
             } else if case .query(let query) = action {
                 entry.machine.handle(.fact(find(query, for: entry)), &context)
                 effects.actions += context.actions
@@ -165,7 +166,7 @@ extension DownloadService {
                 return
             }
         }
-        if effects.removed.isPending { finish(effects.removed, answering: effects.late) }
+        if effects.removed.isPending { finish(effects.removed, of: entry) }
         if context.actions.isEmpty {
             effects.actions.removeAll(keepingCapacity: true)
             swap(&effects.actions, &context.actions)
@@ -213,12 +214,15 @@ extension DownloadService {
         backlog = nil
     }
 
-    /// Frees the disk space of removed files, and then sends the results that wait for it.
-    private func finish(
-        _ removed: RemovedFiles, answering late: [(DownloadMachine.Waiter, Result<Download, DownloadError>)]
-    ) {
+    /// Frees the disk space of removed files and makes their removal durable. Then sends the results that wait for that.
+    private func finish(_ removed: RemovedFiles, of entry: LiveDownload) {
+        entry.unfinishedRemovals += 1
         Task {
             await removed.finish()
+            entry.unfinishedRemovals -= 1
+            guard entry.unfinishedRemovals == 0, entry.interrupted?.removed.isPending != true else { return }
+            let late = entry.late
+            entry.late = []
             for (waiter, result) in late { self.answer(waiter, result) }
         }
     }
