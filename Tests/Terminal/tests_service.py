@@ -306,7 +306,7 @@ def unreachable_and_refusing_services_are_distinguished(fixture):
             ("PAWL_SERVER=http://127.0.0.1:1 pawl watch", 3, "is unreachable: "),
             (f"pawl list --server {fixture.service.upstream}", 3, "is not a Pawl service"),
             (f"pawl list --server {secured.url}", 4, "requires a token: give it with PAWL_TOKEN"),
-            (f"PAWL_TOKEN=wrong pawl watch --server {secured.url}", 4, "refuses the token"),
+            (f"PAWL_TOKEN=wrong pawl watch --server {secured.url}", 4, "refuses the given token"),
             (f"PAWL_TOKEN=right pawl list --server {secured.url}", 0, "no downloads"),
             ("pawl list --server nonsense", 2, "'nonsense'"),
             (f"pawl list --token-file /nowhere --server {secured.url}", 2, "token file"),
