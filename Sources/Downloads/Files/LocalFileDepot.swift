@@ -708,9 +708,9 @@ final class LocalFileDepot: FileDepot {
             } catch {
                 throw FileError("remove", file(path), error)
             }
-            removed.flush(directory)
+            removed.noteUnflushed(directory)
         }
-        for parent in removeEmpty(path.folder, chain) { removed.flush(parent) }
+        for parent in removeEmpty(path.folder, chain) { removed.noteUnflushed(parent) }
         return removed
     }
 

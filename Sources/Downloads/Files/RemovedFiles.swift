@@ -19,8 +19,8 @@ struct RemovedFiles: Sendable {
     /// Whether disk space is still to be freed, or a removal to be flushed.
     var isPending: Bool { !files.isEmpty || !directories.isEmpty }
 
-    /// Makes the removal durable when ``finish()`` returns. Otherwise power loss could restore the name.
-    mutating func flush(_ directory: Directory) { directories.append(directory) }
+    /// Makes the removal durable when ``flush()`` returns. Otherwise power loss could restore the name.
+    mutating func noteUnflushed(_ directory: Directory) { directories.append(directory) }
 
     /// Adds other removed files.
     mutating func add(_ others: RemovedFiles) {
@@ -28,13 +28,20 @@ struct RemovedFiles: Sendable {
         directories += others.directories
     }
 
-    /// Frees the disk space, and flushes the directories. Both are done when this returns.
-    func finish() async {
-        if !isPending { return }
-        await BlockingExecutor.freeing.run {
-            for file in files { file.close() }
+    /// Makes the removals durable.
+    func flush() async {
+        if directories.isEmpty { return }
+        await BlockingExecutor.disk.run {
             // If a flush fails, the file is removed for this run nevertheless.
             for directory in directories { try? directory.synchronize() }
+        }
+    }
+
+    /// Frees the disk space.
+    func free() async {
+        if files.isEmpty { return }
+        await BlockingExecutor.freeing.run {
+            for file in files { file.close() }
         }
     }
 }

@@ -153,9 +153,11 @@ extension DownloadService {
         while effects.next < effects.actions.count {
             let action = effects.actions[effects.next]
             effects.next += 1
-            // A removed file must not be back after power loss, even if the record is removed first.
-            if case .answer(let waiter, let result) = action, effects.removed.isPending || entry.unfinishedRemovals > 0 {
-                entry.late.append((waiter, result))
+            if case .answer(let waiter, let result) = action, effects.removed.isPending {
+                effects.late.append((waiter, result))
+            } else if case .answer(let waiter, let result) = action, entry.unflushedRemovals > 0 {
+                // After the result, power loss must not restore the file.
+                entry.unflushedResults.append((waiter, result))
             } else if case .query(let query) = action {
                 entry.machine.handle(.fact(find(query, for: entry)), &context)
                 effects.actions += context.actions
@@ -166,7 +168,7 @@ extension DownloadService {
                 return
             }
         }
-        if effects.removed.isPending { finish(effects.removed, of: entry) }
+        if effects.removed.isPending { finish(effects.removed, of: entry, answering: effects.late) }
         if context.actions.isEmpty {
             effects.actions.removeAll(keepingCapacity: true)
             swap(&effects.actions, &context.actions)
@@ -214,15 +216,22 @@ extension DownloadService {
         backlog = nil
     }
 
-    /// Frees the disk space of removed files and makes their removal durable. Then sends the results that wait for that.
-    private func finish(_ removed: RemovedFiles, of entry: LiveDownload) {
-        entry.unfinishedRemovals += 1
+    /// Makes the removal of files durable and then frees their disk space. Sends the results that wait for each.
+    /// - Parameter late: The results that wait for both.
+    private func finish(
+        _ removed: RemovedFiles, of entry: LiveDownload,
+        answering late: [(DownloadMachine.Waiter, Result<Download, DownloadError>)]
+    ) {
+        entry.unflushedRemovals += 1
         Task {
-            await removed.finish()
-            entry.unfinishedRemovals -= 1
-            guard entry.unfinishedRemovals == 0, entry.interrupted?.removed.isPending != true else { return }
-            let late = entry.late
-            entry.late = []
+            await removed.flush()
+            entry.unflushedRemovals -= 1
+            if entry.unflushedRemovals == 0 {
+                let results = entry.unflushedResults
+                entry.unflushedResults = []
+                for (waiter, result) in results { self.answer(waiter, result) }
+            }
+            await removed.free()
             for (waiter, result) in late { self.answer(waiter, result) }
         }
     }

@@ -18,9 +18,10 @@ final class LiveDownload {
     /// Actions that wait for the removal of a file, which may take long, and the events that came meanwhile.
     var interrupted: Effects?
     var postponed: [DownloadMachine.Event] = []
-    /// Removals that are being made durable, and results of commands that wait for them.
-    var unfinishedRemovals = 0
-    var late: [(DownloadMachine.Waiter, Result<Download, DownloadError>)] = []
+    /// The number of removals of files that are being made durable.
+    var unflushedRemovals = 0
+    /// Results of commands that wait for these removals.
+    var unflushedResults: [(DownloadMachine.Waiter, Result<Download, DownloadError>)] = []
     /// The number of requests that are about to send a command.
     var pins = 0
     /// The state of the download among the replicas that share its record. A single service does not use it.
@@ -59,6 +60,8 @@ final class LiveDownload {
         var actions: [DownloadMachine.Action]
         var next = 0
         var removed = RemovedFiles()
+        /// Results of commands that wait until the disk space of removed files is free.
+        var late: [(DownloadMachine.Waiter, Result<Download, DownloadError>)] = []
     }
 
     /// The resources of a transfer, and of verifying and publishing its file.

@@ -65,7 +65,8 @@ struct FolderTests {
         func remove(_ file: PublishedFile) async throws -> [String] {
             let identity = try #require(file.identity)
             let removed = try depot.remove(file.path, as: identity)
-            await removed.finish()
+            await removed.flush()
+            await removed.free()
             return try fixture.names(in: "files")
         }
         #expect(try await remove(first) == ["a", "third"])

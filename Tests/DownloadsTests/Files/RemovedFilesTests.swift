@@ -30,7 +30,8 @@ struct RemovedFilesTests {
         try removed.remove("file", from: Directory(opening: directory.path))
         #expect(!FileManager.default.fileExists(atPath: path))
         #expect(try descriptors(of: path) == (rule.isHeld ? 1 : 0))
-        await removed.finish()
+        await removed.flush()
+        await removed.free()
         #expect(try descriptors(of: path) == 0)
     }
 
