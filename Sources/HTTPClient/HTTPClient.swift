@@ -59,7 +59,7 @@ public final class HTTPClient: Sendable {
     /// The loop with the fewest transfers. Of equal loops, an origin always gets the same one, which may have idle
     /// connections to it.
     func loop(for request: ClientRequest) -> TransferLoop {
-        let first = Int(UInt(bitPattern: request.url.origin.hashValue) % UInt(loops.count))
+        let first = Int(UInt(bitPattern: request.url.host.hashValue &+ request.url.port) % UInt(loops.count))
         var best = loops[first]
         var least = best.load.load(ordering: .relaxed)
         for loop in loops {

@@ -76,6 +76,9 @@ public struct HTTPURL: Sendable {
         "\(scheme)://" + (host.utf8.contains(ASCII.colon) ? "[\(host)]" : host) + ":\(port)"
     }
 
+    /// Whether both URLs are of one origin.
+    public func hasOrigin(of other: HTTPURL) -> Bool { host == other.host && port == other.port && scheme == other.scheme }
+
     /// The text after the last slash of the path, as a candidate for a file name; nil if it is empty.
     ///
     /// It is percent-decoded, as UTF-8 or else ISO-8859-1; as written if an escape is invalid. It is not safe as a file

@@ -68,20 +68,22 @@ extension IPAddress {
     }
 
     private static func parseV4(_ bytes: ArraySlice<UInt8>) -> UInt32? {
-        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
-        var bits: UInt32 = 0
-        for part in parts {
-            guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
-            var octet: UInt32 = 0
-            for byte in part {
-                guard ASCII.isDigit(byte) else { return nil }
-                octet = octet * 10 + UInt32(byte &- 0x30)
+        var (bits, octet): (UInt32, UInt32) = (0, 0)
+        var (dots, digits) = (0, 0)
+        for byte in bytes {
+            if byte == UInt8(ascii: "."), digits > 0, dots < 3 {
+                bits = bits << 8 | octet
+                dots += 1
+                (octet, digits) = (0, 0)
+                continue
             }
+            // A zero stands alone.
+            guard ASCII.isDigit(byte), digits == 0 || octet > 0 else { return nil }
+            octet = octet * 10 + UInt32(byte &- 0x30)
+            digits += 1
             guard octet <= 255 else { return nil }
-            bits = bits << 8 | octet
         }
-        return bits
+        return dots == 3 && digits > 0 ? bits << 8 | octet : nil
     }
 
     private static func parseV6(_ bytes: ArraySlice<UInt8>) -> UInt128? {

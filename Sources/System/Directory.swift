@@ -292,7 +292,9 @@ public final class Directory: Sendable {
 
     /// Whether the text can be the name of an entry: neither a path nor `.` or `..`.
     private static func isName(_ name: String) -> Bool {
-        !name.isEmpty && name != "." && name != ".." && name.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 != 0 }
+        let bytes = name.utf8.span
+        for index in bytes.indices where bytes[index] == UInt8(ascii: "/") || bytes[index] == 0 { return false }
+        return !bytes.isEmpty && name != "." && name != ".."
     }
 
     private func check(_ name: String) throws(SystemError) {

@@ -19,11 +19,11 @@ public enum Hexadecimal {
 
     /// Encodes each byte as two lower-case digits.
     public static func encode(_ bytes: [UInt8]) -> String {
-        var digits: [UInt8] = []
-        digits.reserveCapacity(2 * bytes.count)
-        for byte in bytes {
-            digits.append(digit(of: byte >> 4))
-            digits.append(digit(of: byte & 15))
+        let digits = [UInt8](capacity: 2 * bytes.count) { output in
+            for byte in bytes {
+                output.append(digit(of: byte >> 4))
+                output.append(digit(of: byte & 15))
+            }
         }
         return String(decoding: digits, as: UTF8.self)
     }

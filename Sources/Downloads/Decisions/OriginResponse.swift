@@ -44,7 +44,7 @@ struct OriginResponse: Sendable, Equatable {
         self.contentLength = contentLength
         contentEncoding = fields.combined(.contentEncoding)
         // Of several types, that of a page decides, since it distinguishes a page from the file.
-        let types = fields.values(.contentType).flatMap { $0.split(separator: ",").map(String.init) }
+        let types = fields.values(.contentType).flatMap { $0.utf8.split(separator: UInt8(ascii: ",")).compactMap(String.init) }
         contentType = types.first { PageFormat(contentType: $0) != nil } ?? fields[.contentType]
         acceptRanges = fields.combined(.acceptRanges)
         retryAfter = fields[.retryAfter]

@@ -54,11 +54,11 @@ struct FileError: Error, Sendable, Equatable {
 
 /// Adds the operation and the path to the error of a failed system call.
 func describing<Value: ~Copyable>(
-    _ action: String, _ path: String, losesBytes: Bool = false, _ body: () throws(SystemError) -> Value
+    _ action: String, _ path: @autoclosure () -> String, losesBytes: Bool = false, _ body: () throws(SystemError) -> Value
 ) throws(FileError) -> Value {
     do throws(SystemError) {
         return try body()
     } catch {
-        throw FileError(action, path, error, losesBytes: losesBytes)
+        throw FileError(action, path(), error, losesBytes: losesBytes)
     }
 }

@@ -51,8 +51,8 @@ final class LocalFileDepot: FileDepot {
         }
 
         mutating func remove(_ name: PartName) {
-            names[name.id]?.removeAll { $0 == name }
-            if names[name.id]?.isEmpty == true { names[name.id] = nil }
+            let others = names[name.id]?.filter { $0 != name } ?? []
+            names[name.id] = others.isEmpty ? nil : others
         }
     }
 

@@ -22,8 +22,8 @@ struct PartName: Hashable, Sendable {
         self.id = id
         self.generation = generation
         self.sha256 = sha256
-        let beginning = "\(id).\(Hexadecimal.encode(generation))"
-        text = sha256.map { "\(beginning).\(Hexadecimal.encode($0)).whole" } ?? "\(beginning).part"
+        let beginning = id.description + "." + Hexadecimal.encode(generation)
+        text = sha256.map { beginning + "." + Hexadecimal.encode($0) + ".whole" } ?? beginning + ".part"
     }
 
     /// Parses the format of ``text``; `nil` for any other name.

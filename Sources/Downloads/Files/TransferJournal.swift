@@ -12,7 +12,10 @@ final class TransferJournal: Sendable {
 
     private struct State {
         var lines: [DownloadID: Int] = [:]
+        /// The lines of ended transfers, which are used again.
         var free: [Int] = []
+        /// The number of lines at the end of `free` that still name their transfers.
+        var stale = 0
         /// The number of lines that have been used.
         var used = 0
     }
@@ -61,6 +64,7 @@ final class TransferJournal: Sendable {
             let line: Int
             if let free = state.free.popLast() {
                 line = free
+                state.stale = max(0, state.stale - 1)
             } else {
                 guard state.used < Self.capacity else { return nil }
                 state.used += 1
@@ -69,30 +73,42 @@ final class TransferJournal: Sendable {
             state.lines[id] = line
             return line
         }
-        if let line { write("\(id) \(Self.letter(.begun))", at: line) }
+        if let line { write(Self.line(id, .begun), at: line) }
     }
 
     /// Sets the stage of a transfer.
     func note(_ stage: CrashSuspicion.Stage, of id: DownloadID) {
-        if let line = state.withLock({ $0.lines[id] }) { write("\(id) \(Self.letter(stage))", at: line) }
+        if let line = state.withLock({ $0.lines[id] }) { write(Self.line(id, stage), at: line) }
     }
 
-    /// Removes a transfer that has ended.
+    /// Removes a transfer that has ended. The next transfer that begins overwrites the line, and ``settle()`` clears it
+    /// if none does.
     func end(_ id: DownloadID) {
-        let line: Int? = state.withLock { state in
-            guard let line = state.lines.removeValue(forKey: id) else { return nil }
+        state.withLock { state in
+            guard let line = state.lines.removeValue(forKey: id) else { return }
             state.free.append(line)
-            return line
+            state.stale += 1
         }
-        if let line { write("", at: line) }
     }
 
-    private static func letter(_ stage: CrashSuspicion.Stage) -> Character { Character(UnicodeScalar(stage.rawValue)) }
+    /// Clears the lines of ended transfers that no other transfer has taken over.
+    func settle() {
+        state.withLock { state in
+            for line in state.free.suffix(state.stale) { write("", at: line) }
+            state.stale = 0
+        }
+    }
 
+    private static func line(_ id: DownloadID, _ stage: CrashSuspicion.Stage) -> String {
+        id.description + " " + String(UnicodeScalar(stage.rawValue))
+    }
+
+    /// Writes a line.
+    /// - Parameter text: The text, which is shorter than the line.
     private func write(_ text: String, at line: Int) {
-        var bytes = [UInt8](repeating: UInt8(ascii: " "), count: Self.lineLength)
-        for (index, byte) in text.utf8.enumerated() where index < Self.lineLength - 1 { bytes[index] = byte }
-        bytes[Self.lineLength - 1] = UInt8(ascii: "\n")
+        var bytes = Array(text.utf8)
+        bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: Self.lineLength - 1 - bytes.count))
+        bytes.append(UInt8(ascii: "\n"))
         // If the disk is full, the line is lost, and a crash is not noticed.
         try? unsafe file.write(bytes.span.bytes, at: Int64(line * Self.lineLength))
     }

@@ -1,23 +1,24 @@
 /// Downloads in the order of their ranks.
 struct RankedDownloads: Sendable {
-    private var members: [(id: DownloadID, rank: QueueRank)] = []
+    /// Most are removed in order. A slice does not move the others then.
+    private var members: ArraySlice<(id: DownloadID, rank: QueueRank)> = []
 
     var count: Int { members.count }
 
-    subscript(offset: Int) -> (id: DownloadID, rank: QueueRank) { members[offset] }
+    subscript(offset: Int) -> (id: DownloadID, rank: QueueRank) { members[members.startIndex + offset] }
 
     /// Returns the number of downloads with a lower rank.
     func count(below rank: QueueRank) -> Int {
         var (low, high) = (0, members.count)
         while low < high {
             let middle = (low + high) / 2
-            if members[middle].rank < rank { low = middle + 1 } else { high = middle }
+            if self[middle].rank < rank { low = middle + 1 } else { high = middle }
         }
         return low
     }
 
     mutating func insert(_ id: DownloadID, _ rank: QueueRank) {
-        members.insert((id, rank), at: count(below: rank))
+        members.insert((id, rank), at: members.startIndex + count(below: rank))
     }
 
     /// Removes a download.
@@ -25,9 +26,9 @@ struct RankedDownloads: Sendable {
     @discardableResult
     mutating func remove(_ id: DownloadID, _ rank: QueueRank) -> Bool {
         var offset = count(below: rank)
-        while offset < members.count, members[offset].rank == rank {
-            if members[offset].id == id {
-                members.remove(at: offset)
+        while offset < count, self[offset].rank == rank {
+            if self[offset].id == id {
+                if offset == 0 { members.removeFirst() } else { members.remove(at: members.startIndex + offset) }
                 return true
             }
             offset += 1

@@ -27,6 +27,8 @@ extension DownloadService {
 
     /// Gives slots to all downloads that may start.
     func schedule() {
+        // A transfer that has ended leaves its line in the journal to one that begins here.
+        defer { journal?.settle() }
         guard isStarted, !isShuttingDown, backlog == nil, group == nil else { return }
         updateGate()
         // A download that has all its bytes releases its slot at once.

@@ -71,7 +71,7 @@ extension DownloadService {
         return urls.map { url in
             var request = ClientRequest(url: url)
             // The caller's fields may be secrets, so they are sent only to the origin that they were given for.
-            if url.origin == machine.url.origin { request.fields = machine.record.headers.map { ($0.name, $0.value) } }
+            if url.hasOrigin(of: machine.url) { request.fields = machine.record.headers.map { ($0.name, $0.value) } }
             request.guarding = parts.configuration.destinationGuard
             request.connectTimeout = parts.configuration.connectTimeout
             request.headTimeout = parts.configuration.headTimeout

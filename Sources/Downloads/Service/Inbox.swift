@@ -29,6 +29,8 @@ final class Inbox<Message: Sendable>: Sendable {
             let (messages, isFinished) = state.withLock { state in
                 var messages: [Message] = []
                 swap(&messages, &state.messages)
+                // Under load, about as many follow.
+                state.messages.reserveCapacity(messages.count)
                 return (messages, state.isFinished)
             }
             if !messages.isEmpty { return messages }

@@ -138,6 +138,7 @@ actor WebhookDispatcher {
         var result: Result<Int, ClientError>
         do throws(ClientError) { result = .success(try await sender.send(delivery)) } catch { result = .failure(error) }
         journal?.end(delivery.id)
+        journal?.settle()
         attempts[delivery.id] = nil
         if queue.isEnding(delivery.id), case .failure(.cancelled) = result {
             result = .failure(.timedOut("no response within \(WebhookQueue.slowness), and others wait"))

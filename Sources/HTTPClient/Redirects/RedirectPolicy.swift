@@ -38,7 +38,7 @@ struct RedirectPolicy: Sendable {
     }
 
     private func follow(_ hop: Hop, status: HTTPStatus, to url: HTTPURL) -> Decision {
-        let staysAtOrigin = url.origin == hop.url.origin
+        let staysAtOrigin = url.hasOrigin(of: hop.url)
         // A request with a secret must not be redirected to plain http, even without the secret: a listener on the way
         // could forge the response. Without secrets it may be: public files are often served by mirrors without TLS.
         if hop.url.scheme == "https", url.scheme == "http", hasSecrets {

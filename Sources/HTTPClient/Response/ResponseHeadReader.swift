@@ -17,6 +17,8 @@ struct ResponseHeadReader: Sendable {
     private(set) var version = HTTPVersion.http11
     private(set) var fields = Fields()
     private(set) var isComplete = false
+    /// The length in the fields, once the head is complete; nil if the body has another framing.
+    private(set) var contentLength: Int64?
 
     private let maximumBytes: Int
     private var bytes = 0
@@ -94,7 +96,10 @@ struct ResponseHeadReader: Sendable {
         // RFC 9110 §15.2: a final response follows interim ones. 101 is an error, since no upgrade was requested.
         if status.code == 101 { return .failed(.invalidResponse("it changes the protocol without a request")) }
         if status.isInformational { return .incomplete }
-        if case .failure(let error) = Self.contentLength(fields) { return .failed(error) }
+        switch Self.contentLength(fields) {
+        case .success(let length): contentLength = length
+        case .failure(let error): return .failed(error)
+        }
         isComplete = true
         return .complete
     }
@@ -128,13 +133,9 @@ struct ResponseHeadReader: Sendable {
     }
 
     private func isStatusLine(_ line: Span<UInt8>, end: Int) -> Bool {
-        let prefix: StaticString = "HTTP/"
-        guard end >= prefix.utf8CodeUnitCount else { return false }
-        var index = 0
-        for byte in prefix.description.utf8 {
-            guard line[index] == byte else { return false }
-            index += 1
-        }
+        let prefix = "HTTP/".utf8
+        guard end >= prefix.count else { return false }
+        for (index, byte) in prefix.enumerated() where line[index] != byte { return false }
         return true
     }
 

@@ -9,6 +9,8 @@ final class ActiveTransfer {
     /// The handle of the current hop.
     private(set) var easy: EasyHandle
     var hop: Hop
+    /// The origin of the current hop.
+    private(set) var origin: String
     /// The cookies of the previous hops; nil if there was no redirect.
     private(set) var cookies: CookieJar?
     var policy: RedirectPolicy
@@ -62,6 +64,7 @@ final class ActiveTransfer {
         self.driver = driver
         let configuration = driver.configuration
         hop = Hop(transfer.request)
+        origin = hop.url.origin
         policy = RedirectPolicy(transfer.request)
         reader = ResponseHeadReader(maximumBytes: configuration.maximumHeadBytes)
         timer = TransferTimer(request: transfer.request, now: now)
@@ -82,6 +85,7 @@ final class ActiveTransfer {
         jar.keep(self.easy, for: hop.url)
         cookies = jar
         hop = next
+        origin = hop.url.origin
         self.easy = easy
         openedSockets.removeAll()
         connection = nil
@@ -102,9 +106,6 @@ final class ActiveTransfer {
         guard hop.sendsBody, case .file(let file, let range) = request.body else { return nil }
         return FileContent(file: file, range: range)
     }
-
-    /// The origin of this hop.
-    var origin: String { hop.url.origin }
 
     /// The proxy of this hop; nil: none.
     var proxy: Proxy? { driver.configuration.proxy(for: hop.url) }
@@ -302,9 +303,8 @@ final class ActiveTransfer {
 
     /// The length of the sink's bytes by Content-Length; nil if unknown.
     private var announcedLength: Int64? {
-        guard case .success(let length) = ResponseHeadReader.contentLength(reader.fields) else { return nil }
         let isDecoded = transfer.request.acceptsEncodings && reader.fields.contains(.contentEncoding)
-        return isDecoded ? nil : length
+        return isDecoded ? nil : reader.contentLength
     }
 
     // MARK: Limits
