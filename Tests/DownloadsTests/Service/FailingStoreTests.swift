@@ -120,11 +120,11 @@ struct FailingStoreTests {
         fixture.store.delay { $0.saves(.cancelled) }
         let service = fixture.service
         let cancellation = Task { try await service.perform(.cancel, on: made.id) }
-        let held = try await fixture.store.delayed.wait { !$0.isEmpty }
+        _ = try await fixture.store.delayed.wait { !$0.isEmpty }
         let retry = Task { try await service.perform(.retry, on: made.id) }
         try await until { await service.countOfWaiters >= 2 }
         fixture.store.delay(nil)
-        for commit in held { commit.conclude(.success(())) }
+        for commit in fixture.store.delayed.value { commit.conclude(.success(())) }
         #expect(try await cancellation.value.state == .cancelled)
         #expect(try await retry.value.state == .queued)
         #expect(try await fixture.file(fixture.end(of: made.id), is: query))
