@@ -35,13 +35,16 @@ func tests(
         swiftSettings: strict)
 }
 
+/// The modules that `Downloads` is built on.
+let downloads: [Target.Dependency] = ["DownloadCore", "DownloadFiles", "DownloadStore", "DownloadTransfer", "DownloadFeed"]
+
 /// What only `Benchmarks/run` builds, since it needs what tests may see (`-enable-testing`).
 let benchmarks: [Target] =
     Context.environment["PAWL_BENCHMARKS"] == nil
     ? []
     : [
         .executableTarget(
-            name: "store-benchmark", dependencies: ["Downloads"], path: "Benchmarks/Store", swiftSettings: strict)
+            name: "store-benchmark", dependencies: downloads + ["Downloads"], path: "Benchmarks/Store", swiftSettings: strict)
     ]
 
 let package = Package(
@@ -64,28 +67,40 @@ let package = Package(
         module("Postgres", ["System", "CPostgres"]),
         module("ObjectStorage", ["HTTPClient", "HTTPCore", "System"]),
         module("Catalog", ["HTTPClient", "HTTPCore", "JSON", "System"]),
+        module("DownloadCore", ["HTTPCore", "JSON", "System"]),
+        module("DownloadFiles", ["DownloadCore", "HTTPCore", "ObjectStorage", "System"]),
         module(
-            "Downloads",
-            ["HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Postgres", "System", "CSQLite", "CSystem"],
-            resources: [.embedInCode("Store/SQL")]),
-        module("Aria2", ["Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
+            "DownloadStore",
+            ["DownloadCore", "DownloadFiles", "HTTPCore", "JSON", "Postgres", "System", "CSQLite", "CSystem"],
+            resources: [.embedInCode("SQL")]),
+        module("DownloadTransfer", ["DownloadCore", "DownloadFiles", "HTTPClient", "HTTPCore", "System"]),
+        module("DownloadFeed", ["DownloadCore", "HTTPCore", "System", "CSystem"]),
+        module("Downloads", downloads + ["HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Postgres", "System"]),
+        module("Aria2", ["DownloadCore", "DownloadFeed", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
         module("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"]),
         module(
             "PawlConfiguration",
-            ["Downloads", "HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Terminal", "System"]),
+            ["DownloadCore", "Downloads", "HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Terminal", "System"]),
         module(
             "CommandLine",
-            ["PawlConfiguration", "Downloads", "HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Terminal", "System"]),
+            [
+                "PawlConfiguration", "DownloadCore", "DownloadFeed", "DownloadStore", "Downloads", "HTTPClient", "HTTPCore",
+                "JSON", "ObjectStorage", "Terminal", "System",
+            ]),
         module(
             "PawlService",
             [
-                "PawlConfiguration", "Aria2", "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "Downloads", "JSON", "System",
+                "PawlConfiguration", "Aria2", "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "DownloadCore",
+                "DownloadFeed", "Downloads", "JSON", "System",
                 "CSystem",
             ],
             resources: [.embedInCode("Resources")]),
         module(
             "PawlClient",
-            ["CommandLine", "PawlConfiguration", "Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
+            [
+                "CommandLine", "PawlConfiguration", "DownloadCore", "Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal",
+                "System",
+            ]),
         .executableTarget(
             name: "pawl",
             dependencies: [
@@ -112,26 +127,28 @@ let package = Package(
         tests("Catalog", ["Catalog", "HTTPClient", "JSON", "System"], resources: [.copy("Fixtures")]),
         tests(
             "Downloads",
-            [
+            downloads + [
                 "Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "ObjectStorage", "Postgres", "System", "CSystem",
             ],
             exclude: ["Machine/MachineTable.txt"]),
-        tests("Aria2", ["Aria2", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
+        tests("Aria2", downloads + ["Aria2", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
         tests("DemoUpstream", ["DemoUpstream", "HTTPServer", "HTTPCore", "JSON", "System"]),
         tests("Terminal", ["Terminal"]),
         tests(
             "CommandLine",
-            ["CommandLine", "PawlConfiguration", "DemoUpstream", "Downloads", "HTTPCore", "JSON", "ObjectStorage", "Terminal"]),
+            downloads + [
+                "CommandLine", "PawlConfiguration", "DemoUpstream", "Downloads", "HTTPCore", "JSON", "ObjectStorage", "Terminal",
+            ]),
         tests(
             "PawlService",
-            [
+            downloads + [
                 "PawlService", "PawlConfiguration", "Catalog", "DemoUpstream", "Downloads", "HTTPServer", "HTTPClient",
                 "HTTPCore",
                 "JSON", "ObjectStorage", "System",
             ]),
         tests(
             "PawlClient",
-            [
+            downloads + [
                 "PawlClient", "CommandLine", "PawlConfiguration", "PawlService", "DemoUpstream", "Downloads", "HTTPClient",
                 "HTTPCore", "JSON", "System", "Terminal",
             ]),

@@ -6,6 +6,11 @@
 
 import Foundation
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadFiles
+@testable import DownloadStore
+@testable import DownloadTransfer
 @testable import Downloads
 
 func fail(_ text: String) -> Never {

@@ -1,4 +1,5 @@
-public import Downloads
+public import DownloadCore
+internal import Downloads
 public import HTTPClient
 public import HTTPCore
 public import ObjectStorage

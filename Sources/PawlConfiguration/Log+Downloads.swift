@@ -1,4 +1,5 @@
-public import Downloads
+public import DownloadCore
+internal import Downloads
 internal import HTTPCore
 
 extension Log {

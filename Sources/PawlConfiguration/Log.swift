@@ -1,3 +1,4 @@
+internal import DownloadCore
 internal import Downloads
 public import HTTPCore
 internal import JSON

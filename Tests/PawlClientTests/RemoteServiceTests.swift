@@ -1,6 +1,5 @@
 import CommandLine
 import DemoUpstream
-import Downloads
 import Foundation
 import HTTPCore
 import JSON
@@ -10,6 +9,7 @@ import Terminal
 import TestSupport
 import Testing
 
+@testable import DownloadCore
 @testable import HTTPClient
 @testable import PawlClient
 

@@ -1,9 +1,9 @@
 import CommandLine
-import Downloads
 import JSON
 import Terminal
 import Testing
 
+@testable import DownloadCore
 @testable import PawlClient
 
 @Suite("The screen of pawl watch")

@@ -1,4 +1,6 @@
+internal import DownloadCore
 internal import Downloads
+internal import DownloadStore
 internal import Glibc
 internal import PawlConfiguration
 internal import Synchronization

@@ -1,4 +1,5 @@
-public import Downloads
+public import DownloadCore
+internal import Downloads
 public import Terminal
 
 /// The status of a download as displayed in a terminal.

@@ -1,3 +1,6 @@
+public import DownloadCore
+internal import DownloadFiles
+internal import DownloadStore
 internal import HTTPCore
 public import System
 

@@ -1,3 +1,5 @@
+public import DownloadCore
+
 /// A fault in a data directory.
 public struct DirectoryFault: Sendable, Equatable {
     /// The kind of a fault.

@@ -1,3 +1,6 @@
+public import DownloadCore
+internal import DownloadFiles
+internal import DownloadStore
 public import HTTPClient
 internal import HTTPCore
 public import ObjectStorage

@@ -1,3 +1,5 @@
+internal import DownloadCore
+internal import DownloadFiles
 internal import HTTPCore
 internal import System
 

@@ -1,3 +1,5 @@
+internal import DownloadStore
+
 /// The remote commands that this replica has accepted, by their numbers. A repeated one is not carried out again.
 struct AcceptedCommands {
     /// The decision about a remote command.

@@ -1,3 +1,6 @@
+internal import DownloadCore
+internal import DownloadStore
+
 /// The remote commands that a replica has sent and accepted, and the messages that it has to send. Pure.
 struct RemoteCommands {
     /// A command for another replica's download.
@@ -24,7 +27,7 @@ struct RemoteCommands {
     }
 
     /// The consequence of a reply.
-    enum Outcome {
+    package enum Outcome {
         /// The wait for the result has ended.
         case ended(DownloadMachine.Waiter, Result<Download, DownloadError>)
         /// The other replica has done nothing, so the owner has to be found again. `pauses`: after a pause.

@@ -1,3 +1,5 @@
+internal import DownloadCore
+
 /// Decides when a replica requests slots from the database. Pure.
 struct SlotRequests: Sendable, Equatable {
     /// Whether the database may have a slot for this replica.

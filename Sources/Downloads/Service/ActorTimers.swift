@@ -1,3 +1,5 @@
+internal import DownloadCore
+
 /// The timers of the service. They share one alarm, which rings when the first of them is due.
 struct ActorTimers {
     enum Key: Hashable, Sendable {

@@ -1,3 +1,5 @@
+internal import DownloadCore
+
 /// The waits of commands for their results.
 struct CommandWaits {
     private var askers: [DownloadMachine.Waiter: DownloadService.Asker] = [:]

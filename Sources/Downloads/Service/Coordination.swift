@@ -1,3 +1,5 @@
+internal import DownloadCore
+internal import DownloadStore
 internal import HTTPCore
 
 /// The queue, the publication and the ownership of the service's downloads. ``SoloCoordination`` is for a service that

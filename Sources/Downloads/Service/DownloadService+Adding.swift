@@ -1,3 +1,6 @@
+public import DownloadCore
+internal import DownloadFeed
+internal import DownloadStore
 internal import HTTPClient
 internal import HTTPCore
 internal import JSON

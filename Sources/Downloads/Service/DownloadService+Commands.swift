@@ -1,3 +1,6 @@
+public import DownloadCore
+public import DownloadFeed
+internal import DownloadTransfer
 internal import HTTPCore
 internal import System
 
@@ -176,7 +179,7 @@ extension DownloadService {
     /// - Throws: `notFound`, `overloaded`, `storeFailed`.
     public func details(of id: DownloadID) async throws(DownloadError) -> DownloadDetails {
         if let entry = entries[id], let download = index.download(id) {
-            let attempt = entry.machine.isPlacing ? entry.work?.attempt : nil
+            let attempt = entry.machine.phase.isPlacing ? entry.work?.attempt : nil
             return DownloadDetails(
                 download, entry.machine.record, coverage: attempt?.written ?? entry.machine.written,
                 connections: entry.work?.attempt?.openConnections ?? [])

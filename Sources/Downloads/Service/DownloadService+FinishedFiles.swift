@@ -1,3 +1,6 @@
+public import DownloadCore
+internal import DownloadFeed
+internal import DownloadFiles
 public import System
 
 /// The files of completed downloads.

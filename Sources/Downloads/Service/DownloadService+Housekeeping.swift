@@ -1,3 +1,7 @@
+internal import DownloadCore
+internal import DownloadFeed
+internal import DownloadFiles
+internal import DownloadStore
 internal import HTTPCore
 internal import System
 

@@ -1,3 +1,8 @@
+internal import DownloadCore
+internal import DownloadFeed
+internal import DownloadFiles
+internal import DownloadStore
+internal import DownloadTransfer
 internal import HTTPClient
 internal import HTTPCore
 internal import System
@@ -90,7 +95,7 @@ extension DownloadService {
     /// Sends an event to a machine and carries out its actions, and then the events that these cause.
     func send(_ event: DownloadMachine.Event, to entry: LiveDownload) {
         if backlog != nil {
-            backlog?.append((entry.machine.id, event))
+            backlog?.append((entry.id, event))
             return
         }
         backlog = []
@@ -118,11 +123,11 @@ extension DownloadService {
     private func deliver(_ event: DownloadMachine.Event, to entry: LiveDownload) {
         switch event {
         case .slotAcquired:
-            let obstacle = names.objection(toFolder: entry.machine.record.download.folder, for: entry.machine.id)
+            let obstacle = names.objection(toFolder: entry.machine.record.download.folder, for: entry.id)
             entry.machine.handle(.slotAcquired(obstacle: obstacle), &context)
         case .accepted(let operation, let acceptance, _):
             guard let wanted = entry.machine.wantedName(acceptance, of: operation) else { fallthrough }
-            let path = names.reserve(FilePath(wanted, in: entry.machine.record.download.folder), for: entry.machine.id)
+            let path = names.reserve(FilePath(wanted, in: entry.machine.record.download.folder), for: entry.id)
             let name = DownloadMachine.ResponseName(wanted: wanted, reserved: path.name)
             entry.machine.handle(.accepted(operation, acceptance, name: name), &context)
         default: entry.machine.handle(event, &context)
@@ -131,7 +136,7 @@ extension DownloadService {
 
     /// Finds a fact that a command needs.
     private func find(_ query: DownloadMachine.Query, for entry: LiveDownload) -> DownloadMachine.Fact {
-        let id = entry.machine.id
+        let id = entry.id
         switch query {
         case .version(let isExpected):
             guard let published = index.download(id) else { return .version(isExpected: false) }
@@ -238,7 +243,7 @@ extension DownloadService {
 
     /// Updates the machine's counters, so that the result of a command has what readers see.
     private func noteProgress(_ entry: LiveDownload) {
-        guard entry.machine.isPlacing, let attempt = entry.work?.attempt else { return }
+        guard entry.machine.phase.isPlacing, let attempt = entry.work?.attempt else { return }
         let counters = attempt.counters
         entry.machine.noteProgress(
             bytesReceived: counters.received, bytesPerSecond: counters.bytesPerSecond, stalled: counters.isStalled,
@@ -264,24 +269,25 @@ extension DownloadService {
     func tidy(_ entry: LiveDownload) {
         // The remaining actions may need these resources.
         guard entry.interrupted == nil else { return }
-        let isBusy = !entry.machine.isQuiet
-        tally.note(entry, isBusy: isBusy, isFinishing: entry.machine.isFinishing)
-        if entry.hasClaim, !entry.machine.takesRoom { releaseRoom(of: entry) }
+        let machine = entry.machine
+        let isBusy = !machine.isQuiet
+        tally.note(entry, isBusy: isBusy, isFinishing: machine.isFinishing)
+        if entry.hasClaim, !machine.takesRoom { releaseRoom(of: entry) }
         if isBusy { return }
         if isShuttingDown, tally.busy == 0 { tally.endWait() }
-        if let work = entry.work, entry.machine.needsNoFile {
-            if let hasher = work.hasher, entry.machine.record.download.state.isLive {
+        if let work = entry.work, machine.needsNoFile {
+            if let hasher = work.hasher, machine.record.download.state.isLive {
                 hasher.rest()
                 work.part = nil
             } else {
                 entry.work = nil
             }
         }
-        guard entry.pins == 0, entry.postponed.isEmpty, !isBeingRead(entry.machine.id),
+        guard entry.pins == 0, entry.postponed.isEmpty, !isBeingRead(entry.id),
             coordination.release(entry, in: self)
         else { return }
         if let stamp = entry.reservedEventID { publisher.abandon(stamp) }
-        let id = entry.machine.id
+        let id = entry.id
         guard entries[id] === entry else { return }
         entries[id] = nil
     }
@@ -296,7 +302,7 @@ extension DownloadService {
     // MARK: - Actions
 
     private func perform(_ action: DownloadMachine.Action, _ entry: LiveDownload) -> Course {
-        let id = entry.machine.id
+        let id = entry.id
         switch action {
         case .enqueue:
             entry.queuedAt = .now

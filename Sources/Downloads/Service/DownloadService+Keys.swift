@@ -1,3 +1,4 @@
+public import DownloadCore
 internal import HTTPCore
 internal import System
 

@@ -1,3 +1,6 @@
+internal import DownloadCore
+internal import DownloadFeed
+internal import DownloadStore
 internal import HTTPCore
 internal import System
 
@@ -30,7 +33,7 @@ extension DownloadService {
                 guard let held = try await read(missing, by: deadline) else { break }
                 pins.entries += held.entries
                 pins.owners.merge(held.owners) { $1 }
-                let known = Set(held.entries.map(\.machine.id)).union(held.owners.keys)
+                let known = Set(held.entries.map(\.id)).union(held.owners.keys)
                 missing.removeAll(where: known.contains)
             }
         } catch {

@@ -1,3 +1,5 @@
+public import DownloadCore
+internal import DownloadStore
 internal import HTTPClient
 internal import HTTPCore
 internal import System

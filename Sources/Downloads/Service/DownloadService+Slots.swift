@@ -1,3 +1,7 @@
+internal import DownloadCore
+internal import DownloadFeed
+internal import DownloadFiles
+internal import DownloadTransfer
 internal import System
 
 /// The assignment of slots, and of disk space under a quota.
@@ -7,7 +11,7 @@ extension DownloadService {
 
     /// Adds a download to the queue of those that this service gives slots to.
     func enterQueue(_ entry: LiveDownload) {
-        queue.enqueue(entry.machine.id, host: entry.machine.host, rank: entry.machine.record.download.rank)
+        queue.enqueue(entry.id, host: entry.machine.host, rank: entry.machine.record.download.rank)
     }
 
     /// Gives downloads in the queue other arrivals. The records of those without a machine are read first.
@@ -76,14 +80,14 @@ extension DownloadService {
         let own = entry.machine.written.byteCount
         // The length from a catalogue is not used before the origin has responded.
         let total = entry.wantedBytes ?? (download.resumable == nil ? nil : download.bytesTotal)
-        entry.hasClaim = quota.claim(max(total ?? 0, own), for: entry.machine.id, having: own)
+        entry.hasClaim = quota.claim(max(total ?? 0, own), for: entry.id, having: own)
         return entry.hasClaim
     }
 
     /// Ends the claim of a download whose record contains all its bytes.
     func releaseRoom(of entry: LiveDownload) {
         entry.hasClaim = false
-        quota.release(entry.machine.id)
+        quota.release(entry.id)
         noteStrayBytes { $0.noteEndedClaim(entry.machine.written.byteCount) }
     }
 
@@ -91,12 +95,12 @@ extension DownloadService {
     /// They were admitted before.
     private func startBegun() {
         guard !gate.begun.isEmpty, quota.exception == nil, tally.finishing < Self.maximumFinishing else { return }
-        let waiting = gate.begun.compactMap { entries[$0] }.filter { queue.canStart($0.machine.id) }
+        let waiting = gate.begun.compactMap { entries[$0] }.filter { queue.canStart($0.id) }
             .sorted { $0.machine.record.download.rank < $1.machine.record.download.rank }
         for entry in waiting {
             guard quota.exception == nil else { return }
             guard claimRoom(for: entry) else { continue }
-            if queue.start(entry.machine.id) { send(.slotAcquired(obstacle: nil), to: entry) } else { releaseRoom(of: entry) }
+            if queue.start(entry.id) { send(.slotAcquired(obstacle: nil), to: entry) } else { releaseRoom(of: entry) }
         }
     }
 

@@ -1,3 +1,6 @@
+internal import DownloadCore
+internal import DownloadFiles
+internal import DownloadTransfer
 internal import HTTPClient
 internal import HTTPCore
 internal import System
@@ -24,13 +27,13 @@ extension DownloadService {
     }
 
     func start(_ operation: DownloadMachine.Operation, _ ask: ResumeDecision.Ask, _ entry: LiveDownload) {
-        let id = entry.machine.id
+        let id = entry.id
         let work = work(entry)
         if let queuedAt = entry.queuedAt { log(.started(id, waited: .now - queuedAt)) }
         entry.queuedAt = nil
-        let record = entry.machine.record
-        let (written, resume, hasRecordedBytes) = entry.machine.start
-        let hasher = work.hasher ?? StreamingHasher(entry.machine.expectedDigests.map(\.algorithm))
+        let (machine, record) = (entry.machine, entry.machine.record)
+        let (written, resume, hasRecordedBytes) = machine.start
+        let hasher = work.hasher ?? StreamingHasher(machine.expectedDigests.map(\.algorithm))
         let order = TransferAttempt.Order(
             id: id, generation: operation, depot: depot,
             hasRecordedBytes: hasRecordedBytes, requestedMediaType: record.requestedMediaType,
@@ -40,9 +43,9 @@ extension DownloadService {
                 filename: written.byteCount > 0 ? record.download.filename : nil),
             checksum: record.download.checksum,
             reservations: parts.reservations, quota: quota, connections: record.requestedSegments ?? settings.segments,
-            sources: requests(for: entry, work), url: entry.machine.url.string,
+            sources: requests(for: machine, work), url: machine.url.string,
             part: written.byteCount > 0 ? work.part : nil,
-            isLastAttempt: entry.machine.isLastAttempt(context.retryPolicy))
+            isLastAttempt: machine.isLastAttempt(context.retryPolicy))
         let inbox = inbox
         let attempt = TransferAttempt(order, client: parts.client, resume: resume, written: written, hasher: hasher) {
             inbox.yield(.report($0))
@@ -59,19 +62,19 @@ extension DownloadService {
     }
 
     /// Returns the requests to a download's URL and its mirrors. The source that validates the present bytes comes first.
-    func requests(for entry: LiveDownload, _ work: LiveDownload.Work) -> [ClientRequest] {
-        let machine = entry.machine
-        let mirrors = machine.record.distrustsMirrors ? [] : machine.record.mirrors.compactMap { HTTPURL($0) }
-        var urls = [machine.url] + mirrors
-        if machine.start.written.byteCount > 0, let source = machine.record.entity?.source,
+    func requests(for machine: DownloadMachine, _ work: LiveDownload.Work) -> [ClientRequest] {
+        let (record, url) = (machine.record, machine.url)
+        let mirrors = record.distrustsMirrors ? [] : record.mirrors.compactMap { HTTPURL($0) }
+        var urls = [url] + mirrors
+        if machine.written.byteCount > 0, let source = record.entity?.source,
             let place = urls.firstIndex(where: { $0.string == source })
         {
             urls.insert(urls.remove(at: place), at: 0)
         }
-        return urls.map { url in
-            var request = ClientRequest(url: url)
+        return urls.map { source in
+            var request = ClientRequest(url: source)
             // The caller's fields may be secrets, so they are sent only to the origin that they were given for.
-            if url.hasOrigin(of: machine.url) { request.fields = machine.record.headers.map { ($0.name, $0.value) } }
+            if source.hasOrigin(of: url) { request.fields = record.headers.map { ($0.name, $0.value) } }
             request.guarding = parts.configuration.destinationGuard
             request.connectTimeout = parts.configuration.connectTimeout
             request.headTimeout = parts.configuration.headTimeout
@@ -87,17 +90,17 @@ extension DownloadService {
         case .mirrorDropped(let reason): log(.mirrorDropped(report.id, reason))
         case .warning(let warning): log(.warning(warning))
         case .accepted(let acceptance, let part):
-            if entry.machine.transfer == report.generation { entry.work?.part = part }
+            if entry.machine.phase.transfer == report.generation { entry.work?.part = part }
             send(.accepted(report.generation, acceptance, name: nil), to: entry)
         case .ended(let ending, let hasher):
-            if entry.machine.transfer == report.generation { entry.work?.hasher = hasher }
+            if entry.machine.phase.transfer == report.generation { entry.work?.hasher = hasher }
             entry.wantedBytes = if case .awaitRoom(let total) = ending.outcome { total } else { nil }
             send(.ended(report.generation, ending), to: entry)
         }
     }
 
     func flush(_ operation: DownloadMachine.Operation, _ written: Coverage, trims: Bool, _ entry: LiveDownload) {
-        let id = entry.machine.id
+        let id = entry.id
         guard let part = entry.work?.part else {
             backlog?.append((id, .flushed(operation, written, nil)))
             return
@@ -116,7 +119,7 @@ extension DownloadService {
     func verify(
         _ operation: DownloadMachine.Operation, _ length: Int64, _ expected: [Checksum], _ entry: LiveDownload
     ) {
-        let id = entry.machine.id
+        let id = entry.id
         let work = work(entry)
         guard let part = work.part else {
             backlog?.append((id, .verified(operation, .failed(FileError(.missing, "the part file of \(id) is not open")))))
@@ -141,7 +144,7 @@ extension DownloadService {
     }
 
     func publish(_ operation: DownloadMachine.Operation, _ path: FilePath, _ entry: LiveDownload) {
-        let id = entry.machine.id
+        let id = entry.id
         guard let file = entry.work?.verified else {
             backlog?.append((id, .published(operation, .failure(FileError(.missing, "there is no verified file of \(id)")))))
             return
@@ -169,7 +172,7 @@ extension DownloadService {
         let stage = CrashSuspicion.stage(running: now - work.begun, hasBytes: received > work.bytesAtBeginning)
         if stage == work.stage { return }
         work.stage = stage
-        journal?.note(stage, of: entry.machine.id)
+        journal?.note(stage, of: entry.id)
         guard stage == .proven, entry.machine.isSuspect else { return }
         coordination.noteProven(entry, in: self)
     }

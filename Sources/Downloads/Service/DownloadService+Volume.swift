@@ -1,3 +1,7 @@
+internal import DownloadCore
+internal import DownloadFeed
+internal import DownloadFiles
+internal import DownloadStore
 internal import System
 
 /// The supervision of the downloads directory, which can be away for a while.
@@ -56,7 +60,7 @@ extension DownloadService {
             }
         }
         await trial.begin()
-        let records = entries.values.map(\.machine.record).filter(\.mayHavePart)
+        let records = entries.values.map { $0.machine.record }.filter(\.mayHavePart)
         let found = await BlockingExecutor.disk.run {
             records.map { ($0.id, self.recover($0, isRolledBack: isRolledBack)) }
         }

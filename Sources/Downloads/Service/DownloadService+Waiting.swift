@@ -1,3 +1,4 @@
+internal import DownloadCore
 internal import System
 
 /// Waits of requests, each with a deadline.

@@ -1,3 +1,7 @@
+public import DownloadCore
+public import DownloadFeed
+internal import DownloadFiles
+internal import DownloadStore
 public import HTTPClient
 internal import HTTPCore
 internal import ObjectStorage

@@ -1,3 +1,4 @@
+public import DownloadCore
 public import HTTPClient
 internal import HTTPCore
 public import ObjectStorage

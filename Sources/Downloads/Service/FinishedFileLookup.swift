@@ -1,3 +1,5 @@
+internal import DownloadCore
+internal import DownloadFiles
 internal import System
 
 /// Finds the finished files of downloads.

@@ -1,3 +1,6 @@
+internal import DownloadCore
+internal import DownloadFiles
+internal import DownloadTransfer
 internal import HTTPClient
 internal import System
 
@@ -33,11 +36,12 @@ final class LiveDownload {
     /// The length of the file in bytes for which the quota had no room; `nil`: unknown or none.
     var wantedBytes: Int64?
 
-    var id: DownloadID { machine.id }
+    let id: DownloadID
     /// The counters of the transfer; `nil`: no bytes are being received.
-    var counters: TransferCounters? { machine.isPlacing ? work?.attempt?.counters : nil }
+    var counters: TransferCounters? { machine.phase.isPlacing ? work?.attempt?.counters : nil }
 
     init(_ machine: DownloadMachine) {
+        id = machine.id
         self.machine = machine
     }
 

@@ -1,3 +1,5 @@
+internal import DownloadCore
+
 /// A client's change of settings.
 struct SettingsChange: Sendable {
     /// The new values by name.

@@ -1,3 +1,8 @@
+internal import DownloadCore
+internal import DownloadFeed
+internal import DownloadFiles
+internal import DownloadStore
+internal import DownloadTransfer
 internal import HTTPClient
 internal import ObjectStorage
 

@@ -1,3 +1,6 @@
+internal import DownloadCore
+internal import DownloadFeed
+internal import DownloadStore
 internal import HTTPCore
 
 /// The coordination of a service that owns all records of its store. It gives all slots itself, and publishes changes

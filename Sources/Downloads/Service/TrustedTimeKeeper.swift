@@ -1,3 +1,5 @@
+internal import DownloadCore
+internal import DownloadStore
 internal import HTTPCore
 
 /// Decides when the store keeps the trusted time: while the wall clock is ahead of it. Otherwise a service that restarts

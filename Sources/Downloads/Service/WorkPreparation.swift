@@ -1,3 +1,5 @@
+internal import DownloadCore
+internal import DownloadFeed
 internal import HTTPCore
 internal import JSON
 internal import System

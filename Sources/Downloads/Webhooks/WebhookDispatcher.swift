@@ -1,3 +1,6 @@
+internal import DownloadCore
+internal import DownloadFiles
+internal import DownloadStore
 internal import HTTPClient
 internal import HTTPCore
 

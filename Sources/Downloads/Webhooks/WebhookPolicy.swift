@@ -1,3 +1,4 @@
+internal import DownloadCore
 internal import HTTPClient
 
 /// Decides what follows an attempt to deliver a message to a webhook.

@@ -1,3 +1,4 @@
+internal import DownloadCore
 internal import HTTPCore
 
 /// Decides which messages to webhooks are in memory, and which are sent next.

@@ -1,5 +1,7 @@
 internal import Aria2
 internal import Catalog
+internal import DownloadCore
+internal import DownloadFeed
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer

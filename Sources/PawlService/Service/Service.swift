@@ -1,4 +1,5 @@
 internal import Catalog
+internal import DownloadCore
 internal import Downloads
 internal import HTTPClient
 internal import HTTPCore

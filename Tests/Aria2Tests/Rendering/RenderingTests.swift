@@ -1,3 +1,4 @@
+import DownloadCore
 import Downloads
 import HTTPCore
 import JSON

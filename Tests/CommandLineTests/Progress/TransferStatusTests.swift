@@ -1,4 +1,4 @@
-import Downloads
+import DownloadCore
 import CommandLine
 import Terminal
 import Testing

@@ -4,6 +4,9 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFiles
+@testable import DownloadStore
 @testable import Downloads
 
 @Suite("Checks of data directories", .timeLimit(.minutes(3)))

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
 
 @Suite("Checkpoints of transfers")
 struct CheckpointPolicyTests {

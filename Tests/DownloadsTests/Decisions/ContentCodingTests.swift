@@ -1,7 +1,8 @@
 import HTTPCore
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadStore
 
 @Suite("Content codings") struct ContentCodingTests {
     struct Case: Sendable, CustomTestStringConvertible {

@@ -1,7 +1,7 @@
 import HTTPCore
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
 
 @Suite("Pages in place of files") struct ContentExpectationTests {
     struct Case: Sendable, CustomTestStringConvertible {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
 
 struct CoverageTests {
     @Test(

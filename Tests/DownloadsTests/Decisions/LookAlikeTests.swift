@@ -2,7 +2,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
 
 /// RFC 9110 §8.8.3.2: validators are compared octet by octet.
 @Suite("Validators that look alike") struct LookAlikeTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
 
 struct MirrorTaskTests {
     private typealias Progress = MirrorTask.Progress

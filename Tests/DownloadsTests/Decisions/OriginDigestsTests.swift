@@ -1,7 +1,8 @@
 import HTTPCore
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadStore
 
 struct OriginDigestsTests {
     /// The digests of the empty file.

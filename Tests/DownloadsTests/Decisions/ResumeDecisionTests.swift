@@ -1,7 +1,7 @@
 import HTTPCore
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
 
 struct ResumeDecisionTests {
     static let tag: FieldValue = #""v1""#

@@ -1,7 +1,7 @@
 import HTTPCore
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
 
 /// Returns the same number forever: all ones for the maximum jitter, zero for the minimum.
 struct ConstantGenerator: RandomNumberGenerator {

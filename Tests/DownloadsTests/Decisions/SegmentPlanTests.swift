@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import DownloadCore
 @testable import Downloads
 
 struct SegmentPlanTests {

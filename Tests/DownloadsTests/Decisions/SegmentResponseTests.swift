@@ -1,6 +1,8 @@
 import HTTPCore
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadStore
 @testable import Downloads
 
 struct SegmentResponseTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
 
 @Suite("The gate of new transfers", .timeLimit(.minutes(1)))
 struct StorageGateTests {

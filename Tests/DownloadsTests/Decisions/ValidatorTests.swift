@@ -1,7 +1,7 @@
 import HTTPCore
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
 
 struct ValidatorTests {
     private static let modified: FieldValue = "Sat, 21 Nov 2026 09:00:00 GMT"

@@ -4,13 +4,17 @@ import System
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadStore
+@testable import DownloadTransfer
 
 /// A publisher and readers without a service: the test sets the time.
 private struct Feed {
     let publisher: DownloadPublisher
 
-    init(epoch: UInt64 = 7, history: StoredEventHistory = StoredEventHistory(), capacity: Int = EventHistory.defaultCapacity) {
+    init(epoch: UInt64 = 7, history: StoredEventHistory = StoredEventHistory(), capacity: Int = StoredEventHistory.recentChanges)
+    {
         publisher = DownloadPublisher(epoch: epoch, history: history, capacity: capacity)
     }
 

@@ -2,6 +2,10 @@ import DemoUpstream
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadFiles
+@testable import DownloadStore
 @testable import Downloads
 
 /// A reader that was disconnected during a restart.
@@ -76,7 +80,7 @@ struct EventsOverRestartTests {
     func many() async throws {
         let directory = try TemporaryDirectory()
         let store = try GroupCommitStore(DataDirectory(path: directory.path + "/data"))
-        let records = (1...EventHistory.defaultCapacity + 500).map { number in
+        let records = (1...StoredEventHistory.recentChanges + 500).map { number in
             var record = sampleRecord(number, state: .cancelled)
             record.download.stamp = EventID(epoch: 1_000, sequence: UInt64(number))
             return record

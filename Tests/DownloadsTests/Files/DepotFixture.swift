@@ -3,7 +3,8 @@ import HTTPCore
 import System
 import TestSupport
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFiles
 
 /// A data directory for one test, and its depot.
 final class DepotFixture: Sendable {

@@ -3,7 +3,9 @@ import HTTPCore
 import System
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadFiles
 
 @Suite(.timeLimit(.minutes(3)))
 struct FinishedFileTests {

@@ -3,7 +3,8 @@ import System
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFiles
 
 @Suite("Folders below the files directory", .timeLimit(.minutes(2)))
 struct FolderTests {

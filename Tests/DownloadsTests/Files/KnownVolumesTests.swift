@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Downloads
+@testable import DownloadFiles
 
 @Suite("The downloads directories that records know")
 struct KnownVolumesTests {

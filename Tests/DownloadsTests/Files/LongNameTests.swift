@@ -2,7 +2,8 @@ import Foundation
 import System
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFiles
 
 @Suite("Names that are too long for the file system")
 struct LongNameTests {

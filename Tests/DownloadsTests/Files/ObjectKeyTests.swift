@@ -1,7 +1,7 @@
 import System
 import Testing
 
-@testable import Downloads
+@testable import DownloadFiles
 
 @Suite("The keys of objects")
 struct ObjectKeyTests {

@@ -2,6 +2,8 @@ import Foundation
 import System
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFiles
 @testable import Downloads
 
 @Suite(.timeLimit(.minutes(3)))

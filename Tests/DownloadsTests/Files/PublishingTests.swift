@@ -3,6 +3,8 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFiles
 @testable import Downloads
 
 @Suite(.timeLimit(.minutes(2)))

@@ -3,7 +3,7 @@ import System
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadFiles
 
 @Suite("Space of removed files", .timeLimit(.minutes(3)))
 struct RemovedFilesTests {

@@ -3,7 +3,8 @@ import System
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFiles
 
 @Suite(.timeLimit(.minutes(3)))
 @OffPool

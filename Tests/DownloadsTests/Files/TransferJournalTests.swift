@@ -2,7 +2,8 @@ import System
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFiles
 
 @Suite("the journal of transfers")
 struct TransferJournalTests {

@@ -1,5 +1,8 @@
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFiles
+@testable import DownloadStore
 @testable import Downloads
 
 @Suite("Accepted remote commands", .timeLimit(.minutes(1)))

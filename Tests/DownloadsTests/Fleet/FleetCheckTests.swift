@@ -4,6 +4,9 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadFiles
 @testable import Downloads
 @testable import ObjectStorage
 

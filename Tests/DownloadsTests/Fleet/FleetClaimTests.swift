@@ -2,7 +2,8 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadStore
 
 @Suite("Slots in a fleet", .timeLimit(.minutes(3)), .enabled(if: PrivatePostgres.isWanted, "\(PrivatePostgres.whySkipped)"))
 @OffPool struct FleetClaimTests {

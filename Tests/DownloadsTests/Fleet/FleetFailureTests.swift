@@ -5,6 +5,11 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadFiles
+@testable import DownloadStore
+@testable import DownloadTransfer
 @testable import Downloads
 
 /// The test loads the machine for half a minute, which would affect concurrent tests.

@@ -5,6 +5,10 @@ import HTTPCore
 import System
 import TestSupport
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadFiles
+@testable import DownloadStore
 @testable import Downloads
 
 /// A database for one test, an origin, and replicas on them.

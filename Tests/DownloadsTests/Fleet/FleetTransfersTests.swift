@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
 
 @Suite("Progress between replicas", .timeLimit(.minutes(3)))
 struct FleetTransfersTests {

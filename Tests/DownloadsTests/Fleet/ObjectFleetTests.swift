@@ -7,6 +7,10 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadFiles
+@testable import DownloadStore
 @testable import Downloads
 @testable import ObjectStorage
 

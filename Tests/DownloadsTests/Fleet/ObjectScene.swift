@@ -6,6 +6,9 @@ import Postgres
 import System
 import TestSupport
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadStore
 @testable import Downloads
 @testable import ObjectStorage
 

@@ -1,5 +1,9 @@
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadStore
+@testable import DownloadTransfer
 @testable import Downloads
 
 @Suite("Remote commands", .timeLimit(.minutes(1)))

@@ -2,7 +2,8 @@ import HTTPCore
 import System
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadStore
 
 @Suite("Messages between replicas", .timeLimit(.minutes(3)))
 struct RemoteMessageTests {

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import DownloadCore
 @testable import Downloads
 
 @Suite("Requests for slots", .timeLimit(.minutes(1)))

@@ -1,7 +1,8 @@
 import HTTPCore
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFeed
 
 @Suite("Ordered positions")
 struct OrderedPlacesTests {

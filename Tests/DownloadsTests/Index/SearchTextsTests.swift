@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Downloads
+@testable import DownloadFeed
 
 @Suite("The searched texts of downloads")
 struct SearchTextsTests {

@@ -1,7 +1,8 @@
 import HTTPCore
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFeed
 
 @Suite("The queue, ended downloads and gids in the index")
 struct SnapshotIndexQueueTests {

@@ -3,6 +3,9 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadTransfer
 @testable import Downloads
 
 @Suite("The list of downloads")

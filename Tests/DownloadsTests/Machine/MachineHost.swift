@@ -2,7 +2,9 @@ import HTTPCore
 import System
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadStore
+@testable import DownloadTransfer
 
 /// A machine with the part of the service that knows names and positions. It records all events.
 ///

@@ -3,6 +3,9 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadStore
+@testable import DownloadTransfer
 @testable import Downloads
 
 /// Random events in random order, compared with the invariants.
@@ -116,7 +119,9 @@ struct MachineModel {
         for action in host.send(event) { try perform(action) }
         try check(machine.record.download.revision >= before, "revisions rise")
         try check(machine.holdsSlot == hasTurn, "a slot is held exactly while there is something to transfer")
-        if let transfer, !transfer.isStopped { try check(machine.transfer == transfer.operation, "a transfer is its machine's") }
+        if let transfer, !transfer.isStopped {
+            try check(machine.phase.transfer == transfer.operation, "a transfer is its machine's")
+        }
         try check(
             isRemoved || isSubset(Coverage(machine.record.segments), part?.synced ?? Coverage()),
             "the bytes that the record counts on have been flushed under this entity")
@@ -363,7 +368,7 @@ struct MachineModel {
         try send(
             .accepted(
                 running.operation,
-                TransferReport.Acceptance(
+                TransferAcceptance(
                     body: ResumeDecision.Body(offset: start.prefix, end: Self.total, entity: entity, isResumable: true),
                     written: start, startedOver: !continues, isReplacement: isReplacement,
                     partGeneration: generation, mediaType: "audio/mp4", contentDisposition: nil,
@@ -380,7 +385,7 @@ struct MachineModel {
         // It may not end for a long time.
         if running.isStopped, random.number(below: 6) == 0 { return }
         transfer = nil
-        let outcome: TransferReport.Ending.Outcome
+        let outcome: TransferEnding.Outcome
         if running.written.prefix == Self.total, running.isPlacing {
             outcome = .whole
         } else if running.isStopped {
@@ -396,8 +401,8 @@ struct MachineModel {
         try send(.ended(running.operation, ending(outcome, running.written)))
     }
 
-    private func ending(_ outcome: TransferReport.Ending.Outcome, _ written: Coverage) -> TransferReport.Ending {
-        TransferReport.Ending(
+    private func ending(_ outcome: TransferEnding.Outcome, _ written: Coverage) -> TransferEnding {
+        TransferEnding(
             outcome: outcome, written: written, resume: ResumeDecision(), hasMixedSources: false, mirrorDigests: [])
     }
 

@@ -3,6 +3,10 @@ import HTTPCore
 import System
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadStore
+@testable import DownloadTransfer
 @testable import Downloads
 
 /// Every phase of a download's machine with every event: its actions, and its next phase.
@@ -211,18 +215,18 @@ struct MachineWalk {
         return .command(command)
     }
 
-    static func acceptance(_ written: Coverage = Coverage(), replacing: Bool = false) -> TransferReport.Acceptance {
+    static func acceptance(_ written: Coverage = Coverage(), replacing: Bool = false) -> TransferAcceptance {
         let entity = replacing ? SavedEntity(etag: "\"v2\"", total: total) : entity
-        return TransferReport.Acceptance(
+        return TransferAcceptance(
             body: ResumeDecision.Body(offset: written.prefix, end: total, entity: entity, isResumable: true), written: written,
             startedOver: replacing, isReplacement: replacing, partGeneration: replacing ? 2 : 1, mediaType: "audio/mp4",
             contentDisposition: nil, finalURL: MachineTests.url)
     }
 
     static func ending(
-        _ outcome: TransferReport.Ending.Outcome, _ written: Coverage = half, isMixed: Bool = false
-    ) -> TransferReport.Ending {
-        TransferReport.Ending(
+        _ outcome: TransferEnding.Outcome, _ written: Coverage = half, isMixed: Bool = false
+    ) -> TransferEnding {
+        TransferEnding(
             outcome: outcome, written: written, resume: ResumeDecision(), hasMixedSources: isMixed, mirrorDigests: [])
     }
 

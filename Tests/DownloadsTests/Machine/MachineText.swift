@@ -1,4 +1,6 @@
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadStore
+@testable import DownloadTransfer
 
 /// The events and actions of a machine in a few words, for tables and traces. Numbers of operations are omitted.
 extension DownloadMachine.Event {

@@ -1,6 +1,7 @@
 import HTTPCore
 import System
 
+@testable import DownloadCore
 @testable import Downloads
 
 /// The rows of the machine's table about starts of the service: what an earlier instance has left, and what it becomes.

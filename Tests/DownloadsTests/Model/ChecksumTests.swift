@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
 
 struct ChecksumTests {
     static let hex = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

@@ -1,6 +1,7 @@
 import HTTPCore
 import Testing
 
+@testable import DownloadCore
 @testable import Downloads
 
 @Suite("Limits of downloads")

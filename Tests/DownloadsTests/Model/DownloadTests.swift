@@ -1,7 +1,7 @@
 import HTTPCore
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
 
 struct DownloadTests {
     @Test("A finished download uses less than a KiB")

@@ -2,6 +2,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
+@testable import DownloadCore
 @testable import Downloads
 
 @Suite("Results of requests with a key")

@@ -1,6 +1,9 @@
 import HTTPCore
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadStore
 @testable import Downloads
 
 @Suite("Header fields of a download's requests")

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import DownloadCore
 @testable import Downloads
 
 struct DownloadQueueTests {

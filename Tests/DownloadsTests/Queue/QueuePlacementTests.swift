@@ -1,7 +1,8 @@
 import HTTPCore
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFeed
 
 /// A queue as an array.
 private struct ArrayQueue: QueueOrder {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
 
 @Suite("Claims under a quota")
 struct QuotaLedgerTests {

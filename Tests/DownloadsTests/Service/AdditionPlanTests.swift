@@ -3,6 +3,8 @@ import HTTPCore
 import System
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
 @testable import Downloads
 
 /// Existing downloads, requests and decisions as texts.

@@ -5,6 +5,9 @@ import HTTPCore
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadStore
 @testable import Downloads
 
 @Suite("Changes of downloads", .timeLimit(.minutes(3)))

@@ -6,6 +6,8 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
 @testable import Downloads
 
 @Suite("Commands on running downloads", .timeLimit(.minutes(3)))

@@ -3,6 +3,8 @@ import HTTPCore
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
 @testable import Downloads
 
 /// The next run's treatment of downloads in transfer at a crash.

@@ -2,6 +2,8 @@ import HTTPCore
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
 @testable import Downloads
 
 @Suite("Names, sources and connections of downloads", .timeLimit(.minutes(3)))

@@ -3,6 +3,10 @@ import HTTPCore
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadFiles
+@testable import DownloadStore
 @testable import Downloads
 
 @Suite("Digests that files have to match", .timeLimit(.minutes(3)))

@@ -1,7 +1,8 @@
 import TestSupport
 import System
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadStore
 
 /// A store that refuses changes on demand, as a full or broken disk would; others go to the real one.
 final class FailingStore: RecordStore {

@@ -4,6 +4,9 @@ import HTTPCore
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadStore
 @testable import Downloads
 
 /// The promises when the store cannot keep them, and the state when it can again.

@@ -1,6 +1,7 @@
 import System
 import Testing
 
+@testable import DownloadCore
 @testable import Downloads
 
 @Suite("Finished files that are found or missing")

@@ -4,6 +4,8 @@ import HTTPCore
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
 @testable import Downloads
 
 @Suite("Downloads with folders", .timeLimit(.minutes(3)))

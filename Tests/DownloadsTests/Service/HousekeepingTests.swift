@@ -4,6 +4,9 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadTransfer
 @testable import Downloads
 
 @Suite("Housekeeping and bulk commands", .timeLimit(.minutes(3)))

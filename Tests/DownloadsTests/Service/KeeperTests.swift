@@ -2,6 +2,9 @@ import HTTPCore
 import System
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadStore
 @testable import Downloads
 
 @Suite("The settings in effect")

@@ -4,6 +4,8 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
 @testable import Downloads
 
 @Suite("Many downloads of one URL", .timeLimit(.minutes(3)))

@@ -4,6 +4,7 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
 @testable import Downloads
 
 /// Files for which several origins declare the same bytes. For the service, another tag makes another target of the

@@ -5,6 +5,8 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadStore
 @testable import Downloads
 
 /// Expired URLs often respond with 200 and a page.

@@ -5,6 +5,9 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadFiles
 @testable import Downloads
 
 /// The service's promises despite careless origins, disks and users.

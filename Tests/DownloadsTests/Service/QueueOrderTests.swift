@@ -3,6 +3,9 @@ import HTTPCore
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadStore
 @testable import Downloads
 
 @Suite("The order of the queue", .timeLimit(.minutes(3)))

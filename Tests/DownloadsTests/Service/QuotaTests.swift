@@ -4,6 +4,8 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
 @testable import Downloads
 
 /// Concurrent downloads with a quota from a real origin.
@@ -65,8 +67,8 @@ struct QuotaTests {
         }
         _ = try await fixture.end(of: fixture.add("size=1000000&seed=319").id)
         let made = [
-            try await fixture.add("size=2500000&seed=320&fault=chunked&pace=3000000"),
-            try await fixture.add("size=2500000&seed=321&fault=chunked&pace=3000000"),
+            try await fixture.add("size=2500000&seed=320&fault=chunked&pace=1000000"),
+            try await fixture.add("size=2500000&seed=321&fault=chunked&pace=1000000"),
         ]
         try await fixture.settled(waiting: 1, most: 3_000_000 + 2_500_000)
         let done = try #require(made.first { fixture.state(of: $0) == .completed })

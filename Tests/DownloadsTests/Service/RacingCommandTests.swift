@@ -4,6 +4,8 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
 @testable import Downloads
 
 /// Commands for one download that arrive together, at unfavourable moments of its transfer.

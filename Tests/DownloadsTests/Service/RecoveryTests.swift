@@ -5,6 +5,8 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
 @testable import Downloads
 
 /// The takeover of a crash's state: a copy of the data directory of a running service represents the crash.

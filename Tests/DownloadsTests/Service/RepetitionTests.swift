@@ -3,6 +3,8 @@ import HTTPCore
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
 @testable import Downloads
 
 @Suite("Repeated requests and batches", .timeLimit(.minutes(3)))

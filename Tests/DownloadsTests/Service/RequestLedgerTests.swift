@@ -2,6 +2,7 @@ import HTTPCore
 import System
 import Testing
 
+@testable import DownloadCore
 @testable import Downloads
 
 @Suite("The ledger of requests")

@@ -5,6 +5,8 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadStore
 @testable import Downloads
 
 /// Every rule of resuming, with an origin that breaks it, down to the last byte of the finished file.

@@ -5,6 +5,7 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
 @testable import Downloads
 
 /// Large files over several connections, from faulty origins, down to the last byte.

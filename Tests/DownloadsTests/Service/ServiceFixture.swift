@@ -6,6 +6,10 @@ import Synchronization
 import System
 import TestSupport
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadFiles
+@testable import DownloadStore
 @testable import Downloads
 
 /// A download service with a faulty origin, both real, on loopback and in their own directory.

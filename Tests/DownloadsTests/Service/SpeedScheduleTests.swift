@@ -3,6 +3,7 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
 @testable import Downloads
 
 @Suite("Speed schedule", .timeLimit(.minutes(3)))

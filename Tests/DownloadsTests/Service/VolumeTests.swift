@@ -3,6 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadFiles
 @testable import Downloads
 
 /// The downloads directory disappears, returns, and returns as another.

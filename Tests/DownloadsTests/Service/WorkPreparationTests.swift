@@ -2,6 +2,9 @@ import HTTPCore
 import System
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadStore
 @testable import Downloads
 
 @Suite("Existing downloads of a work that is requested again")

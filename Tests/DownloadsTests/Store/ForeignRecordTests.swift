@@ -5,6 +5,10 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadStore
+@testable import DownloadTransfer
 @testable import Downloads
 
 /// Records that another program has written to.

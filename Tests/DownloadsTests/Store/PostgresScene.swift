@@ -2,7 +2,8 @@ import Postgres
 import System
 import TestSupport
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadStore
 
 /// A database for one test, its writers, and a connection for checks.
 final class PostgresScene {

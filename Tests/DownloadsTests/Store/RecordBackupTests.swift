@@ -2,7 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFiles
+@testable import DownloadStore
 
 @Suite("Copies of the records", .timeLimit(.minutes(2)))
 struct RecordBackupTests {

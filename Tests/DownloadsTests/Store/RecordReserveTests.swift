@@ -3,7 +3,8 @@ import System
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadStore
 
 @Suite("The space reserved for records", .timeLimit(.minutes(3)))
 struct RecordReserveTests {

@@ -3,6 +3,8 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadStore
 @testable import Downloads
 
 /// Properties of records in every store.

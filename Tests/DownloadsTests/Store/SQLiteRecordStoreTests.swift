@@ -4,7 +4,9 @@ import TestSupport
 import Testing
 import System
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFiles
+@testable import DownloadStore
 
 @Suite(.timeLimit(.minutes(3)))
 struct SQLiteRecordStoreTests {

@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadStore
 
 /// Prints the costs of the store on this machine.
 @Suite(.timeLimit(.minutes(3)), .serialized)

@@ -3,7 +3,9 @@ import System
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFiles
+@testable import DownloadStore
 
 @Suite("Probes of the store", .timeLimit(.minutes(3)))
 struct StoreProbeTests {

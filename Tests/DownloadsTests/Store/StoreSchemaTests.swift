@@ -3,6 +3,8 @@ import HTTPClient
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadStore
 @testable import Downloads
 
 @Suite(.timeLimit(.minutes(3)))

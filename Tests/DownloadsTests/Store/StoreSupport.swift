@@ -3,7 +3,9 @@ import HTTPCore
 import System
 import TestSupport
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFiles
+@testable import DownloadStore
 
 /// The kinds of stores.
 enum StoreKind: CaseIterable {

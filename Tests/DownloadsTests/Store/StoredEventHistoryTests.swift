@@ -2,7 +2,8 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadStore
 
 @Suite("Stored events", .timeLimit(.minutes(3)))
 struct StoredEventHistoryTests {

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadStore
 
 struct WriteGroupTests {
     private static func describe(_ change: StoreChange) -> String {

@@ -3,6 +3,11 @@ import HTTPClient
 import HTTPCore
 import TestSupport
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadFiles
+@testable import DownloadStore
+@testable import DownloadTransfer
 @testable import Downloads
 
 /// Runs attempts at one download on real connections and files, with the service's work between them.
@@ -58,7 +63,7 @@ final class AttemptFixture {
     func run(
         _ urls: [String], part: PartFile? = nil, checksum: Checksum? = nil, connections: Int = 4, isLastAttempt: Bool = false,
         isVouchedFor: Bool = true, isReport: @escaping @Sendable (TransferReport.Event) -> Void = { _ in }
-    ) async throws -> TransferReport.Ending {
+    ) async throws -> TransferEnding {
         let beginning = resume.begin(
             entity: entity, offset: written.prefix, hasLaterBytes: written.end > written.prefix, isVouchedFor: isVouchedFor)
         guard case .ask(var ask) = beginning else { throw Unexpected(what: "\(beginning)") }
@@ -86,7 +91,7 @@ final class AttemptFixture {
                 reporter.yield($0)
             }
             attempt.start(ask)
-            var ended: TransferReport.Ending?
+            var ended: TransferEnding?
             for await report in stream {
                 reports.append(report.event)
                 isReport(report.event)
@@ -118,7 +123,7 @@ final class AttemptFixture {
     }
 }
 
-extension TransferReport.Ending {
+extension TransferEnding {
     /// Whether all bytes are present.
     var isWhole: Bool { if case .whole = outcome { true } else { false } }
 

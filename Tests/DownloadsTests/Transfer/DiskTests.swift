@@ -3,6 +3,8 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadTransfer
 @testable import Downloads
 
 struct DiskTests {

@@ -3,7 +3,9 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFiles
+@testable import DownloadStore
 
 /// One attempt after another against origins with scripted bytes. Files consist of one letter each, so that a mixture
 /// is visible.

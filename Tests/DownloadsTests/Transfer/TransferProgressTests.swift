@@ -6,6 +6,9 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadTransfer
 @testable import Downloads
 
 /// Reading the progress of a transfer while its own lock is held.

@@ -3,7 +3,8 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadStore
 
 /// Responses of other versions, codings and kinds than the present bytes, byte by byte as origins send them.
 @Suite("Versions in responses", .timeLimit(.minutes(3)))

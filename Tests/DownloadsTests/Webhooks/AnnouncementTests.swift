@@ -3,6 +3,8 @@ import HTTPCore
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
 @testable import Downloads
 
 /// Messages about ends whose records could not be saved at first.

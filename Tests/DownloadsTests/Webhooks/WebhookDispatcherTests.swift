@@ -5,6 +5,9 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFiles
+@testable import DownloadStore
 @testable import Downloads
 
 /// Hanging receivers, and more messages than memory holds.

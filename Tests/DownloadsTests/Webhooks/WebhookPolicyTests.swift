@@ -2,6 +2,7 @@ import HTTPClient
 import HTTPCore
 import Testing
 
+@testable import DownloadCore
 @testable import Downloads
 
 @Suite("Decisions on webhooks")

@@ -3,6 +3,9 @@ import HTTPCore
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFiles
+@testable import DownloadStore
 @testable import Downloads
 
 @Suite("Webhooks", .timeLimit(.minutes(3)))

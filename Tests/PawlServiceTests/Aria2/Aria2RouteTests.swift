@@ -5,7 +5,8 @@ import System
 import TestSupport
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadStore
 @testable import PawlService
 
 extension RunningService {

@@ -1,3 +1,6 @@
+import DownloadCore
+import DownloadFeed
+import DownloadStore
 import Downloads
 import Foundation
 import JSON

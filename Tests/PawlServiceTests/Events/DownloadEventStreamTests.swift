@@ -5,6 +5,8 @@ import JSON
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
 @testable import Downloads
 @testable import PawlService
 

@@ -2,7 +2,8 @@ import HTTPCore
 import JSON
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
+@testable import DownloadFeed
 @testable import PawlService
 
 @Suite("The cache of rendered resources")

@@ -1,4 +1,4 @@
-import Downloads
+import DownloadCore
 import HTTPCore
 import JSON
 import PawlConfiguration

@@ -1,4 +1,4 @@
-import Downloads
+import DownloadCore
 import Foundation
 import HTTPCore
 import Testing

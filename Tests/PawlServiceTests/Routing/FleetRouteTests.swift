@@ -10,6 +10,9 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadStore
 @testable import Downloads
 @testable import PawlService
 

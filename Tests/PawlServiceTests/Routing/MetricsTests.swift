@@ -1,4 +1,4 @@
-import Downloads
+import DownloadCore
 import TestSupport
 import Testing
 

@@ -9,6 +9,8 @@ import PawlConfiguration
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
 @testable import Downloads
 @testable import PawlService
 

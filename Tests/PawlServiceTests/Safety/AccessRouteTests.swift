@@ -1,4 +1,7 @@
 import DemoUpstream
+import DownloadCore
+import DownloadFeed
+import DownloadStore
 import Downloads
 import Foundation
 import HTTPCore

@@ -1,4 +1,5 @@
-import Downloads
+import DownloadCore
+import DownloadStore
 import Foundation
 import HTTPCore
 import JSON

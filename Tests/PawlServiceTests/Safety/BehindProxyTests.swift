@@ -1,3 +1,5 @@
+import DownloadFeed
+import DownloadStore
 import Downloads
 import Foundation
 import HTTPCore
@@ -7,6 +9,7 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
 @testable import PawlService
 
 @Suite("Behind a proxy", .timeLimit(.minutes(3)))

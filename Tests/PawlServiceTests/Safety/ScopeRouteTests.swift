@@ -1,3 +1,6 @@
+import DownloadCore
+import DownloadStore
+import DownloadTransfer
 import Downloads
 import Foundation
 import HTTPCore

@@ -1,7 +1,7 @@
 import HTTPServer
 import Testing
 
-@testable import Downloads
+@testable import DownloadCore
 @testable import PawlService
 
 @Suite struct DescriptorTests {

@@ -1,4 +1,3 @@
-import Downloads
 import Foundation
 import JSON
 import PawlConfiguration
@@ -6,6 +5,7 @@ import System
 import TestSupport
 import Testing
 
+@testable import DownloadCore
 @testable import PawlService
 
 @Suite("Files in another directory with other modes", .timeLimit(.minutes(3)))

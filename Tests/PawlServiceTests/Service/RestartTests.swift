@@ -6,6 +6,10 @@ import PawlConfiguration
 import TestSupport
 import Testing
 
+@testable import DownloadCore
+@testable import DownloadFeed
+@testable import DownloadStore
+@testable import DownloadTransfer
 @testable import Downloads
 @testable import PawlService
 

@@ -1,4 +1,7 @@
 import DemoUpstream
+import DownloadCore
+import DownloadStore
+import DownloadTransfer
 import Downloads
 import Foundation
 import HTTPClient

@@ -1,0 +1,108 @@
+internal import HTTPCore
+internal import JSON
+
+/// The formats of login and error pages. Such a page is sent in place of a file, with a status that announces the file.
+package enum PageFormat: Sendable, Equatable {
+    case html, json, xml
+
+    /// Creates the format of a Content-Type value; `nil` for a value of another format.
+    package init?(contentType: String) {
+        switch Self.essence(of: contentType) {
+        case "text/html", "application/xhtml+xml": self = .html
+        case "application/json", "text/json", "application/x-json", "text/x-json": self = .json
+        case "application/xml", "text/xml": self = .xml
+        case let other where Self.ends(other, with: "+json"): self = .json
+        case let other where Self.ends(other, with: "+xml"): self = .xml
+        default: return nil
+        }
+    }
+
+    /// Returns the type and subtype of a Content-Type value in lowercase.
+    ///
+    /// It is more tolerant than ``MediaType``: it reads up to the first character that neither can contain.
+    package static func essence(of contentType: String) -> String {
+        let isEnd = { (byte: UInt8) in
+            byte <= 0x20 || byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"")
+        }
+        let bytes = contentType.utf8.drop(while: isEnd).prefix { !isEnd($0) }
+        return String(decoding: bytes, as: UTF8.self).lowercased()
+    }
+
+    /// Returns the first media type of a Content-Type value that ``MediaType`` cannot parse; `nil` if there is none.
+    package static func mediaType(of contentType: String) -> String? {
+        let essence = essence(of: contentType)
+        return MediaType(parsing: essence) == nil ? nil : essence
+    }
+
+    private static func ends(_ text: String, with suffix: String) -> Bool {
+        text.utf8.reversed().starts(with: suffix.utf8.reversed())
+    }
+}
+
+/// Distinguishes a login or error page from the file, by what is known of the file before the response. Pure.
+///
+/// Origins often answer an expired link with status 200 and a page. As a new version of the file, the page would
+/// replace the present bytes, and be completed under the file's name.
+package struct ContentExpectation: Sendable {
+    /// The media type of an earlier response; `nil` if there was no response, or no type in it.
+    package var mediaType: String?
+    /// The catalogue's description of the file, a JSON object.
+    package var track: [UInt8]?
+    /// The name of the file, if bytes of it are present.
+    package var filename: String?
+
+    package init(mediaType: String? = nil, track: [UInt8]? = nil, filename: String? = nil) {
+        self.mediaType = mediaType
+        self.track = track
+        self.filename = filename
+    }
+
+    /// Returns the failure of a response with a page in place of the file; `nil` for any other response.
+    package func failure(for response: OriginResponse) -> DownloadFailure? {
+        guard [200, 203, 206].contains(response.status), let contentType = response.contentType,
+            let page = PageFormat(contentType: contentType)
+        else { return nil }
+        let expected: String
+        if let mediaType, PageFormat(contentType: mediaType) != page {
+            expected = mediaType
+        } else if isAudioOrVideo {
+            expected = "audio or video"
+        } else {
+            return nil
+        }
+        return DownloadFailure(
+            .mediaTypeMismatch,
+            "the origin sent \(PageFormat.essence(of: contentType)) in place of the file, which is \(expected): probably a login or "
+                + "error page; set another url, or resume once the link works again",
+            httpStatus: response.status)
+    }
+
+    /// Whether the file is audio or video, by its name, or by the catalogue's kind, name or URL.
+    private var isAudioOrVideo: Bool {
+        if let filename, Self.isAudioOrVideo(filename) { return true }
+        guard let track = track.flatMap({ try? JSONValue(parsing: $0) }) else { return false }
+        let kinds = [track["kind"], track["wrapperType"]].compactMap { $0?.string }
+        if kinds.contains(where: Self.kinds.contains) { return true }
+        return [track["name"], track["downloadUrl"]].compactMap { $0?.string }.contains(where: Self.isAudioOrVideo)
+    }
+
+    /// Whether a name or a URL has an extension of audio or video.
+    private static func isAudioOrVideo(_ text: String) -> Bool {
+        let name = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return false }
+        return extensions.contains(String(decoding: name[name.index(after: dot)...], as: UTF8.self).lowercased())
+    }
+
+    /// Kinds of items whose files are audio or video, as catalogues spell them.
+    private static let kinds: Set<String> = [
+        "song", "music-video", "podcast-episode", "audiobook", "feature-movie", "tv-episode", "movie", "video", "audio",
+    ]
+
+    private static let extensions: Set<String> = [
+        "aac", "ac3", "aif", "aiff", "alac", "amr", "ape", "au", "dsf", "flac", "m4a", "m4b", "mid", "mp2", "mp3", "mpc", "oga",
+        "ogg",
+        "opus", "ra", "shn", "snd", "wav", "wma", "wv", "3gp", "avi", "divx", "flv", "m2ts", "m4v", "mkv", "mov", "mp4", "mpeg",
+        "mpg",
+        "mts", "ogv", "rm", "rmvb", "ts", "vob", "webm", "wmv",
+    ]
+}

@@ -1,0 +1,136 @@
+package import HTTPCore
+
+/// The values in the head of an origin's response that decide about the bytes of its body.
+package struct OriginResponse: Sendable, Equatable {
+    /// The status code.
+    package var status: Int
+    /// The ETag field's value.
+    package var etag: FieldValue?
+    /// The Last-Modified field's value.
+    package var lastModified: FieldValue?
+    /// The Date field's value.
+    package var date: String?
+    /// The Content-Range field's value.
+    package var contentRange: String?
+    /// The length of the body in bytes, if it is known.
+    package var contentLength: Int64?
+    /// The Content-Encoding field's value.
+    package var contentEncoding: String?
+    /// The Content-Type field's value.
+    package var contentType: String?
+    /// The Accept-Ranges field's value.
+    package var acceptRanges: String?
+    /// The Retry-After field's value.
+    package var retryAfter: String?
+    /// The digest of the whole file, if the origin sent one.
+    package var digest: Checksum?
+    /// The names given to the file by its URL, its origin and the user. They show whether the file itself is in the
+    /// format of a content coding.
+    package var names: [String] = []
+
+    package init(status: Int) {
+        self.status = status
+    }
+
+    /// Creates the values from a response.
+    ///
+    /// - Parameter contentLength: The body's length according to Content-Length and Transfer-Encoding.
+    package init(status: HTTPStatus, fields: Fields, contentLength: Int64?) {
+        self.status = status.code
+        etag = fields.value(.etag)
+        lastModified = fields.value(.lastModified)
+        date = fields[.date]
+        contentRange = fields[.contentRange]
+        self.contentLength = contentLength
+        contentEncoding = fields.combined(.contentEncoding)
+        // Of several types, that of a page decides, since it distinguishes a page from the file.
+        let types = fields.values(.contentType).flatMap { $0.utf8.split(separator: UInt8(ascii: ",")).compactMap(String.init) }
+        contentType = types.first { PageFormat(contentType: $0) != nil } ?? fields[.contentType]
+        acceptRanges = fields.combined(.acceptRanges)
+        retryAfter = fields[.retryAfter]
+        digest = OriginDigests.strongest(fields)
+    }
+
+    /// The content codings that change bytes, by their registered names; `nil` without any.
+    package var coding: String? {
+        let codings = contentEncoding.map(ContentCoding.all) ?? []
+        return codings.isEmpty ? nil : codings.map(\.rawValue).joined(separator: ", ")
+    }
+
+    /// Whether a content coding has been applied to the file.
+    ///
+    /// `false` if the file itself is in that format, as gzip with `a.tar.gz`: the bytes are then the file's own.
+    var isCoded: Bool {
+        let codings = contentEncoding.map(ContentCoding.all) ?? []
+        guard let first = codings.first else { return false }
+        return codings.count > 1 || !first.isFormat(ofFileNamed: names, contentType: contentType)
+    }
+
+    /// The entity of a body that starts at byte 0.
+    package var entity: SavedEntity {
+        SavedEntity(etag: etag, lastModified: lastModified, date: date, total: contentLength, coding: coding, digest: digest)
+    }
+
+    /// Whether the body consists of several parts (RFC 9110 §14.6), which are never requested.
+    var isMultipart: Bool {
+        contentType.flatMap(MediaType.init(parsing:))?.essence == "multipart/byteranges"
+    }
+
+    /// Returns the delay that the origin asks for; `nil` if it asks for none, or not in a valid form.
+    package func retryDelay(now: Timestamp) -> Duration? {
+        retryAfter.flatMap { RetryPolicy.delay(fromRetryAfter: $0, date: date, now: now) }
+    }
+}
+
+// MARK: - Validation of a 206
+
+extension OriginResponse {
+    /// Returns the reason why the body does not belong to an entity; `nil` if it has proved to.
+    ///
+    /// RFC 9110 §15.3.7 requires the ETag in a 206 if a 200 would have it. §15.3.7.3 allows parts to be combined only
+    /// under a strong validator that they share. A saved ETag therefore has to be present again. A Last-Modified
+    /// other than the saved one belongs to another version, whichever validator the request had. A missing
+    /// Last-Modified is accepted.
+    /// - Parameters:
+    ///   - entity: The entity that the body has to belong to.
+    ///   - start: The first requested byte.
+    package func contradiction(to entity: SavedEntity, from start: Int64) -> String? {
+        // RFC 9110 §15.3.7 lets a part under If-Range omit such fields. The length then has to be the proof.
+        if coding != entity.coding, coding != nil || entity.total == nil {
+            return coding == nil ? "the part has no content coding" : "the part has another content coding"
+        }
+        if isMultipart { return "the response has several parts" }
+        guard let range = partRange else { return "no valid Content-Range" }
+        if range.bytes.lowerBound != start { return "the part starts at \(range.bytes.lowerBound) and not at \(start)" }
+        // Without a length, the end of the file would be unknown once bytes have been appended.
+        guard let total = range.total else { return "the part does not tell the file's length" }
+        if let saved = entity.total, total != saved { return "the length is \(total) and no longer \(saved)" }
+        if let contentLength, contentLength != range.bytes.upperBound - start { return "Content-Length and Content-Range differ" }
+        if etag != entity.etag { return etag == nil ? "the part has no ETag" : "the ETag is no longer the same" }
+        if let lastModified, let saved = entity.lastModified, lastModified != saved {
+            return "Last-Modified is no longer the same"
+        }
+        return nil
+    }
+
+    /// The bytes that a 206 carries, and the length of the whole file; `nil` without a valid Content-Range for bytes.
+    var partRange: (bytes: Range<Int64>, total: Int64?)? {
+        guard let range = contentRange.flatMap(ContentRange.init(parsing:)), let start = range.start, let last = range.end,
+            last < .max
+        else { return nil }
+        return (start..<last + 1, range.total)
+    }
+
+    /// Whether a 200 is of the same entity, by a strong validator that both have.
+    ///
+    /// A Last-Modified other than the saved one belongs to another version, whatever the ETag is.
+    package func isWhole(of entity: SavedEntity) -> Bool {
+        guard coding == entity.coding, contentLength == nil || contentLength == entity.total else { return false }
+        if let lastModified, let saved = entity.lastModified, lastModified != saved { return false }
+        switch Validator(of: entity) {
+        case .entityTag(let tag): return etag == tag
+        case .lastModified(let date): return lastModified == date && etag == nil
+        case nil: return false
+        }
+    }
+}

@@ -1,0 +1,338 @@
+/// Divides a file among connections, and decides what follows when a connection is done, breaks off or is refused.
+///
+/// The plan takes events and returns what to do; it uses no sockets, files or clocks. Every byte belongs to at most one
+/// connection, or to a gap that waits for a connection. A connection takes a gap, or half of another connection's
+/// remainder, if that is the largest. All connections therefore end at about the same time, whatever their speeds.
+package struct SegmentPlan: Sendable {
+    /// Limits to the division of a file.
+    package struct Limits: Sendable, Equatable {
+        /// The maximum number of connections at once, 1 or more.
+        package var connections = 1
+        /// The length in bytes from which a file is divided. For less, another connection would
+        /// cost more than it gains.
+        var smallestDivided: Int64 = 8 << 20
+        /// The minimum number of bytes that a division leaves to a connection, for the same reason.
+        var smallestSegment: Int64 = 1 << 20
+        /// The number of bytes from which a connection that broke off is replaced without waiting. If it brought less,
+        /// the origin is assumed to want fewer connections.
+        package var worthwhile: Int64 = 64 << 10
+
+        package init(
+            connections: Int = 1, smallestDivided: Int64 = 8 << 20, smallestSegment: Int64 = 1 << 20, worthwhile: Int64 = 64 << 10
+        ) {
+            self.connections = connections
+            self.smallestDivided = smallestDivided
+            self.smallestSegment = smallestSegment
+            self.worthwhile = worthwhile
+        }
+
+        /// Whether an ended connection brought enough for another request to follow at once.
+        ///
+        /// A body that is shorter than requested has to bring more than one that broke off, since the
+        /// origin intends its length.
+        package func isWorthwhile(_ segment: Segment) -> Bool {
+            segment.count >= (segment.isShort ? smallestSegment : worthwhile)
+        }
+    }
+
+    /// The byte range of one connection.
+    package struct Segment: Sendable, Equatable {
+        /// The offset of its next byte in the file.
+        package fileprivate(set) var position: Int64
+        /// The offset behind its last byte; `nil` for the end of the body. It moves towards `position` when another
+        /// connection takes over bytes.
+        package fileprivate(set) var end: Int64?
+        /// The offset behind the last byte that was requested, or that the response announced; `nil` if it is unknown.
+        /// `end` can grow again up to here.
+        package fileprivate(set) var reach: Int64?
+        /// The number of bytes that the connection has brought.
+        package fileprivate(set) var count: Int64 = 0
+        /// Whether its response has been accepted.
+        fileprivate(set) var isReceiving = false
+        /// Whether its body is shorter than requested.
+        package fileprivate(set) var isShort = false
+
+        /// The number of bytes left to fetch; 0 while the end is unknown.
+        var remainder: Int64 { end.map { max(0, $0 - position) } ?? 0 }
+    }
+
+    /// A connection to open.
+    package struct Opening: Sendable, Equatable {
+        package let connection: Int
+        package let range: Range<Int64>
+    }
+
+    /// The position of received bytes in the file.
+    package struct Placement: Sendable, Equatable {
+        package let offset: Int64
+        /// The number of bytes to take. The rest belongs to other connections.
+        package let count: Int
+        /// Whether the connection has nothing more to bring.
+        package let isLast: Bool
+        /// Whether more bytes came than the response announced.
+        package let isOverlong: Bool
+        /// Connections to close. They had no response yet, and this connection has taken over their segments.
+        package var superseded: [Int] = []
+        /// Whether the body ends behind these bytes too.
+        package var endsBody = false
+    }
+
+    /// The end of a connection.
+    package enum Ending: Sendable, Equatable {
+        /// The body ended, or was stopped at the end of the segment.
+        case orderly
+        /// The connection broke off, or was refused.
+        case broken
+    }
+
+    /// The consequence of a connection's end.
+    package enum Consequence: Sendable, Equatable {
+        /// Other connections continue, and these are to be opened.
+        case goOn([Opening])
+        /// Every byte is present.
+        case complete
+        /// Bytes are missing, and no connection fetches them.
+        case stuck
+    }
+
+    package private(set) var limits: Limits
+    /// Bytes that have been written.
+    package private(set) var written: Coverage
+    package private(set) var segments: [Int: Segment] = [:]
+    /// The missing ranges that no connection fetches, in order.
+    package private(set) var gaps: [Range<Int64>] = []
+    /// Whether more than one connection may be used.
+    private(set) var isDivided = false
+    /// The length of the file; `nil` while it is unknown.
+    package private(set) var total: Int64?
+    private var nextConnection = 1
+    private static let page: Int64 = 4096
+
+    /// Creates a plan for a file of which some bytes may be present.
+    package init(written: Coverage = Coverage(), limits: Limits = Limits()) {
+        self.written = written
+        self.limits = limits
+    }
+
+    /// The number of the connection whose response describes the file.
+    package static let first = 0
+
+    /// Whether every byte of a file of known length has been written.
+    package var isWhole: Bool { total.map { written.prefix >= $0 } ?? false }
+}
+
+// MARK: - The first connection
+
+extension SegmentPlan {
+    /// Begins with the accepted first response, whose body starts at `offset`.
+    /// - Parameters:
+    ///   - offset: 0, or the start of a gap.
+    ///   - end: The offset behind the body's last byte; `nil` if it is unknown.
+    ///   - total: The length of the file; `nil` if it is unknown.
+    ///   - dividing: Whether ranges of the file can be requested.
+    /// - Returns: Further connections to open.
+    package mutating func begin(at offset: Int64, end: Int64?, total: Int64?, dividing: Bool) -> [Opening] {
+        self.total = total
+        isDivided = dividing && total.map { $0 >= limits.smallestDivided } ?? false
+        segments = [:]
+        gaps = []
+        var segment = Segment(position: offset, end: end, reach: end)
+        segment.isReceiving = true
+        segment.isShort = total.map { (end ?? $0) < $0 } ?? false
+        if isDivided, let total {
+            written = written.clipped(to: total)
+            gaps = written.gaps(upTo: total)
+            // The body extends to the file's end, but only the gap that it starts in belongs to it. Bytes that other
+            // connections bring are not fetched twice.
+            if let own = gaps.firstIndex(where: { $0.contains(offset) }) {
+                let gap = gaps.remove(at: own)
+                segment.end = min(end ?? gap.upperBound, gap.upperBound)
+                if let bound = segment.end, bound < gap.upperBound { gaps.insert(bound..<gap.upperBound, at: own) }
+            }
+        } else if let total {
+            // Later bytes that are present stay. The body passes over them, and ends with the last gap.
+            written = written.clipped(to: total)
+            if let gap = written.gaps(upTo: total).last { segment.end = min(end ?? gap.upperBound, gap.upperBound) }
+        } else {
+            written = written.clipped(to: offset)
+        }
+        segments[Self.first] = segment
+        return open()
+    }
+}
+
+// MARK: - Bytes
+
+extension SegmentPlan {
+    /// Accepts the response for a segment. Its body ends at `end`, which may be earlier than requested.
+    package mutating func accepted(_ connection: Int, end: Int64) {
+        guard var segment = segments[connection] else { return }
+        segment.isReceiving = true
+        segment.reach = end
+        if let wanted = segment.end, wanted > end {
+            segment.end = end
+            segment.isShort = true
+            addGap(end..<wanted)
+        }
+        segments[connection] = segment
+    }
+
+    /// Returns the position of bytes received on a connection; `nil` if the connection no longer has a segment.
+    package mutating func place(_ connection: Int, _ count: Int) -> Placement? {
+        guard segments[connection] != nil else { return nil }
+        let superseded = extend(connection, by: Int64(count))
+        guard var segment = segments[connection] else { return nil }
+        let room = segment.end.map { $0 - segment.position } ?? .max
+        let taken = Int(min(Int64(count), max(0, room)))
+        var placement = Placement(
+            offset: segment.position, count: taken, isLast: Int64(taken) == room,
+            isOverlong: segment.reach.map { segment.position + Int64(count) > $0 } ?? false, superseded: superseded)
+        segment.position += Int64(taken)
+        segment.count += Int64(taken)
+        placement.endsBody = segment.position == segment.reach
+        segments[connection] = segment
+        return placement
+    }
+
+    /// Extends a body that is about to reach its segment's end over the next segment, if that has no response yet.
+    ///
+    /// The other connection may still be refused, and by then this body could no longer continue.
+    private mutating func extend(_ connection: Int, by count: Int64) -> [Int] {
+        var superseded: [Int] = []
+        while let segment = segments[connection], let end = segment.end, let reach = segment.reach, end < reach,
+            segment.position + count >= end
+        {
+            if absorbGap(connection) { continue }
+            let next = segments.first { $0.key != connection && $0.value.position == end && !$0.value.isReceiving }
+            guard let (other, neighbour) = next, let far = neighbour.end else { break }
+            segments[other] = nil
+            segments[connection]?.end = min(far, reach)
+            if reach < far { addGap(reach..<far) }
+            superseded.append(other)
+        }
+        return superseded
+    }
+
+    /// Adds written bytes to the coverage.
+    /// - Returns: Whether they count. Bytes of an abandoned connection do not.
+    package mutating func wrote(_ connection: Int, _ range: Range<Int64>) -> Bool {
+        guard segments[connection] != nil else { return false }
+        written.insert(range)
+        return true
+    }
+}
+
+// MARK: - Ends
+
+extension SegmentPlan {
+    /// Ends a connection, and decides what follows.
+    package mutating func ended(_ connection: Int, _ ending: Ending) -> Consequence {
+        guard let segment = segments.removeValue(forKey: connection) else { return consequence([]) }
+        if segment.end == nil { return ending == .orderly ? .complete : .stuck }
+        if segment.remainder > 0, let end = segment.end { addGap(segment.position..<end) }
+        if ending == .broken, !limits.isWorthwhile(segment) { limits.connections = max(1, segments.count) }
+        // If the last connection broke off, the retry policy decides when to ask again.
+        if ending == .broken, segments.isEmpty { return consequence([]) }
+        let openings = open()
+        return consequence(openings)
+    }
+
+    /// Handles a response with the whole file to a request for a segment: the origin sends no ranges now.
+    ///
+    /// If other connections receive bytes, they continue without this one. Otherwise its body brings everything that is
+    /// missing. Present bytes stay, although they are sent again.
+    /// - Returns: Connections to close, which had no response yet; `nil` if the body is not accepted.
+    package mutating func takeWhole(_ connection: Int) -> [Int]? {
+        let others = segments.filter { $0.key != connection }
+        guard let total, let last = written.gaps(upTo: total).last, !others.values.contains(where: { $0.isReceiving }) else {
+            return nil
+        }
+        var segment = Segment(position: 0, end: last.upperBound, reach: total)
+        segment.isReceiving = true
+        segments = [connection: segment]
+        gaps = []
+        isDivided = false
+        limits.connections = 1
+        return Array(others.keys)
+    }
+
+    /// Requests everything that is missing from other sources, in ranges, after the present source has failed.
+    /// - Returns: Connections to open.
+    package mutating func goOnInRanges(total: Int64) -> [Opening] {
+        self.total = total
+        isDivided = true
+        segments = [:]
+        written = written.clipped(to: total)
+        gaps = written.gaps(upTo: total)
+        return open()
+    }
+
+    private func consequence(_ openings: [Opening]) -> Consequence {
+        if !segments.isEmpty { return .goOn(openings) }
+        return gaps.isEmpty ? .complete : .stuck
+    }
+}
+
+// MARK: - Dividing
+
+extension SegmentPlan {
+    /// Assigns ranges to as many connections as the limit allows.
+    private mutating func open() -> [Opening] {
+        guard isDivided else { return [] }
+        var opened: [Int] = []
+        while segments.count < limits.connections, let range = takeGap() ?? takeHalf() {
+            segments[nextConnection] = Segment(position: range.lowerBound, end: range.upperBound, reach: range.upperBound)
+            opened.append(nextConnection)
+            nextConnection += 1
+        }
+        absorbGaps()
+        // Later connections may have taken bytes of the earlier ones.
+        return opened.compactMap { connection in
+            guard let segment = segments[connection], let end = segment.end else { return nil }
+            segments[connection]?.reach = end
+            return Opening(connection: connection, range: segment.position..<end)
+        }
+    }
+
+    private mutating func takeGap() -> Range<Int64>? {
+        gaps.isEmpty ? nil : gaps.removeFirst()
+    }
+
+    /// Takes half of the largest remainder of a connection.
+    private mutating func takeHalf() -> Range<Int64>? {
+        // The order of a dictionary varies. Of equal remainders, that of the oldest connection is divided.
+        let richest = segments.max { left, right in
+            (left.value.remainder, right.key) < (right.value.remainder, left.key)
+        }
+        guard let (connection, segment) = richest, let end = segment.end, segment.remainder >= 2 * limits.smallestSegment
+        else { return nil }
+        // No two connections write to the same page of the file.
+        let middle = (end - segment.remainder / 2 + Self.page - 1) / Self.page * Self.page
+        segments[connection]?.end = middle
+        return middle..<end
+    }
+
+    private mutating func addGap(_ gap: Range<Int64>) {
+        guard !gap.isEmpty else { return }
+        gaps.append(gap)
+        gaps.sort { $0.lowerBound < $1.lowerBound }
+    }
+
+    /// Extends segments over the gaps behind them, as far as their bodies reach. This saves requests.
+    private mutating func absorbGaps() {
+        for connection in segments.keys { while absorbGap(connection) {} }
+    }
+
+    /// Extends a connection's segment over the gap behind it.
+    /// - Returns: Whether there was such a gap.
+    private mutating func absorbGap(_ connection: Int) -> Bool {
+        guard let segment = segments[connection], segment.isReceiving, let reach = segment.reach, let end = segment.end,
+            segment.position < end, end < reach, let index = gaps.firstIndex(where: { $0.lowerBound == end })
+        else { return false }
+        let gap = gaps.remove(at: index)
+        let far = min(gap.upperBound, reach)
+        segments[connection]?.end = far
+        if far < gap.upperBound { gaps.insert(far..<gap.upperBound, at: index) }
+        return true
+    }
+}

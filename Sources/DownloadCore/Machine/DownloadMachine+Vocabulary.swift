@@ -1,0 +1,317 @@
+package import HTTPCore
+package import System
+
+/// The phases, events and actions of a download's machine.
+extension DownloadMachine {
+    /// The work that is under way for a download.
+    package enum Phase: Sendable, Equatable {
+        /// No work: the download is paused or has ended, or the service is stopping.
+        case resting
+        /// The download is in the queue.
+        case waiting
+        /// The download waits for its next attempt.
+        case delayed(Operation)
+        /// The download's bytes are discarded. The part files are removed once the store no longer counts on the bytes.
+        /// `enqueues`: whether the download enters the queue then. `hasMadeRoom`: the part files are removed already,
+        /// because a full disk refuses the commit otherwise.
+        case clearing(Operation, enqueues: Bool, hasMadeRoom: Bool)
+        /// The download has a slot; its part file is being opened.
+        case opening(Operation)
+        /// The download has a slot and a transfer.
+        case transferring(Transfer)
+        /// The download has a slot and a transfer that is being stopped.
+        case stopping(Transfer, because: StopReason)
+        /// The bytes of a stopped transfer are being flushed.
+        case flushing(Operation)
+        /// All bytes are present; they are hashed, compared and flushed. `matches`: this has succeeded, and an earlier
+        /// flush is still under way. A failed write may be reported to that flush alone.
+        case verifying(Operation, matches: Bool)
+        /// The file is being published.
+        case publishing(Operation, isWithdrawn: Bool)
+        /// The file has its name; the commit that completes the download at this time is under way.
+        case completing(Operation, PublishedFile, at: Timestamp)
+        /// The commit that removes the record is under way.
+        case removing(Operation, Removal)
+        case removed
+
+        /// Whether the transfer's counters count bytes of the record's entity. Before a response is accepted, they do not.
+        package var isPlacing: Bool {
+            switch self {
+            case .transferring(let transfer), .stopping(let transfer, _): transfer.isPlacing && !transfer.isDisowned
+            default: false
+            }
+        }
+
+        /// The running transfer, or the one that is being stopped; `nil`: none.
+        package var transfer: Operation? {
+            switch self {
+            case .transferring(let transfer), .stopping(let transfer, _): transfer.number
+            default: nil
+            }
+        }
+    }
+
+    /// A running transfer, or one that is being stopped.
+    package struct Transfer: Sendable, Equatable {
+        /// The operation that identifies the attempt.
+        package let number: Operation
+        /// Whether a response was accepted, so that there is a part file for its bytes.
+        package var isPlacing = false
+        /// Set while the store may still count on bytes of an earlier generation.
+        package var replacement: Replacement?
+        /// Whether the transfer's bytes do not belong to the record.
+        package var isDisowned = false
+    }
+
+    /// The commit that discards the bytes of an earlier generation. The part file of that generation stays until then.
+    package struct Replacement: Sendable, Equatable {
+        /// The operation of the commit.
+        let commit: Operation
+        /// The end of the transfer, if it came before the commit's; `nil`: the transfer still runs.
+        var ending: TransferEnding?
+    }
+
+    package enum StopReason: Sendable, Equatable {
+        /// Commands wait for the end of the transfer.
+        case commands
+        case shutdown
+        /// The transfer's bytes cannot be kept, for this reason.
+        case failure(DownloadFailure)
+    }
+
+    /// The path of a published file whose record is not completed yet.
+    package struct PublishedName: Sendable, Equatable {
+        package let path: FilePath
+        package let identity: FileIdentity
+        /// The SHA-256 of the file at its publication.
+        package let sha256: [UInt8]
+    }
+
+    package struct Removal: Sendable, Equatable {
+        package let waiter: Waiter
+        package let deletesFile: Bool
+        /// The id of the webhook message about the cancellation; `nil`: the download had ended, or no webhook is called.
+        package let cancellation: DownloadID?
+        /// Whether the bytes were removed before the commit, because a full disk refuses the removal otherwise.
+        var hasMadeRoom = false
+
+        package init(waiter: Waiter, deletesFile: Bool, cancellation: DownloadID?, hasMadeRoom: Bool = false) {
+            self.waiter = waiter
+            self.deletesFile = deletesFile
+            self.cancellation = cancellation
+            self.hasMadeRoom = hasMadeRoom
+        }
+    }
+
+    /// The number of a wait for a command's result.
+    package typealias Waiter = UInt64
+
+    /// A command that the machine has received.
+    package struct Command: Sendable {
+        /// The kind of a command, with its arguments.
+        package enum Request: Sendable {
+            case pause, resume, cancel, retry
+            case change(DownloadChange)
+            /// Removes the record, and the finished file if `deletingFile` is true.
+            case remove(deletingFile: Bool)
+            /// Notes that the finished file is this one now; `nil`: it is missing.
+            case noteFile(FileIdentity?)
+        }
+
+        package let waiter: Waiter
+        package let request: Request
+        /// Whether a published version is the one that the client means; `nil`: any version is. The machine does not
+        /// call it, but asks for the result with ``Query/version(_:)``.
+        package var isExpected: (@Sendable (Download) -> Bool)?
+
+        package init(waiter: Waiter, request: Request, isExpected: (@Sendable (Download) -> Bool)? = nil) {
+            self.waiter = waiter
+            self.request = request
+            self.isExpected = isExpected
+        }
+    }
+
+    /// A question that only the service can answer, about the command that is carried out next.
+    package enum Query: Sendable {
+        /// Whether the published version of the download is the one that the client means.
+        case version(@Sendable (Download) -> Bool)
+        /// The name of a path that is reserved for the file: this one, or a numbered one.
+        case name(FilePath)
+        /// The position after a move of a download with this rank. `newest` is an unused id that is later than all
+        /// arrivals.
+        case placement(QueueMove, QueueRank, newest: DownloadID)
+    }
+
+    /// The answer to a query.
+    package enum Fact: Sendable {
+        case version(isExpected: Bool)
+        case name(String)
+        case placement(QueuePlacement)
+    }
+
+    /// The name of a file that its response determines.
+    package struct ResponseName: Sendable, Equatable {
+        /// The name according to the response.
+        package let wanted: String
+        /// The name that is reserved: the wanted one, or a numbered one.
+        package let reserved: String
+
+        package init(wanted: String, reserved: String) {
+            self.wanted = wanted
+            self.reserved = reserved
+        }
+    }
+
+    /// An input of the machine.
+    package enum Event: Sendable {
+        /// The record is durable, so the download may begin.
+        case admitted
+        case command(Command)
+        /// The answer to the last query. No other event comes between a query and its answer.
+        case fact(Fact)
+        /// The queue has given the download a slot. `obstacle`: the reason why its folder cannot be used, as a sentence.
+        case slotAcquired(obstacle: String?)
+        case partOpened(Operation)
+        /// The part file cannot be opened, for this reason; `nil`: it is missing or too short.
+        case partUnusable(Operation, DownloadFailure?)
+        /// A response was accepted, and this name is reserved for its file; `nil`: the file has a name already.
+        case accepted(Operation, TransferAcceptance, name: ResponseName?)
+        case ended(Operation, TransferEnding)
+        /// These bytes should be made durable.
+        case checkpointDue(Coverage)
+        /// The flush of these bytes has ended. After an error, it is unknown whether they are on the disk.
+        case flushed(Operation, Coverage, FileError?)
+        case committed(Operation, StoreError?)
+        /// The download gets another arrival, because another download needs room in the queue.
+        case reassigned(DownloadID)
+        case verified(Operation, VerificationOutcome)
+        case published(Operation, Result<PublishedFile, FileError>)
+        /// The publication was abandoned before the file had its name.
+        case withdrawn(Operation)
+        case timer(Timer)
+        /// The directory of part files is away. Work that needs it is abandoned, and the download waits.
+        case directoryAway
+        /// The directory of part files is back, with these bytes of the download.
+        case directoryBack(RecoveredPart)
+        case shutdown
+    }
+
+    /// The result of verifying the bytes.
+    package enum VerificationOutcome: Sendable, Equatable {
+        case matches
+        case differs(expected: String, actual: String)
+        case failed(FileError)
+    }
+
+    package enum Timer: Sendable, Hashable {
+        /// The time of the next attempt.
+        case retry(Operation)
+        /// The longest wait of commands for a transfer, flush or publication to end.
+        case patience(Operation)
+        /// The time of the next attempt to save the record.
+        case save
+    }
+
+    /// An output of the machine. The interpreter carries out actions in their order.
+    package enum Action: Sendable {
+        case enqueue
+        /// Removes the download from the queue, or releases its slot.
+        case leaveQueue
+        /// Moves the download to the position of its rank.
+        case rearrange
+        /// Gives other downloads new arrivals.
+        case reassign([QueuePlacement.Other])
+        /// Opens the part file, which must hold at least `holding` bytes.
+        case openPart(Operation, holding: Int64, publishedAs: PublishedName?)
+        case start(Operation, ResumeDecision.Ask)
+        case stop
+        /// Ignores the transfer from now on.
+        case forgetTransfer
+        /// Closes the part file and forgets its hash, because its bytes no longer count.
+        case forgetBytes
+        /// Flushes these bytes of the part file. `trims`: also frees the disk space that is reserved for other bytes.
+        case flush(Operation, Coverage, trims: Bool)
+        /// Removes the part file of this generation, which no record counts on.
+        case discardNewPart(UInt64?)
+        /// Removes the part files of all generations but this one.
+        case discardOldParts(keeping: UInt64?)
+        /// Hashes, compares and flushes the first `length` bytes.
+        case verify(Operation, length: Int64, expected: [Checksum])
+        case abandonVerification
+        /// Publishes the file under this path, or a numbered one. It is reserved now if the record has no name.
+        case publish(Operation, path: FilePath)
+        /// Abandons the publication if its file has no name yet.
+        case withdraw(Operation)
+        /// Removes the part file's name: the file has another one, and the record is durable.
+        case finishPublishing
+        /// Saves the record together with the messages to its webhook.
+        case save(Operation, DownloadRecord, announcing: [WebhookDelivery])
+        /// Saves the record of a finished file. It is published once it is durable.
+        case saveCompletion(Operation, DownloadRecord, announcing: [WebhookDelivery])
+        /// Removes the record and keeps the messages to its webhook.
+        case saveRemoval(Operation, announcing: [WebhookDelivery])
+        /// Delivers messages to the webhook. They are durable, and the end of the download is published.
+        case deliver([WebhookDelivery])
+        /// Keeps the record, because its removal has failed.
+        case abandonRemoval
+        /// Saves with the next commit how many bytes are on the disk.
+        case saveProgress(StoredProgress)
+        /// Publishes this version of the download.
+        case show(Download)
+        /// Publishes the removal, and releases the download's name.
+        case showRemoval
+        /// Removes the part files of all generations.
+        case discardPart
+        /// Removes a finished file that the database has refused to record.
+        case discardFile(PublishedFile)
+        /// Removes the finished file, if it is this one.
+        case removeFile(FilePath, FileIdentity)
+        /// Claims a path for the finished file. Another download that has claimed it before has lost its file.
+        /// The download's reservation ends.
+        case claimName(FilePath)
+        /// Reserves the folder of a file whose name is not known yet, in place of the former path.
+        case reserveFolder(String)
+        /// Reserves a path again that an earlier instance has given the file.
+        case restoreName(FilePath)
+        case releaseName
+        /// Finds a fact. The event with it follows the other actions at once.
+        case query(Query)
+        case setSpeedLimit(Int64)
+        case setTimer(Timer, after: Duration)
+        case cancelTimer(Timer)
+        case answer(Waiter, Result<Download, DownloadError>)
+        case log(DownloadLogEvent)
+    }
+
+    /// The data that the machine receives with an event.
+    package struct Context {
+        /// The wall-clock time.
+        package var now: Timestamp
+        package var random: any RandomNumberGenerator
+        package var retryPolicy: RetryPolicy
+        package var retention = Retention()
+        /// Whether messages to webhooks are delivered.
+        package var callsWebhooks = true
+        package var identifiers = DownloadIDGenerator()
+        /// The actions that the event requires, in order.
+        package var actions: [Action] = []
+
+        package init(
+            now: Timestamp, random: any RandomNumberGenerator, retryPolicy: RetryPolicy, retention: Retention = Retention(),
+            callsWebhooks: Bool = true, identifiers: DownloadIDGenerator = DownloadIDGenerator(), actions: [Action] = []
+        ) {
+            self.now = now
+            self.random = random
+            self.retryPolicy = retryPolicy
+            self.retention = retention
+            self.callsWebhooks = callsWebhooks
+            self.identifiers = identifiers
+            self.actions = actions
+        }
+
+        /// Makes an unused id that is later than all others.
+        package mutating func newIdentity(at time: Timestamp) -> DownloadID {
+            identifiers.next(now: time, using: &random)
+        }
+    }
+}

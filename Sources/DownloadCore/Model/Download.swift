@@ -1,0 +1,278 @@
+public import HTTPCore
+public import System
+
+/// A download as clients see it.
+///
+/// A service keeps a hundred thousand finished downloads in memory. Values that few downloads have are therefore in one
+/// heap box. This keeps the struct at about 250 bytes, and a copy costs a handful of retains.
+public struct Download: Sendable {
+    /// The identity, which sorts by creation.
+    public let id: DownloadID
+    /// The URL of the file, in the normalised spelling of ``HTTPURL``.
+    public var url: String
+    /// The file's name; `nil` until it is known. From then on the name is reserved, so the finished file has it too.
+    public var filename: String?
+    /// The media type that the origin states, without parameters.
+    public var mediaType: String?
+    /// The state.
+    public var state: DownloadState
+    /// Whether the download can continue from its bytes after a break; `nil` until the origin has responded.
+    public var resumable: Bool?
+    /// Whether the download transfers, but has received no byte for a while.
+    public var stalled = false
+    /// Whether the finished file was found missing from the files directory.
+    public var fileMissing = false
+    /// The identity of the finished file; `nil` before the file is finished, and in records of
+    /// releases that did not keep it.
+    public var file: FileIdentity?
+    /// The number of connections that the download uses or used last; 0 before the first.
+    public var segments = 0
+    /// The number of attempts.
+    public var attempts = 0
+    /// The received bytes of the file.
+    public var bytesReceived: Int64 = 0
+    /// The length of the file in bytes; `nil` while it is unknown.
+    public var bytesTotal: Int64?
+    /// The current speed in bytes per second; 0 without a transfer.
+    public var bytesPerSecond: Int64 = 0
+    /// The time of the request.
+    public var createdAt: Timestamp
+    /// The time at which the first attempt began; `nil` before.
+    public var startedAt: Timestamp?
+    /// The time of the last change, byte counters apart. It rises with each change, even if the clock is set back.
+    public package(set) var updatedAt: Timestamp
+    /// The time at which the download completed, failed or was cancelled; `nil` while it is live.
+    public var endedAt: Timestamp?
+    /// The time at which the record is removed; `nil` if no removal is planned.
+    public var expiresAt: Timestamp?
+    /// The waiting reason; `nil` if the download waits for nothing.
+    public var waitingFor: WaitingReason?
+    /// The value of `position`, or −1 for `nil`. At this point of the struct it fits into padding.
+    private var place: Int32 = -1
+    /// The number of changes so far.
+    public package(set) var revision: UInt64 = 0
+    /// The event id of the last change. It is saved with the change.
+    package var stamp = EventID.none
+    /// The number of the publication in the index that made this version; 0 for none.
+    package var publication: UInt64 = 0
+
+    private var digest: Digest?
+    private var rare: Box<Rare>?
+
+    /// Creates a download that has just been accepted.
+    public init(id: DownloadID, url: String, state: DownloadState = .queued, createdAt: Timestamp) {
+        self.id = id
+        self.url = url
+        self.state = state
+        self.createdAt = createdAt
+        self.updatedAt = createdAt
+    }
+
+    /// Increments the revision and advances `updatedAt`.
+    ///
+    /// Of two versions of a download, the later one has the greater values.
+    package mutating func noteChange(at now: Timestamp) {
+        updatedAt = max(now, Timestamp(millisecondsSinceEpoch: updatedAt.millisecondsSinceEpoch + 1))
+        revision += 1
+    }
+}
+
+extension Download {
+    /// The time at which the finished file was published; `nil` if the download is not completed.
+    public var completedAt: Timestamp? { state == .completed ? endedAt : nil }
+
+    /// The received fraction of the file, 0…1; `nil` while the length is unknown.
+    public var progress: Double? {
+        if state == .completed { return 1 }
+        guard let bytesTotal, bytesTotal >= 0 else { return nil }
+        guard bytesTotal > 0 else { return 0 }
+        return min(max(Double(bytesReceived) / Double(bytesTotal), 0), 1)
+    }
+
+    /// The number of downloads that precede this one in the queue; `nil` if it is neither queued nor paused.
+    ///
+    /// The position is read when the download is shown, like `waitingFor`. It is not part of the version.
+    public var position: Int? {
+        get { place < 0 ? nil : Int(place) }
+        set { place = newValue.map { Int32(clamping: max($0, 0)) } ?? -1 }
+    }
+
+    /// The remaining seconds at the current speed; `nil` if they are unknown, or if the download does not transfer.
+    public var etaSeconds: Double? {
+        guard state == .downloading, let bytesTotal, bytesPerSecond > 0 else { return nil }
+        let (remaining, overflow) = bytesTotal.subtractingReportingOverflow(bytesReceived)
+        guard !overflow else { return nil }
+        return Double(max(remaining, 0)) / Double(bytesPerSecond)
+    }
+}
+
+// MARK: - Values that few downloads have
+
+extension Download {
+    /// Creates a download from a request.
+    package init(_ new: NewDownload, id: DownloadID, at now: Timestamp) {
+        self.init(id: id, url: new.url.string, state: new.startsPaused ? .paused : .queued, createdAt: now)
+        filename = new.filename
+        bytesTotal = new.bytesTotal
+        change {
+            $0.checksum = new.checksum
+            $0.priority = new.priority
+            $0.labels = new.labels
+            $0.folder = new.folder
+            $0.speedLimit = new.speedLimit
+            $0.track = new.track
+            $0.trackName = new.trackName
+            $0.chosenGID = new.gid
+        }
+    }
+
+    /// The failure because of which the download retries, failed, or was paused after crashes; `nil` otherwise.
+    public var error: DownloadFailure? {
+        get { rare?.value.error }
+        set { change { $0.error = newValue } }
+    }
+
+    /// The received byte ranges in order of position. No two of them touch.
+    ///
+    /// There are at most ``rangeLimit`` ranges. If there were more, ranges with the smallest gaps between them are
+    /// joined. Fewer ranges than the limit are exact.
+    public var receivedRanges: [Range<Int64>] {
+        // Nearly all downloads have received the first bytes and no others.
+        get { rare?.value.scatteredRanges ?? (bytesReceived > 0 ? [0..<bytesReceived] : []) }
+        set {
+            let isPrefix = newValue.isEmpty || (newValue.count == 1 && newValue[0].lowerBound == 0)
+            change { $0.scatteredRanges = isPrefix ? nil : newValue }
+        }
+    }
+
+    /// The maximum number of received ranges, which is enough for a progress bar.
+    package static let rangeLimit = 64
+
+    /// The checksum that the finished file must match.
+    public var checksum: Checksum? {
+        get { rare?.value.checksum }
+        set { change { $0.checksum = newValue } }
+    }
+
+    /// The priority, −10…10. Higher priorities start earlier.
+    public var priority: Int {
+        get { rare?.value.priority ?? 0 }
+        set { change { $0.priority = newValue } }
+    }
+
+    /// The name of the download in aria2's RPC.
+    public var gid: DownloadGID { chosenGID ?? id.gid }
+
+    /// The gid that the client chose; `nil` if it chose none.
+    package var chosenGID: DownloadGID? {
+        get { rare?.value.chosenGID }
+        set { change { $0.chosenGID = newValue } }
+    }
+
+    /// The arrival in the queue, if it is not the download's own id; otherwise `nil`. See ``QueueRank``.
+    package var arrival: DownloadID? {
+        get { rare?.value.arrival }
+        set { change { $0.arrival = newValue } }
+    }
+
+    /// The user's labels.
+    public var labels: [String] {
+        get { rare?.value.labels ?? [] }
+        set { change { $0.labels = newValue } }
+    }
+
+    /// The folder of the finished file below the files directory, as names separated by slashes.
+    ///
+    /// Empty for the files directory itself.
+    public var folder: String {
+        get { rare?.value.folder ?? "" }
+        set { change { $0.folder = newValue } }
+    }
+
+    /// The path of the finished file; `nil` until its name is known.
+    package var path: FilePath? { filename.map { FilePath($0, in: folder) } }
+
+    /// The speed limit of this download in bytes per second; 0 is no limit.
+    public var speedLimit: Int64 {
+        get { rare?.value.speedLimit ?? 0 }
+        set { change { $0.speedLimit = newValue } }
+    }
+
+    /// The search result that the download was started from, as the bytes of a JSON object.
+    public var track: [UInt8]? {
+        get { rare?.value.track }
+        set { change { $0.track = newValue } }
+    }
+
+    /// The name of that search result. Searches find the download by it.
+    public var trackName: String? {
+        get { rare?.value.trackName }
+        set { change { $0.trackName = newValue } }
+    }
+
+    /// The finished file as the record describes it; `nil` if the download has none.
+    package var published: PublishedFile? {
+        guard state == .completed, let path, let sha256Bytes else { return nil }
+        return PublishedFile(path: path, length: bytesReceived, sha256: sha256Bytes, identity: file)
+    }
+
+    /// The SHA-256 of the finished file as 64 lower-case hexadecimal digits. Setting any other text clears it.
+    public var sha256: String? {
+        get { digest.map { Hexadecimal.encode($0.bytes) } }
+        set { sha256Bytes = newValue.flatMap { Hexadecimal.decode($0.utf8) } }
+    }
+
+    /// The SHA-256 of the finished file as 32 bytes. Setting another number of bytes clears it.
+    public var sha256Bytes: [UInt8]? {
+        get { digest?.bytes }
+        set { digest = newValue.flatMap(Digest.init) }
+    }
+
+    /// The approximate size in memory in bytes, as if the download shared nothing with its copies.
+    var memorySize: Int {
+        let texts = [url, filename ?? "", mediaType ?? "", error?.message ?? "", trackName ?? "", folder] + labels
+        let rareSize = rare == nil ? 0 : MemoryLayout<Rare>.size + (track?.count ?? 0) + 16 * receivedRanges.count
+        return texts.reduce(MemoryLayout<Download>.stride + rareSize) { $0 + $1.utf8.count + 32 }
+    }
+
+    private struct Rare: Sendable, Equatable {
+        var error: DownloadFailure?
+        var checksum: Checksum?
+        var priority = 0
+        var labels: [String] = []
+        package var folder = ""
+        var speedLimit: Int64 = 0
+        var track: [UInt8]?
+        var trackName: String?
+        var scatteredRanges: [Range<Int64>]?
+        var chosenGID: DownloadGID?
+        var arrival: DownloadID?
+    }
+
+    private mutating func change(_ body: (inout Rare) -> Void) {
+        let before = rare?.value ?? Rare()
+        var after = before
+        body(&after)
+        if after == before, after.labels.isExactly(before.labels) { return }
+        rare = after == Rare() ? nil : Box(after)
+    }
+
+    /// A digest of 32 bytes in place. As text it would cost a heap block of 112 bytes for each finished download.
+    private struct Digest: Sendable {
+        private let words: (UInt64, UInt64, UInt64, UInt64)
+
+        init?(_ bytes: [UInt8]) {
+            guard bytes.count == 32 else { return nil }
+            func word(_ start: Int) -> UInt64 {
+                bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) }
+            }
+            words = (word(0), word(8), word(16), word(24))
+        }
+
+        var bytes: [UInt8] {
+            [words.0, words.1, words.2, words.3].flatMap { word in
+                (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }
+            }
+        }
+    }
+}

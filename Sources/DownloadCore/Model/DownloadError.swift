@@ -1,0 +1,68 @@
+/// A refusal of a request by the service.
+public enum DownloadError: Error, Sendable, Equatable {
+    /// The download does not exist.
+    case notFound
+    /// The state does not allow the command.
+    case illegalTransition(from: DownloadState, command: String)
+    /// The URL has a live or completed download already, which is this one.
+    case duplicate(DownloadID)
+    /// Another download has this gid already.
+    case gidInUse(DownloadGID)
+    /// The destination guard refuses the URL. The reason is one sentence.
+    case destinationForbidden(String)
+    /// A value is not acceptable. The text names the value and the accepted ones.
+    case invalid(String)
+    /// The free disk space is too small. The text has the details.
+    case insufficientStorage(String)
+    /// The file is not finished. The state is the download's.
+    case notComplete(DownloadState)
+    /// The download has changed, so that it does not meet the request's precondition.
+    case preconditionFailed
+    /// The client used the same idempotency key for another request.
+    case keyMismatch
+    /// Writing the record takes longer than a client should wait; nothing was done.
+    case overloaded
+    /// The downloads directory is unavailable, and the finished files with it; nothing was done.
+    case directoryAway
+    /// The request took longer than a client should wait. It may have taken effect, or take effect later.
+    case unconfirmed
+    /// The service is stopping.
+    case shuttingDown
+    /// The record could not be made durable. The text is the reason.
+    case storeFailed(String)
+}
+
+extension DownloadError {
+    /// Creates the error that a client receives for a failure of the store.
+    package init(_ error: StoreError) {
+        switch error {
+        case .full: self = .insufficientStorage(error.description)
+        case .closed: self = .shuttingDown
+        // The change may have been made, or other replicas have taken over this replica's downloads.
+        case .fenced, .interrupted: self = .unconfirmed
+        default: self = .storeFailed(error.description)
+        }
+    }
+}
+
+extension Addition.Refusal {
+    /// Creates a refusal with the code that the table of error codes assigns to the error.
+    public init(_ error: DownloadError) {
+        var (state, id): (DownloadState?, DownloadID?)
+        let code: String
+        switch error {
+        case .notFound: code = "not-found"
+        case .illegalTransition(let from, _): (code, state) = ("illegal-transition", from)
+        case .duplicate(let known): (code, id) = ("duplicate", known)
+        case .destinationForbidden: code = "destination-forbidden"
+        case .invalid, .gidInUse: code = "invalid-request"
+        case .insufficientStorage: code = "insufficient-storage"
+        case .notComplete(let known): (code, state) = ("not-complete", known)
+        case .preconditionFailed: code = "precondition-failed"
+        case .keyMismatch: code = "idempotency-mismatch"
+        case .overloaded, .directoryAway, .unconfirmed, .shuttingDown: code = "unavailable"
+        case .storeFailed: code = "internal-error"
+        }
+        self.init(code: code, detail: error.description, state: state, id: id)
+    }
+}

@@ -1,0 +1,15 @@
+extension DownloadFailure {
+    /// Creates the failure of a download whose part file cannot be written.
+    package init(_ error: FileError) {
+        if error.kind == .full {
+            self.init(.insufficientStorage, "no space left for this file (\(error.message)); resume it once there is room")
+        } else {
+            self.init(.ioError, error.message, retryable: [.transient, .missing, .short].contains(error.kind))
+        }
+    }
+
+    /// Creates the failure of a download whose transfer depends on a change that the store cannot save.
+    package init(_ error: StoreError) {
+        self.init(error == .full ? .insufficientStorage : .ioError, error.description)
+    }
+}

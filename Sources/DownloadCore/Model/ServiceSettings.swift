@@ -1,0 +1,100 @@
+package import HTTPCore
+
+/// Settings of the service that can change while it runs. They are kept over restarts.
+public struct ServiceSettings: Sendable, Equatable {
+    /// The numeric settings, by their names in the API and in the store.
+    public enum Name: String, Sendable, CaseIterable {
+        case maxConcurrent, maxPerHost, segments, speedLimit
+
+        /// The valid values.
+        public var range: ClosedRange<Int64> {
+            switch self {
+            case .maxConcurrent, .maxPerHost: 1...1000
+            case .segments: Int64(DownloadLimits.segments.lowerBound)...Int64(DownloadLimits.segments.upperBound)
+            case .speedLimit: 0...Int64.max
+            }
+        }
+    }
+
+    /// The maximum number of downloads that transfer at once.
+    public var maxConcurrent: Int
+    /// The maximum number of downloads that transfer at once from one origin's host and port.
+    public var maxPerHost: Int
+    /// The maximum number of connections for one large file.
+    public var segments: Int
+    /// The limit over all downloads in bytes per second, outside the entries of the schedule; 0 is no limit.
+    public var speedLimit: Int64
+    /// Limits over all downloads for certain times of the week.
+    public var speedSchedule = SpeedSchedule()
+
+    package init(
+        maxConcurrent: Int, maxPerHost: Int, segments: Int, speedLimit: Int64, speedSchedule: SpeedSchedule = SpeedSchedule()
+    ) {
+        self.maxConcurrent = maxConcurrent
+        self.maxPerHost = maxPerHost
+        self.segments = segments
+        self.speedLimit = speedLimit
+        self.speedSchedule = speedSchedule
+    }
+
+    /// The schedule's name in the API and in the store.
+    public static let scheduleName = "speedSchedule"
+
+    /// Returns the limit over all downloads at a time, in bytes per second; 0 is no limit.
+    package func speedLimit(at time: Timestamp, offset: Int) -> Int64 {
+        speedSchedule.bytesPerSecond(at: time, offset: offset) ?? speedLimit
+    }
+
+    /// The value of a setting. Setting a value that is out of range sets the nearest valid one.
+    public subscript(name: Name) -> Int64 {
+        get {
+            switch name {
+            case .maxConcurrent: Int64(maxConcurrent)
+            case .maxPerHost: Int64(maxPerHost)
+            case .segments: Int64(segments)
+            case .speedLimit: speedLimit
+            }
+        }
+        set {
+            let value = min(max(newValue, name.range.lowerBound), name.range.upperBound)
+            switch name {
+            case .maxConcurrent: maxConcurrent = Int(clamping: value)
+            case .maxPerHost: maxPerHost = Int(clamping: value)
+            case .segments: segments = Int(clamping: value)
+            case .speedLimit: speedLimit = value
+            }
+        }
+    }
+}
+
+extension ServiceSettings {
+    /// Merges these settings with stored ones at a start.
+    ///
+    /// A value that the operator has given explicitly wins, then a stored value, then the default.
+    /// - Parameters:
+    ///   - kept: The stored values by name. Invalid values count as absent.
+    ///   - explicit: The settings whose value in `self` the operator has given for this start.
+    ///   - isScheduleExplicit: Whether the operator has given the schedule.
+    /// - Returns: The merged settings, and the changes to store.
+    package func merged(
+        withKept kept: [String: String], explicit: Set<Name>, isScheduleExplicit: Bool = false
+    ) -> (settings: ServiceSettings, changes: [StoreChange]) {
+        var settings = self
+        var changes: [StoreChange] = []
+        for name in Name.allCases {
+            let known = kept[name.rawValue].flatMap { Int64($0) }.flatMap { name.range.contains($0) ? $0 : nil }
+            if explicit.contains(name) {
+                if known != self[name] { changes.append(.set(name: name.rawValue, value: String(self[name]))) }
+            } else if let known {
+                settings[name] = known
+            }
+        }
+        let known = kept[Self.scheduleName].flatMap { SpeedSchedule(kept: $0) }
+        if isScheduleExplicit {
+            if known != speedSchedule { changes.append(.set(name: Self.scheduleName, value: speedSchedule.keptText)) }
+        } else if let known {
+            settings.speedSchedule = known
+        }
+        return (settings, changes)
+    }
+}

@@ -1,0 +1,73 @@
+/// A binary heap with its lowest rank first. Members are found, moved and removed by key in O(log n).
+package struct IndexedHeap<Key: Hashable & Sendable, Rank: Comparable & Sendable>: Sendable {
+    private var items: [(key: Key, rank: Rank)] = []
+    private var positions: [Key: Int] = [:]
+
+    package init() {}
+
+    package var isEmpty: Bool { items.isEmpty }
+    package func contains(_ key: Key) -> Bool { positions[key] != nil }
+    /// The member with the lowest rank.
+    package var first: (key: Key, rank: Rank)? { items.first }
+
+    /// Inserts the key, or gives it another rank.
+    package mutating func set(_ key: Key, to rank: Rank) {
+        if let position = positions[key] {
+            items[position].rank = rank
+            settle(position)
+        } else {
+            positions[key] = items.count
+            items.append((key, rank))
+            rise(items.count - 1)
+        }
+    }
+
+    /// Removes the key.
+    /// - Returns: Its rank; `nil` if the key was not in the heap.
+    @discardableResult
+    package mutating func remove(_ key: Key) -> Rank? {
+        guard let position = positions.removeValue(forKey: key) else { return nil }
+        let rank = items[position].rank
+        let last = items.removeLast()
+        if position < items.count {
+            items[position] = last
+            positions[last.key] = position
+            settle(position)
+        }
+        return rank
+    }
+
+    private mutating func settle(_ position: Int) {
+        sink(position)
+        rise(position)
+    }
+
+    private mutating func rise(_ position: Int) {
+        var position = position
+        while position > 0 {
+            let parent = (position - 1) / 2
+            guard items[position].rank < items[parent].rank else { return }
+            swap(position, parent)
+            position = parent
+        }
+    }
+
+    private mutating func sink(_ position: Int) {
+        var position = position
+        while true {
+            let left = 2 * position + 1
+            guard left < items.count else { return }
+            let right = left + 1
+            let lesser = right < items.count && items[right].rank < items[left].rank ? right : left
+            guard items[lesser].rank < items[position].rank else { return }
+            swap(position, lesser)
+            position = lesser
+        }
+    }
+
+    private mutating func swap(_ left: Int, _ right: Int) {
+        items.swapAt(left, right)
+        positions[items[left].key] = left
+        positions[items[right].key] = right
+    }
+}

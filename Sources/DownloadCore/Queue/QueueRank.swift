@@ -1,0 +1,35 @@
+/// The rank of a download, which decides the order of starts: higher priorities first, and first
+/// in, first out within one.
+package struct QueueRank: Comparable, Hashable, Sendable {
+    package var priority: Int
+    /// The arrival: the download's own id, which sorts by creation. A moved download has another id, which belongs to
+    /// no download.
+    package var arrival: DownloadID
+
+    package static func < (left: QueueRank, right: QueueRank) -> Bool {
+        left.priority == right.priority ? left.arrival < right.arrival : left.priority > right.priority
+    }
+}
+
+extension Download {
+    /// The rank that the download has in the queue, or would have there.
+    package var rank: QueueRank { QueueRank(priority: priority, arrival: arrival ?? id) }
+
+    /// Whether the download has a position in the queue.
+    package var isInQueue: Bool {
+        switch state {
+        case .queued, .paused: true
+        case .downloading, .retrying, .completed, .failed, .cancelled: false
+        }
+    }
+}
+
+/// The target of a move in the queue. A target beyond an end of the queue means this end.
+public enum QueueMove: Sendable, Equatable {
+    /// The position at this distance behind the first one.
+    case start(Int)
+    /// The position at this distance behind the present one. A negative number is towards the first one.
+    case current(Int)
+    /// The position at this distance behind the end of the queue: 0, or a negative number.
+    case end(Int)
+}

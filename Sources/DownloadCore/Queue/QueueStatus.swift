@@ -1,0 +1,60 @@
+internal import HTTPCore
+internal import System
+
+/// The reason why a queued download, or a download with all its bytes, waits.
+public enum WaitingReason: String, Sendable, CaseIterable {
+    /// A slot: all slots are in use.
+    case turn
+    /// A slot: all slots of its host are in use.
+    case host
+    /// Disk space: less is free than has to stay free.
+    case disk
+    /// The quota: the kept bytes take all of it.
+    case quota
+    /// The object storage, which does not accept the file.
+    case storage
+    /// The downloads directory, which is unavailable.
+    case volume = "downloads-directory"
+}
+
+/// The reasons why downloads wait, for readers on any thread. The service updates them after each assignment of slots.
+package final class QueueStatus: Sendable {
+    package struct State: Sendable, Equatable {
+        /// The reason why nothing new starts; `nil` if there is none.
+        package var gate: WaitingReason?
+        /// Whether no slot is free, whatever the host.
+        package var isFull = false
+        /// Hosts, with their ports, whose slots are all in use.
+        package var fullHosts: Set<String> = []
+        /// Whether the object storage accepts no files.
+        package var isStorageAway = false
+
+        package init(
+            gate: WaitingReason? = nil, isFull: Bool = false, fullHosts: Set<String> = [], isStorageAway: Bool = false
+        ) {
+            self.gate = gate
+            self.isFull = isFull
+            self.fullHosts = fullHosts
+            self.isStorageAway = isStorageAway
+        }
+    }
+
+    private let state = Locked(State())
+
+    /// Creates the status of a service in which no download waits for more than a slot.
+    package init() {}
+
+    package func set(_ new: State) {
+        state.withLock { $0 = new }
+    }
+
+    package var isStorageAway: Bool { state.withLock { $0.isStorageAway } }
+
+    /// Returns the reason why a queued download of this URL waits.
+    package func reason(for url: String) -> WaitingReason {
+        let state = state.withLock { $0 }
+        if let gate = state.gate { return gate }
+        guard !state.isFull, !state.fullHosts.isEmpty, let url = HTTPURL(url) else { return .turn }
+        return state.fullHosts.contains("\(url.host):\(url.port)") ? .host : .turn
+    }
+}

@@ -1,0 +1,56 @@
+internal import System
+
+/// One change to the stored data.
+package enum StoreChange: Sendable {
+    /// Inserts the record of a new download. It is refused when the remaining room is reserved for changes to existing
+    /// records.
+    case add(DownloadRecord)
+    /// Inserts the record, or replaces the record with the same id.
+    case save(DownloadRecord)
+    /// Replaces only the byte counter and the segments. Has no effect if the record does not exist.
+    case progress(StoredProgress)
+    /// Deletes the record, and keeps the removal with its event id.
+    case remove(DownloadID, stamp: EventID)
+    /// Sets a setting, or deletes it if the value is `nil`.
+    case set(name: String, value: String?)
+    /// Writes something that is never read. Its success shows that the store accepts new records.
+    case probe
+    /// Keeps the outcome of a request with an idempotency key, in place of an earlier one.
+    case remember(IdempotencyRecord)
+    /// Deletes the outcome of the request with this key.
+    case forget(String)
+    /// Keeps a webhook delivery until it succeeds, in place of its earlier state.
+    case keepDelivery(WebhookDelivery)
+    /// Deletes a delivery that has succeeded or was abandoned.
+    case dropDelivery(DownloadID)
+    /// Keeps the epoch with which a run of the service begins.
+    case beginEpoch(UInt64)
+    /// Publishes a download to all replicas of a fleet. A changed record is saved by a change of its own.
+    case show(Download)
+    /// Adds a download of this replica to the fleet's queue.
+    case enqueue(DownloadID)
+    /// Removes a download from the queue, or releases its slot.
+    case leaveQueue(DownloadID)
+    /// Makes a new download the one that later requests for its URL receive. The write is refused if there already is
+    /// one.
+    case holdURL(DownloadID)
+    /// Releases a download, so that any replica may acquire it.
+    case letGo(DownloadID)
+    /// Requests slots, with the state after all changes before this one.
+    case claim(TurnClaim)
+    /// Sends a message with remote commands or replies to the instance `to`.
+    case send(String, to: Int64)
+}
+
+/// The durable progress of a download.
+package struct StoredProgress: Sendable, Equatable {
+    package var id: DownloadID
+    package var bytesReceived: Int64
+    package var segments: [SyncedSegment]
+
+    package init(id: DownloadID, bytesReceived: Int64, segments: [SyncedSegment]) {
+        self.id = id
+        self.bytesReceived = bytesReceived
+        self.segments = segments
+    }
+}

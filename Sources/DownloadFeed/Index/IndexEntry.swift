@@ -1,0 +1,103 @@
+internal import DownloadCore
+
+/// One download in the index. An entry never changes: each change of the download replaces it.
+/// Readers therefore need no lock.
+package final class IndexEntry: Sendable {
+    let download: Download
+    /// The source of values that are read whenever the download is shown.
+    private let live: Live?
+
+    private enum Live {
+        case transfer(TransferCounters, QueueStatus)
+        case queue(QueueStatus)
+    }
+
+    /// Creates an entry.
+    /// - Parameters:
+    ///   - download: The published download.
+    ///   - counters: The counters of its transfer; `nil` without a transfer.
+    ///   - queue: The source of its waiting reason.
+    init(_ download: Download, counters: TransferCounters?, queue: QueueStatus) {
+        self.download = download
+        live = counters.map { .transfer($0, queue) } ?? (download.state == .queued ? .queue(queue) : nil)
+    }
+
+    /// The rank in the queue; `nil` if the download is not in the queue.
+    var rank: QueueRank? { download.isInQueue ? download.rank : nil }
+
+    /// The counters of the transfer; `nil` without a transfer.
+    var counters: TransferCounters? {
+        if case .transfer(let counters, _) = live { counters } else { nil }
+    }
+
+    private var waitingFor: WaitingReason? {
+        switch live {
+        case .queue(let queue): queue.reason(for: download.url)
+        case .transfer(let counters, let queue):
+            counters.received == download.bytesTotal && queue.isStorageAway ? .storage : nil
+        case nil: nil
+        }
+    }
+
+    /// The version of ``current``, which costs less than the value itself.
+    var version: DownloadVersion {
+        DownloadVersion(
+            publication: download.publication, bytesReceived: counters?.received ?? download.bytesReceived,
+            bytesPerSecond: counters?.bytesPerSecond ?? download.bytesPerSecond,
+            stalled: counters?.isStalled ?? download.stalled, segments: segments, waitingFor: waitingFor)
+    }
+
+    private var segments: Int {
+        guard let connections = counters?.connections, connections > 0 else { return download.segments }
+        return connections
+    }
+
+    /// The download with its live values.
+    var current: Download {
+        var current = download
+        current.waitingFor = waitingFor
+        guard let counters else { return current }
+        current.bytesReceived = counters.received
+        current.bytesPerSecond = counters.bytesPerSecond
+        current.stalled = counters.isStalled
+        current.segments = segments
+        if let written = counters.written { current.receivedRanges = written.outline(atMost: Download.rangeLimit) }
+        return current
+    }
+}
+
+/// The number of a row of the index, which holds one entry. There are many of these numbers, and 32 bits suffice for
+/// the entries that fit into memory.
+package typealias Place = UInt32
+
+/// The entries by row, in chunks. A copy shares all chunks. The next change copies one chunk and the list of chunks.
+package struct IndexEntries: Sendable {
+    /// The number of entries in a chunk, as a power of two.
+    static let chunkBits: Place = 8
+    private static let mask: Place = 1 << chunkBits - 1
+
+    private var chunks: [[IndexEntry?]] = []
+    private var last = 0
+
+    /// The entry in a row that has been in use; `nil` if it was removed.
+    subscript(place: Place) -> IndexEntry? {
+        get { chunks[Int(place >> Self.chunkBits)][Int(place & Self.mask)] }
+        set { chunks[Int(place >> Self.chunkBits)][Int(place & Self.mask)] = newValue }
+    }
+
+    /// All rows that have ever held an entry.
+    var places: Range<Place> { 0..<Place(clamping: last) }
+
+    /// Adds an entry in a new row.
+    /// - Returns: The row.
+    mutating func append(_ entry: IndexEntry) -> Place {
+        let place = Place(clamping: last)
+        if place & Self.mask == 0 {
+            chunks.append([])
+            chunks[chunks.count - 1].reserveCapacity(1 << Int(Self.chunkBits))
+        }
+        chunks[chunks.count - 1].append(entry)
+        last += 1
+        return place
+    }
+}

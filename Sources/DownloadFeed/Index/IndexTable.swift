@@ -1,0 +1,319 @@
+internal import DownloadCore
+internal import System
+
+/// The entries of the index. They are found by id, and walked in the orders of an ``IndexView``.
+///
+/// The caller holds the lock of the index. Every change costs O(log n).
+struct IndexTable: Sendable {
+    /// The view that readers walk.
+    package private(set) var view: IndexView
+    private var places: [DownloadID: Place] = [:]
+    /// The newest download of each URL, and the earlier ones if there are any.
+    private var newest: [String: Place] = [:]
+    private var earlier: [String: Earlier] = [:]
+    /// The rows of removed downloads, which are used again.
+    private var free: [Place] = []
+    /// The downloads with each label, by creation. They are not part of the view: there may be as
+    /// many labels as downloads.
+    private var byLabel: [ExactText: OrderedPlaces] = [:]
+    /// The downloads in each folder, by creation. They are not part of the view either.
+    private var byFolder: [String: OrderedPlaces] = [:]
+
+    /// All downloads by gid, and the ended downloads by their end. Each is kept from its first use on.
+    private var byGID: OrderedPlaces?
+    private var byEnd: OrderedPlaces?
+
+    private let queue: QueueStatus
+
+    /// The downloads of one URL except the newest. Each list is ordered by creation.
+    private struct Earlier: Sendable {
+        var lists = [OrderedPlaces](repeating: OrderedPlaces(by: .identity), count: Standing.allCases.count)
+
+        var isEmpty: Bool { lists.allSatisfy { $0.count == 0 } }
+
+        package mutating func insert(_ place: Place, _ standing: Standing, in entries: IndexEntries) {
+            lists[standing.rawValue].insert(place, in: entries)
+        }
+
+        mutating func remove(_ place: Place, _ standing: Standing, in entries: IndexEntries) {
+            lists[standing.rawValue].remove(place, in: entries)
+        }
+
+        /// Returns the row of the download that was created last.
+        func last(in entries: IndexEntries) -> Place? {
+            var walk = MergedWalk(lists, .newest, after: nil, entries)
+            return walk.nextPlace()
+        }
+    }
+
+    /// The kind of a download among those of its URL, the most useful first.
+    private enum Standing: Int, CaseIterable {
+        /// The download is live, or its finished file exists according to the record. It can represent its URL.
+        case current
+        /// The finished file was found missing.
+        case missing
+        /// The download failed or was cancelled.
+        case ended
+
+        init(_ download: Download) {
+            if download.state == .completed {
+                self = download.fileMissing ? .missing : .current
+            } else {
+                self = download.state.isLive ? .current : .ended
+            }
+        }
+    }
+
+    /// Creates an empty table.
+    /// - Parameters:
+    ///   - eventID: The event id after which a reader of the empty table continues.
+    ///   - queue: The source of waiting reasons.
+    init(eventID: EventID, queue: QueueStatus) {
+        view = IndexView(eventID: eventID)
+        self.queue = queue
+    }
+
+    /// The entry of a download; `nil` if there is none.
+    subscript(id: DownloadID) -> IndexEntry? {
+        places[id].flatMap { view.entries[$0] }
+    }
+
+    /// Returns the newest download of a URL; `nil` if there is none.
+    func newest(ofURL url: String) -> IndexEntry? {
+        newest[url].flatMap { view.entries[$0] }
+    }
+
+    /// Returns the newest downloads of a URL: first those that can represent it, then those whose file was found
+    /// missing, then failed and cancelled ones.
+    /// - Parameter limit: The maximum number of downloads of each kind.
+    func entries(ofURL url: String, atMost limit: Int) -> [IndexEntry] {
+        guard let newest = newest(ofURL: url) else { return [] }
+        let standing = Standing(newest.download)
+        var found: [IndexEntry] = []
+        for (offset, kind) in Standing.allCases.enumerated() {
+            var left = limit
+            if kind == standing {
+                found.append(newest)
+                left -= 1
+            }
+            var walk = earlier[url]?.lists[offset].walk(descending: true, in: view.entries)
+            while left > 0, let place = walk?.next() {
+                if let entry = view.entries[place] { found.append(entry) }
+                left -= 1
+            }
+        }
+        return found
+    }
+
+    /// Returns the downloads with the query's label, and those in its folder, each by creation.
+    /// - Returns: One list for each of these two conditions that the query has.
+    func selections(for query: ListQuery) -> [OrderedPlaces] {
+        var found: [OrderedPlaces] = []
+        if let label = query.label { found.append(byLabel[ExactText(label)] ?? OrderedPlaces(by: .identity)) }
+        if let folder = query.folder { found.append(byFolder[folder] ?? OrderedPlaces(by: .identity)) }
+        return found
+    }
+
+    /// Returns all downloads by gid.
+    mutating func sortedByGID() -> OrderedPlaces {
+        let places = byGID ?? OrderedPlaces(by: .gid, of: view.entries) { _ in true }
+        byGID = places
+        return places
+    }
+
+    /// All downloads by gid; `nil` before ``sortedByGID()`` has been called.
+    var knownGIDs: OrderedPlaces? { byGID }
+
+    /// Returns the ended downloads by their end.
+    mutating func sortedByEnd() -> OrderedPlaces {
+        let places = byEnd ?? OrderedPlaces(by: .end, of: view.entries) { !$0.state.isLive }
+        byEnd = places
+        return places
+    }
+
+    mutating func reserveCapacity(_ count: Int) {
+        places.reserveCapacity(count)
+        newest.reserveCapacity(count)
+    }
+
+    /// Adds a download, or replaces its former version, as the next publication.
+    /// - Parameter eventID: The event id after which readers of this version continue.
+    mutating func publish(_ download: Download, counters: TransferCounters?, eventID: EventID) -> IndexEntry {
+        view.publications += 1
+        view.eventID = eventID
+        var published = download
+        published.publication = view.publications
+        let entry = IndexEntry(published, counters: counters, queue: queue)
+        count(download, 1)
+        if let place = places[download.id], let before = view.entries[place] {
+            count(before.download, -1)
+            replace(before, with: entry, at: place)
+        } else {
+            insert(entry)
+        }
+        return entry
+    }
+
+    mutating func passPublications(atLeast count: UInt64) {
+        view.publications = max(view.publications, count)
+    }
+
+    /// Adds the bytes of a download to the sums, or subtracts them if the sign is −1.
+    private mutating func count(_ download: Download, _ sign: Int128) {
+        view.keptBytes += sign * Int128(download.keptBytes)
+        view.finishedBytes += sign * Int128(download.finishedBytes)
+    }
+
+    /// Removes a download, as the next publication.
+    /// - Returns: Whether it was present.
+    mutating func remove(_ id: DownloadID, eventID: EventID) -> Bool {
+        guard let place = places.removeValue(forKey: id), let entry = view.entries[place] else { return false }
+        view.publications += 1
+        view.eventID = eventID
+        count(entry.download, -1)
+        view.all.remove(place, in: view.entries)
+        view.byStamp.remove(place, in: view.entries)
+        view.byState[entry.download.state]?.remove(place, in: view.entries)
+        if entry.counters != nil { view.transferring.remove(place, in: view.entries) }
+        if entry.rank != nil { view.waiting.remove(place, in: view.entries) }
+        byGID?.remove(place, in: view.entries)
+        byEnd?.remove(place, in: view.entries)
+        removeLabels(of: entry.download, at: place)
+        removeFolder(of: entry.download, at: place)
+        removeURL(of: entry.download, at: place)
+        view.texts.remove(at: place)
+        view.entries[place] = nil
+        free.append(place)
+        return true
+    }
+
+    private mutating func insert(_ entry: IndexEntry) {
+        let download = entry.download
+        let place: Place
+        if let reused = free.popLast() {
+            place = reused
+            view.entries[place] = entry
+        } else {
+            place = view.entries.append(entry)
+        }
+        places[download.id] = place
+        view.all.insert(place, in: view.entries)
+        view.byStamp.insert(place, in: view.entries)
+        view.byState[download.state, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
+        if entry.counters != nil { view.transferring.insert(place, in: view.entries) }
+        if entry.rank != nil { view.waiting.insert(place, in: view.entries) }
+        byGID?.insert(place, in: view.entries)
+        if !download.state.isLive { byEnd?.insert(place, in: view.entries) }
+        insertLabels(of: download, at: place)
+        insertFolder(of: download, at: place)
+        insertURL(of: download, at: place)
+        view.texts.set(download, at: place)
+    }
+
+    private mutating func replace(_ old: IndexEntry, with entry: IndexEntry, at place: Place) {
+        let (before, now) = (old.download, entry.download)
+        // The row is found by the event id of its present entry, so it is removed before the entry changes.
+        view.byStamp.remove(place, in: view.entries)
+        let movesInQueue = old.rank != entry.rank
+        if movesInQueue, old.rank != nil { view.waiting.remove(place, in: view.entries) }
+        let movesAmongEnded = before.endedAt != now.endedAt || before.state.isLive != now.state.isLive
+        if movesAmongEnded { byEnd?.remove(place, in: view.entries) }
+        view.entries[place] = entry
+        view.byStamp.insert(place, in: view.entries)
+        if movesInQueue, entry.rank != nil { view.waiting.insert(place, in: view.entries) }
+        if movesAmongEnded, !now.state.isLive { byEnd?.insert(place, in: view.entries) }
+        if before.state != now.state {
+            view.byState[before.state]?.remove(place, in: view.entries)
+            view.byState[now.state, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
+        }
+        if (old.counters == nil) != (entry.counters == nil) {
+            if entry.counters == nil {
+                view.transferring.remove(place, in: view.entries)
+            } else {
+                view.transferring.insert(place, in: view.entries)
+            }
+        }
+        if !before.labels.isExactly(now.labels) {
+            removeLabels(of: before, at: place)
+            insertLabels(of: now, at: place)
+        }
+        if before.folder != now.folder {
+            removeFolder(of: before, at: place)
+            insertFolder(of: now, at: place)
+        }
+        if before.url != now.url {
+            removeURL(of: before, at: place)
+            insertURL(of: now, at: place)
+        } else {
+            let (former, standing) = (Standing(before), Standing(now))
+            if former != standing, newest[now.url] != place {
+                earlier[now.url]?.remove(place, former, in: view.entries)
+                earlier[now.url]?.insert(place, standing, in: view.entries)
+            }
+        }
+        if before.url != now.url || before.filename != now.filename || before.trackName != now.trackName {
+            view.texts.set(now, at: place)
+        }
+    }
+
+    private mutating func insertLabels(of download: Download, at place: Place) {
+        for label in Set(download.labels.map(ExactText.init)) {
+            byLabel[label, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
+        }
+    }
+
+    private mutating func removeLabels(of download: Download, at place: Place) {
+        for label in Set(download.labels.map(ExactText.init)) {
+            byLabel[label]?.remove(place, in: view.entries)
+            if byLabel[label]?.count == 0 { byLabel[label] = nil }
+        }
+    }
+
+    private mutating func insertFolder(of download: Download, at place: Place) {
+        byFolder[download.folder, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
+    }
+
+    private mutating func removeFolder(of download: Download, at place: Place) {
+        byFolder[download.folder]?.remove(place, in: view.entries)
+        if byFolder[download.folder]?.count == 0 { byFolder[download.folder] = nil }
+    }
+
+    private mutating func insertURL(of download: Download, at place: Place) {
+        guard let known = newest.updateValue(place, forKey: download.url), let entry = view.entries[known] else { return }
+        let isNewest = entry.download.id < download.id
+        if !isNewest { newest[download.url] = known }
+        earlier[download.url, default: Earlier()].insert(
+            isNewest ? known : place, Standing(isNewest ? entry.download : download), in: view.entries)
+    }
+
+    private mutating func removeURL(of download: Download, at place: Place) {
+        let url = download.url
+        if newest[url] == place {
+            let next = earlier[url]?.last(in: view.entries)
+            newest[url] = next
+            if let next, let entry = view.entries[next] {
+                earlier[url]?.remove(next, Standing(entry.download), in: view.entries)
+            }
+        } else {
+            earlier[url]?.remove(place, Standing(download), in: view.entries)
+        }
+        if earlier[url]?.isEmpty ?? false { earlier[url] = nil }
+    }
+}
+
+extension Download {
+    /// The bytes of the finished file; 0 if there is none.
+    package var finishedBytes: Int64 { state == .completed && !fileMissing ? bytesReceived : 0 }
+
+    /// The bytes that the download takes on the disk, approximately. During a transfer, these are all
+    /// bytes that it will take.
+    package var keptBytes: Int64 {
+        switch state {
+        case .completed: finishedBytes
+        case .cancelled: 0
+        // A length from a catalogue takes no space before the origin has responded. No file is larger than a pebibyte.
+        case .downloading: max(bytesReceived, resumable == nil ? 0 : min(bytesTotal ?? 0, QuotaLedger.largestClaim))
+        case .queued, .paused, .retrying, .failed: bytesReceived
+        }
+    }
+}

@@ -1,0 +1,189 @@
+package import DownloadCore
+
+/// All downloads at one moment, which readers walk without a lock. Taking a view costs a few references. Later changes
+/// do not affect it.
+package struct IndexView: Sendable {
+    var entries = IndexEntries()
+    /// All downloads, by creation.
+    var all = OrderedPlaces(by: .identity)
+    /// The downloads in each state, by creation. A state without downloads may be missing.
+    var byState: [DownloadState: OrderedPlaces] = [:]
+    /// The downloads that transfer, by creation.
+    var transferring = OrderedPlaces(by: .identity)
+    /// All downloads, by the event id of their last change.
+    var byStamp = OrderedPlaces(by: .stamp)
+    /// The queued and paused downloads, in the order in which they start.
+    var waiting = OrderedPlaces(by: .rank)
+    var texts = SearchTexts()
+    /// The bytes of finished files and part files.
+    var keptBytes: Int128 = 0
+    /// The bytes of finished files alone.
+    var finishedBytes: Int128 = 0
+    /// The number of changes published so far.
+    var publications: UInt64 = 0
+    /// The event id after which a reader of this view continues.
+    var eventID: EventID
+
+    init(eventID: EventID) {
+        self.eventID = eventID
+    }
+
+    /// The entries of downloads that transfer, by creation.
+    var transferringEntries: [IndexEntry] {
+        var walk = transferring.walk(in: entries)
+        var found: [IndexEntry] = []
+        found.reserveCapacity(transferring.count)
+        while let place = walk.next() { if let entry = entries[place] { found.append(entry) } }
+        return found
+    }
+
+    /// Returns the download of an entry with its live values and its position.
+    func current(_ entry: IndexEntry) -> Download {
+        var current = entry.current
+        current.position = entry.rank.map { count(below: $0) }
+        return current
+    }
+
+    /// Finds the positions of many downloads in the queue. Successive downloads are often neighbours there.
+    struct Positions {
+        private let starts: [Int]
+        private var last: Int?
+
+        init(_ view: IndexView) {
+            starts = view.waiting.starts
+        }
+
+        mutating func position(of entry: IndexEntry, in view: borrowing IndexView) -> Int? {
+            guard entry.download.isInQueue else { return nil }
+            let position: Int
+            if let last, isThere(entry, last - 1, view) {
+                position = last - 1
+            } else if let last, isThere(entry, last + 1, view) {
+                position = last + 1
+            } else {
+                position = view.waiting.count(below: entry.download.rank, in: view.entries, starts: starts)
+            }
+            last = position
+            return position
+        }
+
+        private func isThere(_ entry: IndexEntry, _ position: Int, _ view: borrowing IndexView) -> Bool {
+            view.waiting.place(at: position, starts: starts).map { view.entries[$0] === entry } ?? false
+        }
+    }
+
+    /// Returns a walk through the downloads in any of the states, by creation.
+    func walk(_ states: some Sequence<DownloadState>) -> MergedWalk {
+        MergedWalk(states.compactMap { byState[$0] }, .oldest, after: nil, entries)
+    }
+}
+
+extension IndexView: QueueOrder {
+    package var count: Int { waiting.count }
+
+    package func member(at offset: Int) -> (id: DownloadID, rank: QueueRank)? {
+        waiting.place(at: offset).flatMap { entries[$0] }.map { ($0.download.id, $0.download.rank) }
+    }
+
+    package func count(below rank: QueueRank) -> Int { waiting.count(below: rank, in: entries) }
+}
+
+// MARK: - Pages
+
+extension IndexView {
+    /// Returns one page of the list.
+    /// - Parameter selections: The downloads with the query's label, and those in its folder, if the
+    ///   query has these conditions.
+    package func page(_ query: ListQuery, among selections: [OrderedPlaces]) -> DownloadPage {
+        let lists = lists(query, selections)
+        var page = DownloadPage(items: [], next: nil, total: lists.reduce(0) { $0 + $1.count })
+        var positions = Positions(self)
+        var walk = MergedWalk(lists, query.order, after: query.after, entries)
+        while let entry = walk.next() {
+            guard page.items.count < query.limit else {
+                page.next = page.items.last?.id
+                break
+            }
+            var current = entry.current
+            current.position = positions.position(of: entry, in: self)
+            page.items.append(current)
+        }
+        return page
+    }
+
+    /// Returns lists that have each matching download once.
+    private func lists(_ query: ListQuery, _ selections: [OrderedPlaces]) -> [OrderedPlaces] {
+        let lists = selections.first.map { [$0] } ?? (query.states.isEmpty ? [all] : query.states.compactMap { byState[$0] })
+        guard let wanted = filter(query, selections) else { return lists }
+        return lists.map { $0.filtered(wanted) }
+    }
+
+    /// Returns the rows whose texts contain `needle` even without possible secrets.
+    private func openly(_ places: PlaceSet, containing needle: [UInt8]) -> PlaceSet {
+        var open = SearchTexts()
+        for place in places.members {
+            if let download = entries[place]?.download { open.set(download.openTexts, at: place) }
+        }
+        return open.places(containing: needle)
+    }
+
+    /// Returns the rows that the members of the lists have to be among; `nil` if all match.
+    private func filter(_ query: ListQuery, _ selections: [OrderedPlaces]) -> PlaceSet? {
+        var filter: PlaceSet?
+        func narrow(to places: PlaceSet) {
+            filter?.formIntersection(places)
+            if filter == nil { filter = places }
+        }
+        if let text = query.foldedText, !text.isEmpty {
+            let places = texts.places(containing: text)
+            narrow(to: query.hidesSecrets ? openly(places, containing: text) : places)
+        }
+        for selection in selections.dropFirst() {
+            var places = PlaceSet()
+            selection.insert(into: &places)
+            narrow(to: places)
+        }
+        if !selections.isEmpty, !query.states.isEmpty {
+            var places = PlaceSet()
+            for state in query.states { byState[state]?.insert(into: &places) }
+            narrow(to: places)
+        }
+        if query.endedBefore != nil {
+            var places = PlaceSet()
+            for state in DownloadState.allCases where !state.isLive {
+                var walk = byState[state]?.walk(in: entries)
+                while let place = walk?.next() {
+                    if let entry = entries[place], query.isEnded(entry.download) { places.insert(place) }
+                }
+            }
+            narrow(to: places)
+        }
+        return filter
+    }
+}
+
+/// A walk through several lists at once, in order of creation.
+struct MergedWalk: Sendable, IteratorProtocol {
+    private let entries: IndexEntries
+    private let order: ListQuery.Order
+    private var walks: [OrderedPlaces.Walk]
+
+    init(_ lists: [OrderedPlaces], _ order: ListQuery.Order, after: DownloadID?, _ entries: IndexEntries) {
+        self.entries = entries
+        self.order = order
+        walks = lists.map { $0.walk(descending: order == .newest, after: after?.value, in: entries) }
+    }
+
+    mutating func next() -> IndexEntry? { nextPlace().flatMap { entries[$0] } }
+
+    mutating func nextPlace() -> Place? {
+        var best: (walk: Int, entry: IndexEntry)?
+        for number in walks.indices {
+            guard let entry = walks[number].peek.flatMap({ entries[$0] }) else { continue }
+            if let known = best, (entry.download.id > known.entry.download.id) != (order == .newest) { continue }
+            best = (number, entry)
+        }
+        guard let best else { return nil }
+        return walks[best.walk].next()
+    }
+}

@@ -1,0 +1,273 @@
+internal import DownloadCore
+internal import HTTPCore
+
+/// Rows in ascending order of a key. Rows with equal keys are in the order of their numbers.
+///
+/// The rows are in chunks, so that a change moves at most one chunk of them. A copy shares all chunks. The next change
+/// copies one chunk and the list of chunks. Every change costs O(log n).
+package struct OrderedPlaces: Sendable {
+    /// The key that orders the rows.
+    enum Key {
+        /// The download's id, which sorts by creation.
+        case identity
+        /// The event id of the last change.
+        case stamp
+        /// The rank in the queue.
+        case rank
+        /// The name in aria2's RPC.
+        case gid
+        /// The time of the end, then the id.
+        case end
+    }
+
+    /// The maximum number of rows in a chunk, which are 2 KiB.
+    private static let chunkSize = 512
+
+    private let key: Key
+    /// The chunks, none of them empty.
+    private var chunks: [[Place]] = []
+    package private(set) var count = 0
+
+    init(by key: Key) {
+        self.key = key
+    }
+
+    /// Inserts a row whose entry is in `entries`.
+    package mutating func insert(_ place: Place, in entries: IndexEntries) {
+        guard let added = rank(of: place, in: entries) else { return }
+        count += 1
+        // The new row nearly always has the greatest key.
+        guard let greatest = chunks.last?.last, !isBelow(greatest, added, in: entries) else {
+            if let last = chunks.indices.last, chunks[last].count < Self.chunkSize {
+                chunks[last].append(place)
+            } else {
+                chunks.append([place])
+            }
+            return
+        }
+        let chunk = chunk(of: added, in: entries)
+        chunks[chunk].insert(place, at: offset(of: added, inChunk: chunk, in: entries))
+        if chunks[chunk].count > Self.chunkSize {
+            let half = Self.chunkSize / 2
+            chunks.insert(Array(chunks[chunk][half...]), at: chunk + 1)
+            chunks[chunk].removeSubrange(half...)
+        }
+    }
+
+    /// Removes a row whose entry is still in `entries`. Does nothing if the row is not among these.
+    mutating func remove(_ place: Place, in entries: IndexEntries) {
+        guard let removed = rank(of: place, in: entries), !chunks.isEmpty else { return }
+        let chunk = chunk(of: removed, in: entries)
+        let offset = offset(of: removed, inChunk: chunk, in: entries)
+        guard offset < chunks[chunk].count, chunks[chunk][offset] == place else { return }
+        count -= 1
+        chunks[chunk].remove(at: offset)
+        if chunks[chunk].isEmpty {
+            chunks.remove(at: chunk)
+        } else if chunk + 1 < chunks.count, chunks[chunk].count + chunks[chunk + 1].count <= Self.chunkSize / 2 {
+            chunks[chunk].append(contentsOf: chunks.remove(at: chunk + 1))
+        }
+    }
+
+    /// Creates the ordered rows of all entries that meet a condition.
+    init(by key: Key, of entries: IndexEntries, where isIncluded: (Download) -> Bool) {
+        self.init(by: key)
+        var ranks: [Rank] = []
+        for place in entries.places {
+            guard let entry = entries[place], isIncluded(entry.download), let rank = rank(of: place, in: entries) else {
+                continue
+            }
+            ranks.append(rank)
+        }
+        ranks.sort { $0 < $1 }
+        count = ranks.count
+        for start in stride(from: 0, to: count, by: Self.chunkSize) {
+            chunks.append(ranks[start..<min(start + Self.chunkSize, count)].map(\.place))
+        }
+    }
+
+    /// Returns the row that `offset` others precede; `nil` behind the last one.
+    /// - Parameter starts: The value of ``starts``, if the caller makes many calls.
+    func place(at offset: Int, starts: [Int]? = nil) -> Place? {
+        guard offset >= 0, offset < count else { return nil }
+        if let starts {
+            var (low, high) = (0, chunks.count)
+            while low + 1 < high {
+                let middle = (low + high) / 2
+                if starts[middle] <= offset { low = middle } else { high = middle }
+            }
+            return chunks[low][offset - starts[low]]
+        }
+        var left = offset
+        for chunk in chunks {
+            if left < chunk.count { return chunk[left] }
+            left -= chunk.count
+        }
+        return nil
+    }
+
+    /// Returns the number of rows below a rank of the queue.
+    /// - Parameter starts: The value of ``starts``, if the caller makes many calls.
+    func count(below rank: QueueRank, in entries: IndexEntries, starts: [Int]? = nil) -> Int {
+        let bound = Self.rank(rank, .min)
+        // The rank is nearly always behind the last row, or that of the last row.
+        guard let last = chunks.last?.last.flatMap({ self.rank(of: $0, in: entries) }), last >= bound else { return count }
+        if last.major == bound.major, last.key == bound.key {
+            guard let before = place(before: chunks.count - 1) else { return 0 }
+            if isBelow(before, bound, in: entries) { return count - 1 }
+        }
+        let chunk = chunk(of: bound, in: entries)
+        let before = starts?[chunk] ?? chunks[..<chunk].reduce(0) { $0 + $1.count }
+        return before + offset(of: bound, inChunk: chunk, in: entries)
+    }
+
+    /// Returns the row before the last one of a chunk; `nil` if there is none.
+    private func place(before chunk: Int) -> Place? {
+        let count = chunks[chunk].count
+        return count > 1 ? chunks[chunk][count - 2] : chunk > 0 ? chunks[chunk - 1].last : nil
+    }
+
+    /// The number of rows before each chunk.
+    var starts: [Int] {
+        var sum = 0
+        return chunks.map { chunk in
+            defer { sum += chunk.count }
+            return sum
+        }
+    }
+
+    /// Returns the first row whose key is not below `key`, and the row behind it.
+    func pair(from key: UInt128, in entries: IndexEntries) -> (Place?, Place?) {
+        guard !chunks.isEmpty else { return (nil, nil) }
+        let bound: Rank = (0, key, .min)
+        let chunk = chunk(of: bound, in: entries)
+        var walk = Walk(chunks, false, chunk: chunk, passed: offset(of: bound, inChunk: chunk, in: entries))
+        let first = walk.next()
+        return (first, walk.peek)
+    }
+
+    /// Returns a walk that starts with the row at an offset.
+    func walk(from offset: Int) -> Walk {
+        var (chunk, left) = (0, max(0, offset))
+        while chunk < chunks.count, left >= chunks[chunk].count {
+            left -= chunks[chunk].count
+            chunk += 1
+        }
+        return Walk(chunks, false, chunk: chunk, passed: left)
+    }
+
+    /// Returns the rows that are also in a set.
+    func filtered(_ wanted: PlaceSet) -> OrderedPlaces {
+        var result = OrderedPlaces(by: key)
+        for chunk in chunks {
+            let left = chunk.filter(wanted.contains)
+            if left.isEmpty { continue }
+            result.chunks.append(left)
+            result.count += left.count
+        }
+        return result
+    }
+
+    /// Adds all rows to a set.
+    package func insert(into set: inout PlaceSet) {
+        for chunk in chunks { for place in chunk { set.insert(place) } }
+    }
+
+    /// Returns a walk from one end to the other.
+    /// - Parameters:
+    ///   - isDescending: Whether the walk goes from the greatest key to the least.
+    ///   - bound: The key behind which the walk starts, in its direction; `nil` for all rows.
+    func walk(descending isDescending: Bool = false, after bound: UInt128? = nil, in entries: IndexEntries) -> Walk {
+        guard let bound, !chunks.isEmpty else {
+            return Walk(chunks, isDescending, chunk: isDescending ? chunks.count - 1 : 0, passed: 0)
+        }
+        let edge: Rank = (0, bound, isDescending ? .min : .max)
+        let chunk = chunk(of: edge, in: entries)
+        let offset = offset(of: edge, inChunk: chunk, in: entries)
+        return Walk(chunks, isDescending, chunk: chunk, passed: isDescending ? chunks[chunk].count - offset : offset)
+    }
+
+    /// A walk through the rows.
+    struct Walk: Sendable, IteratorProtocol {
+        private let chunks: [[Place]]
+        private let isDescending: Bool
+        private var chunk: Int
+        /// The number of rows of this chunk that have been passed, from the end where the walk began.
+        private var passed: Int
+
+        fileprivate init(_ chunks: [[Place]], _ isDescending: Bool, chunk: Int, passed: Int) {
+            self.chunks = chunks
+            self.isDescending = isDescending
+            self.chunk = chunk
+            self.passed = passed
+            skipPassed()
+        }
+
+        /// The next row; `nil` at the end.
+        var peek: Place? {
+            guard chunks.indices.contains(chunk) else { return nil }
+            return isDescending ? chunks[chunk][chunks[chunk].count - 1 - passed] : chunks[chunk][passed]
+        }
+
+        mutating func next() -> Place? {
+            guard let place = peek else { return nil }
+            passed += 1
+            skipPassed()
+            return place
+        }
+
+        private mutating func skipPassed() {
+            while chunks.indices.contains(chunk), passed >= chunks[chunk].count {
+                chunk += isDescending ? -1 : 1
+                passed = 0
+            }
+        }
+    }
+
+    /// The sort key of a row.
+    private typealias Rank = (major: Int, key: UInt128, place: Place)
+
+    private func rank(of place: Place, in entries: IndexEntries) -> Rank? {
+        // The entry is read in place. A copy of the download would cost more than everything else here.
+        guard let entry = entries[place] else { return nil }
+        return switch key {
+        case .identity: (0, entry.download.id.value, place)
+        case .stamp: (0, entry.download.stamp.value, place)
+        case .rank: Self.rank(entry.download.rank, place)
+        case .gid: (0, UInt128(entry.download.gid.value), place)
+        case .end: (Int(clamping: entry.download.endedAt?.millisecondsSinceEpoch ?? 0), entry.download.id.value, place)
+        }
+    }
+
+    private static func rank(_ rank: QueueRank, _ place: Place) -> Rank {
+        // The complement falls as the priority rises, and cannot overflow.
+        (~rank.priority, rank.arrival.value, place)
+    }
+
+    private func isBelow(_ place: Place, _ bound: Rank, in entries: IndexEntries) -> Bool {
+        rank(of: place, in: entries).map { $0 < bound } ?? false
+    }
+
+    /// Returns the last chunk that begins at or below the bound, or the first chunk. There must be a chunk.
+    private func chunk(of bound: Rank, in entries: IndexEntries) -> Int {
+        var low = 0
+        var high = chunks.count
+        while low < high {
+            let middle = (low + high) / 2
+            let isAbove = rank(of: chunks[middle][0], in: entries).map { $0 > bound } ?? false
+            if isAbove { high = middle } else { low = middle + 1 }
+        }
+        return max(0, low - 1)
+    }
+
+    /// Returns the offset of the bound in a chunk, or the offset at which it would be inserted.
+    private func offset(of bound: Rank, inChunk chunk: Int, in entries: IndexEntries) -> Int {
+        var low = 0
+        var high = chunks[chunk].count
+        while low < high {
+            let middle = (low + high) / 2
+            if isBelow(chunks[chunk][middle], bound, in: entries) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,320 @@
+package import DownloadCore
+internal import Glibc
+package import System
+
+/// The directory that holds all data of a service. It is locked while this value lives, so that no second process can
+/// use it.
+///
+/// The lock is an advisory lock on the directory itself. It needs no file, and the kernel releases it when the process
+/// ends in any way.
+@safe
+package final class DataDirectory: Sendable {
+    /// The path of the directory.
+    package let path: String
+    /// The directory that holds `incomplete` and `files`: the data directory, unless another was configured.
+    package let downloadsPath: String
+    /// The modes of finished files and their directories.
+    package let permissions: FilePermissions
+    /// The path of the record file.
+    package var databasePath: String { "\(path)/\(Self.databaseName)" }
+    /// The path of the directory of part files.
+    var incompletePath: String { downloadsPath + "/incomplete" }
+    /// The path of the directory of finished files. It never holds anything else.
+    var filesPath: String { downloadsPath + "/files" }
+
+    /// The directory of part files. It cannot be used while the downloads directory is missing.
+    package var incomplete: Directory { downloads.withLock { $0.incomplete } }
+    /// The directory of finished files. It cannot be used while the downloads directory is missing.
+    package var files: Directory { downloads.withLock { $0.files } }
+
+    /// The directory that holds `incomplete` and `files`.
+    package var downloadsTop: Directory { downloads.withLock { $0.top } ?? top }
+
+    /// The directories of files, if they are open.
+    private struct Downloads {
+        var incomplete = Directory.closed
+        var files = Directory.closed
+        /// The downloads directory, locked; `nil` if it is the data directory.
+        var top: Directory?
+    }
+
+    /// The name of the record file.
+    package static let databaseName = "pawl.sqlite"
+    /// The name of the marker, which distinguishes a downloads directory from a bare mount point.
+    static let markerName = ".pawl"
+
+    /// The data directory, open and locked.
+    package let top: Directory
+    /// Whether no other user can have placed anything in it.
+    private let isClaimed: Bool
+    private let downloads = Locked(Downloads())
+
+    /// Creates the directory and those inside it if they are missing, readable by the owner only, and locks the
+    /// directory.
+    ///
+    /// - Parameters:
+    ///   - path: The directory.
+    ///   - claimed: The same directory, open, if it was claimed. Its directories of files must then belong to this
+    ///     user, too.
+    ///   - downloadsPath: Another directory for part files and finished files, such as one on another volume; `nil` for
+    ///     the data directory. It is locked as well, so that no second service can use it with other records.
+    ///   - permissions: The modes of finished files and their directories.
+    ///   - opensDownloads: Whether the directories of files are opened as well. Otherwise ``openDownloads()`` opens
+    ///     them.
+    /// - Throws: `StoreError.inUse` or `.unavailable`.
+    package init(
+        path: String, claimed: Directory? = nil, downloads downloadsPath: String? = nil,
+        permissions: FilePermissions = FilePermissions(), opensDownloads: Bool = true
+    ) throws(StoreError) {
+        self.permissions = permissions
+        self.path = try Self.trimmed(path)
+        self.downloadsPath = try downloadsPath.map(Self.absolute) ?? self.path
+        isClaimed = claimed != nil
+        if let claimed {
+            top = try Self.lock(claimed, self.path)
+        } else {
+            // Readers of finished files need access to the directory.
+            try Self.makeDirectories(self.path, downloadsPath == nil ? permissions.directory : nil)
+            top = try Self.lock(Self.opened(self.path), self.path)
+        }
+        if opensDownloads { try openDownloads() }
+    }
+
+    /// Creates the directories of files if they are missing, opens them, and locks the downloads directory.
+    /// - Throws: `StoreError.inUse` or `.unavailable`.
+    func openDownloads() throws(StoreError) {
+        var opened = Downloads()
+        if downloadsPath != path {
+            try Self.makeDirectories(downloadsPath, permissions.directory)
+            opened.top = try Self.lock(Self.opened(downloadsPath), downloadsPath, besides: top)
+        }
+        let parent = opened.top ?? top
+        // The mode of the downloads directory itself stays, because it may be a mounted volume.
+        opened.incomplete = try directory("incomplete", in: parent, nil)
+        opened.files = try directory("files", in: parent, permissions.directory)
+        // New names are durable once their directory is flushed.
+        try Self.flush(parent, downloadsPath)
+        downloads.withLock { [opened] in $0 = opened }
+    }
+
+    /// Closes the directories of files, and releases the lock of the downloads directory.
+    func closeDownloads() {
+        downloads.withLock { $0 = Downloads() }
+    }
+
+    /// Returns whether the path still leads to the open downloads directory.
+    /// - Parameter id: The id of its marker; `nil` if it may have none.
+    package func isOpen(_ id: String?) -> Bool {
+        guard let held = try? downloads.withLock({ $0.top })?.status().identity, let found = downloadsIdentity(),
+            held.isSameFile(as: found)
+        else { return false }
+        guard let id else { return true }
+        guard case .marker(let marker) = findMarker() else { return false }
+        return marker.id == id
+    }
+
+    /// The identity of the directory at the path of the downloads directory; `nil` if there is none.
+    func downloadsIdentity() -> FileIdentity? { try? Directory(opening: downloadsPath).status().identity }
+
+    /// Reads the marker of the downloads directory.
+    package func findMarker() -> KnownVolumes.Found {
+        guard let top = try? Directory(opening: downloadsPath), let file = try? top.open(Self.markerName, .reading),
+            (try? file.status().kind) == .regular
+        else { return .nothing }
+        var buffer = [UInt8](repeating: 0, count: 256)
+        guard let count = try? file.read(into: &buffer, count: buffer.count, at: 0) else { return .nothing }
+        if count == 0 { return .approval }
+        return VolumeMarker(String(decoding: buffer.prefix(count), as: UTF8.self)).map { .marker($0) } ?? .nothing
+    }
+
+    /// Returns whether the downloads directory holds part files.
+    package func hasParts() -> Bool {
+        let names = try? Directory(opening: downloadsPath).openDirectory("incomplete").entries()
+        return names?.contains { PartName($0) != nil } ?? false
+    }
+
+    /// Writes the marker of the open downloads directory, even if its path leads elsewhere by now. It is durable when
+    /// this returns.
+    package func write(_ marker: VolumeMarker) throws(FileError) {
+        try describing("write", "\(downloadsPath)/\(Self.markerName)") { () throws(SystemError) in
+            guard let top = downloads.withLock({ $0.top }) else { throw SystemError(ENOENT) }
+            let bytes = Array(marker.text.utf8)
+            // All markers have the same length, so one can be overwritten in place.
+            if let status = try top.status(of: Self.markerName), status.identity.size == bytes.count {
+                let file = try top.open(Self.markerName, .writing)
+                unsafe try file.write(bytes.span.bytes, at: 0)
+                return try file.synchronizeData()
+            }
+            // An empty marker approves any directory, so a failed write must not leave one.
+            let name = Self.markerName + ".new"
+            try top.remove(name)
+            do throws(SystemError) {
+                let file = try top.open(name, .creating)
+                unsafe try file.write(bytes.span.bytes, at: 0)
+                try file.synchronizeData()
+                try top.rename(name, to: Self.markerName)
+            } catch {
+                _ = try? top.remove(name)
+                throw error
+            }
+            try top.synchronize()
+        }
+    }
+
+    private static func flush(_ directory: Directory, _ path: String) throws(StoreError) {
+        try naming(path) { () throws(SystemError) in try directory.synchronize() }
+    }
+
+    /// Returns the size of the file system in bytes; 0 if it is unknown.
+    package func capacity() -> Int64 { (try? top.space().size) ?? 0 }
+
+    /// Returns the name of the directory in its fleet. The name is created on the first call, and kept in a file.
+    package func node() throws(StoreError) -> String {
+        try Self.naming("\(path)/node") { () throws(SystemError) in
+            if let kept = try top.contents(of: "node", limit: DownloadID.length),
+                let id = DownloadID(String(decoding: kept, as: UTF8.self))
+            {
+                return id.description
+            }
+            var random = SystemRandom()
+            var identifiers = DownloadIDGenerator()
+            let name = identifiers.next(now: .now(), using: &random).description
+            try top.write(Array(name.utf8), to: "node")
+            return name
+        }
+    }
+
+    /// Throws `.unavailable` with the reason if the directory has an entry of that name.
+    package func refuse(having name: String, _ reason: String) throws(StoreError) {
+        if (try? top.status(of: name)) != nil { throw .unavailable(path: path, reason: reason) }
+    }
+
+    /// A warning for each directory in which other users could exchange files, unless it was claimed. Volumes of
+    /// containers often are such directories. The operator has named them, so they are used nevertheless.
+    package var warnings: [String] {
+        let claimed = isClaimed ? [] : [(top, path)]
+        let apart = downloads.withLock { $0.top }.map { [($0, downloadsPath)] } ?? []
+        return (claimed + apart).compactMap { directory, path in
+            guard let status = try? directory.status() else { return nil }
+            if !status.isOwn { return "\(path) belongs to another user (\(status.owner)), who could exchange its files" }
+            return status.permissions & 0o002 == 0 ? nil : "other users may write to \(path), and could exchange its files"
+        }
+    }
+
+    deinit {
+        // Closing is not enough: a child process has copies of the descriptors until it executes its program.
+        release()
+    }
+
+    /// Releases the locks, so that another process can use the directory while this value still lives.
+    package func release() {
+        top.unlock()
+        downloads.withLock { $0.top }?.unlock()
+    }
+
+    /// Creates the record file so that only its owner can read it, because it holds request headers with secrets.
+    /// SQLite itself would follow the umask. Its companion files copy the mode.
+    package func prepareDatabaseFile() throws(StoreError) {
+        try Self.naming(databasePath) { () throws(SystemError) in
+            let file = try top.open(Self.databaseName, .keeping)
+            try file.setPermissions(0o600)
+            try top.synchronize()
+            // An earlier run has reserved space beyond the end of the file. It is released for the companion files: see
+            // `RecordReserve`.
+            let status = try file.status()
+            if status.allocated > status.identity.size { try? file.truncate(to: status.identity.size) }
+        }
+    }
+
+}
+
+extension DataDirectory {
+    /// Adds the path to the error of a failed system call.
+    private static func naming<Value>(_ path: String, _ body: () throws(SystemError) -> Value) throws(StoreError) -> Value {
+        do throws(SystemError) { return try body() } catch { throw unavailable(path, error.number) }
+    }
+
+    private static func unavailable(_ path: String, _ error: Int32 = errno) -> StoreError {
+        .unavailable(path: path, reason: SystemError(error).description)
+    }
+
+    /// Removes slashes at the end of a path.
+    private static func trimmed(_ path: String) throws(StoreError) -> String {
+        var path = path
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        guard !path.isEmpty else { throw .unavailable(path: path, reason: "no directory is named") }
+        return path
+    }
+
+    /// Returns the absolute path in a canonical spelling, so that it can be recognised. Links are not followed, because
+    /// they may lead elsewhere later.
+    private static func absolute(_ path: String) throws(StoreError) -> String {
+        var path = try trimmed(path)
+        if !path.hasPrefix("/") {
+            let base = unsafe getcwd(nil, 0)
+            guard let base = unsafe base else { throw unavailable(path) }
+            defer { unsafe free(base) }
+            path = unsafe String(cString: base) + "/" + path
+        }
+        return "/" + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+    }
+
+    private static func opened(_ path: String) throws(StoreError) -> Directory {
+        try naming(path) { () throws(SystemError) in try Directory(opening: path) }
+    }
+
+    /// Locks a directory.
+    /// - Parameter held: Another directory that is locked already. If it is the same directory, its lock is enough.
+    private static func lock(
+        _ directory: Directory, _ path: String, besides held: Directory? = nil
+    ) throws(StoreError) -> Directory {
+        if let held = try? held?.status().identity, let found = try? directory.status().identity, held.isSameFile(as: found) {
+            return directory
+        }
+        let isLocked = try naming(path) { () throws(SystemError) in try directory.lock() }
+        guard isLocked else { throw .inUse(path: path) }
+        return directory
+    }
+
+    /// Creates the directory and its missing parents.
+    /// - Parameter permissions: The mode of each directory that is created; `nil` for access by its owner only.
+    private static func makeDirectories(_ path: String, _ permissions: UInt32?) throws(StoreError) {
+        var status = stat()
+        if unsafe stat(path, &status) == 0 {
+            guard status.st_mode & S_IFMT == S_IFDIR else { throw unavailable(path, ENOTDIR) }
+            return
+        }
+        let parent = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        if parent != ".", parent != "/" { try makeDirectories(parent, permissions) }
+        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw unavailable(path) }
+        if let permissions { try set(permissions, of: opened(path), path) }
+        // The new name is durable once its parent is flushed.
+        try? Directory(opening: parent).synchronize()
+    }
+
+    /// Opens a directory of files, and creates it if it is missing.
+    private func directory(_ name: String, in parent: Directory, _ permissions: UInt32?) throws(StoreError) -> Directory {
+        let path = "\(downloadsPath)/\(name)"
+        if (try? parent.status(of: name))?.kind == .link {
+            throw .unavailable(path: path, reason: "it is a link, which is not followed: --downloads-dir keeps files elsewhere")
+        }
+        let directory = try Self.naming(path) { () throws(SystemError) in
+            try parent.makeDirectory(name)
+            return try parent.openDirectory(name)
+        }
+        // Another user may have placed it there before the mode of its parent was restricted.
+        if isClaimed, downloadsPath == self.path, let status = try? directory.status(), !status.isOwn {
+            throw .unavailable(path: path, reason: "it belongs to another user (\(status.owner))")
+        }
+        if let permissions { try Self.set(permissions, of: directory, path) }
+        return directory
+    }
+
+    private static func set(_ permissions: UInt32, of directory: Directory, _ path: String) throws(StoreError) {
+        do throws(SystemError) {
+            try directory.setPermissions(permissions)
+        } catch {
+            throw .unavailable(path: path, reason: "\(error): --directory-mode asks for another mode than it has")
+        }
+    }
+}

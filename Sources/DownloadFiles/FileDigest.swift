@@ -1,0 +1,41 @@
+package import DownloadCore
+package import System
+
+/// The digests of a file's first bytes: SHA-256, which every finished file is published with, and those of expected
+/// checksums.
+package struct FileDigest: Sendable {
+    private var state = SHA256()
+    private var others: [Checksum.Algorithm: MessageDigest] = [:]
+
+    package init(_ algorithms: some Sequence<Checksum.Algorithm> = []) {
+        for algorithm in algorithms { others[algorithm] = MessageDigest(algorithm) }
+    }
+
+    /// The number of bytes that were hashed.
+    package var length: Int64 { state.length }
+
+    package var sha256: [UInt8] { state.digest() }
+
+    package mutating func update(_ bytes: RawSpan) {
+        state.update(bytes)
+        for algorithm in others.keys { others[algorithm]?.update(bytes) }
+    }
+
+    /// Returns the digest of an algorithm; `nil` if it was not computed.
+    package func checksum(_ algorithm: Checksum.Algorithm) -> Checksum? {
+        let bytes = algorithm == .sha256 ? state.digest() : others[algorithm]?.digest()
+        return bytes.flatMap { Checksum(algorithm, bytes: $0) }
+    }
+}
+
+extension MessageDigest {
+    /// Creates a digest; `nil` for SHA-256, which ``SHA256`` computes faster.
+    package init?(_ algorithm: Checksum.Algorithm) {
+        switch algorithm {
+        case .sha512: self.init(Algorithm.sha512)
+        case .sha1: self.init(Algorithm.sha1)
+        case .md5: self.init(Algorithm.md5)
+        case .sha256: return nil
+        }
+    }
+}

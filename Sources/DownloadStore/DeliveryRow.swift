@@ -1,0 +1,69 @@
+package import DownloadCore
+internal import HTTPCore
+internal import JSON
+
+/// Webhook deliveries that were read together.
+package struct DeliveryPage: Sendable {
+    /// The wanted deliveries, in order of their ids.
+    package var deliveries: [WebhookDelivery] = []
+    /// The id of the last row that was read.
+    package var last: DownloadID?
+    /// Wanted rows that cannot be decoded.
+    package var refused: [RefusedRow] = []
+    /// The number of rows that were read.
+    package var rows = 0
+
+    /// The id from which to read on; `nil` if there are no more rows.
+    package var next: DownloadID? {
+        guard rows >= DeliveryRow.pageSize, let last, last.value < .max else { return nil }
+        return DownloadID(value: last.value + 1)
+    }
+}
+
+/// The row of a webhook delivery.
+enum DeliveryRow {
+    static let saveStatement = """
+        REPLACE INTO webhook_deliveries (id, download_id, url, download, attempts, due_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        """
+    /// The maximum number of rows of a page.
+    static let pageSize = 1_000
+    static let columns = "id, url, download, attempts, due_at"
+    static let loadStatement = "SELECT \(columns) FROM webhook_deliveries ORDER BY id"
+    static let pageStatement = "SELECT \(columns) FROM webhook_deliveries WHERE id >= ?1 ORDER BY id LIMIT \(pageSize)"
+
+    /// Encodes a delivery for `saveStatement`.
+    static func encode<Row: RowEncoder>(_ delivery: WebhookDelivery, to row: inout Row) throws(Row.Failure) {
+        try row.put(delivery.id.description)
+        try row.put(delivery.download.id.description)
+        try row.put(delivery.url)
+        try row.put(DownloadSnapshot.encode(delivery.download).serialized())
+        try row.put(Int64(delivery.attempts))
+        try row.put(delivery.due.millisecondsSinceEpoch)
+    }
+
+    /// Adds the current row of `pageStatement` to a page if its URL is wanted.
+    static func read(_ row: some RowDecoder, into page: inout DeliveryPage, if isWanted: (String) -> Bool) {
+        page.rows += 1
+        if let id = row.text(0).flatMap(DownloadID.init) { page.last = id }
+        guard row.text(1).map(isWanted) ?? true else { return }
+        do throws(StoreError) {
+            page.deliveries.append(try delivery(from: row))
+        } catch {
+            guard case .damaged(let reason) = error else { return }
+            page.refused.append(RefusedRow(table: .deliveries, key: row.key(0), reason: reason))
+        }
+    }
+
+    /// Decodes the delivery in the current row of `loadStatement`.
+    ///
+    /// - Throws: `StoreError.damaged` if a column has a value that no release writes.
+    static func delivery(from row: some RowDecoder) throws(StoreError) -> WebhookDelivery {
+        guard let id = row.text(0).flatMap(DownloadID.init), let url = row.text(1),
+            let snapshot = row.blob(2).flatMap({ try? JSONValue(parsing: $0) }), let download = DownloadSnapshot.decode(snapshot),
+            let attempts = row.integer(3), (0...(1 << 31)).contains(attempts), let due = row.integer(4)
+        else { throw .damaged("a message to a webhook cannot be read") }
+        return WebhookDelivery(
+            id: id, url: url, download: download, attempts: Int(clamping: attempts),
+            due: Timestamp(millisecondsSinceEpoch: due))
+    }
+}

@@ -1,0 +1,285 @@
+internal import DownloadCore
+internal import System
+
+/// The store's thread and its backlog. The thread writes all queued changes in one transaction, and then resumes all
+/// callers that wait for them.
+final class GroupCommitter<Writer: RecordWriter>: Sendable {
+    private struct Write: Sendable {
+        var changes: [StoreChange]
+        var commit: StoreCommit
+
+        /// Whether the write adds data, or tests whether data can be added.
+        var needsRoom: Bool {
+            changes.contains { change in
+                switch change {
+                case .add, .remember, .probe: true
+                case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .show, .enqueue,
+                    .leaveQueue, .holdURL, .letGo, .claim, .send:
+                    false
+                }
+            }
+        }
+    }
+
+    /// An operation on the database that is not a write of changes, such as a read.
+    private struct Request: Sendable {
+        /// The downloads whose noted progress is written first.
+        let ids: [DownloadID]
+        /// The number of writes that were queued before the request, and precede it.
+        let after: UInt64
+        /// Receives the writer, or `nil` once the store is closed.
+        let body: @Sendable (Writer?) -> Void
+    }
+
+    /// The state that callers and the thread share.
+    private struct Backlog {
+        var writes: [Write] = []
+        var requests: [Request] = []
+        /// The number of writes that were ever queued. `takenWrites` is the number of those that the thread has taken.
+        var queuedWrites: UInt64 = 0
+        var takenWrites: UInt64 = 0
+        /// The number of changes in `writes`.
+        var changeCount = 0
+        /// The start of the transaction in progress; `nil` if there is none.
+        package var begun: ContinuousClock.Instant?
+        /// The end of the last transaction.
+        var lastCommit = ContinuousClock.now
+        /// Progress that was noted after all writes of the same download in `writes`.
+        var notes: [DownloadID: StoredProgress] = [:]
+        /// The time at which the notes cause a transaction; `nil` without notes.
+        var notesDue: ContinuousClock.Instant?
+        var isStopping = false
+        var isClosed = false
+        var closers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// The next step of the thread.
+    private enum Job {
+        /// Without changes, the commit renews the lease.
+        case commit([Write], notes: [StoredProgress])
+        case perform(Request, notes: [StoredProgress])
+        case close
+    }
+
+    private let backlog = Monitor(Backlog())
+    /// Used by the thread, and by `load()` before anything is written.
+    private let writer: Locked<Writer>
+    private let longestSilence: Duration?
+    private let options: GroupCommitOptions
+    /// Whether the store closes while the database is unreachable. No further change is then tried.
+    private let isCutOff = Locked(false)
+
+    init(_ writer: sending Writer, options: GroupCommitOptions) {
+        longestSilence = writer.longestSilence
+        self.writer = Locked(writer)
+        self.options = options
+    }
+
+    /// Reads all records and everything else that is kept.
+    package func load() throws(StoreError) -> StoredContents {
+        try writer.withLock { writer throws(StoreError) in try writer.load() }
+    }
+}
+
+// MARK: - Callers
+
+extension GroupCommitter {
+    package func enqueue(_ changes: [StoreChange], _ commit: StoreCommit) {
+        let isOpen = backlog.withLock { backlog in
+            if backlog.isStopping { return (false, wake: false) }
+            for change in changes {
+                // A record that is saved or removed after a note supersedes the note.
+                switch change {
+                case .add(let record), .save(let record): backlog.notes[record.id] = nil
+                case .remove(let id, _): backlog.notes[id] = nil
+                case .progress(let progress): backlog.notes[progress.id] = nil
+                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .show, .enqueue, .leaveQueue,
+                    .holdURL, .letGo, .claim, .send:
+                    break
+                }
+            }
+            backlog.writes.append(Write(changes: changes, commit: commit))
+            backlog.queuedWrites += 1
+            backlog.changeCount += changes.count
+            return (true, wake: backlog.writes.count == 1)
+        }
+        if !isOpen { commit.conclude(.failure(.closed)) }
+    }
+
+    package var isCongested: Bool {
+        backlog.withLock { backlog in
+            let age = backlog.begun.map { ContinuousClock.now - $0 } ?? .zero
+            return (backlog.changeCount > options.congestion.changes || age > options.congestion.age, wake: false)
+        }
+    }
+
+    /// Calls the body on the store's thread, after the writes that are already queued.
+    /// - Parameters:
+    ///   - ids: The downloads whose noted progress is written first.
+    ///   - body: Receives the writer, or `nil` if the store is closed.
+    package func perform(_ ids: [DownloadID] = [], _ body: @escaping @Sendable (Writer?) -> Void) {
+        let isOpen = backlog.withLock { backlog in
+            if backlog.isStopping { return (false, wake: false) }
+            backlog.requests.append(Request(ids: ids, after: backlog.queuedWrites, body: body))
+            return (true, wake: true)
+        }
+        if !isOpen { body(nil) }
+    }
+
+    package func note(_ progress: StoredProgress) {
+        backlog.withLock { backlog in
+            if backlog.isStopping { return ((), wake: false) }
+            backlog.notes[progress.id] = progress
+            guard backlog.notesDue == nil else { return ((), wake: false) }
+            backlog.notesDue = .now + options.noteDelay
+            return ((), wake: backlog.writes.isEmpty)
+        }
+    }
+
+    package func stop(_ closer: CheckedContinuation<Void, Never>?) {
+        let isClosed = backlog.withLock { backlog in
+            backlog.isStopping = true
+            if !backlog.isClosed, let closer { backlog.closers.append(closer) }
+            return (backlog.isClosed, wake: true)
+        }
+        if isClosed { closer?.resume() }
+    }
+}
+
+// MARK: - The thread
+
+extension GroupCommitter {
+    package func run() {
+        _ = reserveRoom()
+        work: while true {
+            switch nextTask() {
+            case .commit(let writes, let notes):
+                commit(writes, notes: notes)
+                _ = reserveRoom()
+            case .perform(let request, let notes):
+                if !notes.isEmpty { commit([], notes: notes) }
+                writer.withLock { request.body($0) }
+            case .close: break work
+            }
+        }
+        writer.withLock { $0.close() }
+        let closers = backlog.withLock { backlog in
+            backlog.isClosed = true
+            defer { backlog.closers = [] }
+            return (backlog.closers, wake: false)
+        }
+        for closer in closers { closer.resume() }
+    }
+
+    private func nextTask() -> Job {
+        backlog.wait { backlog in
+            backlog.begun = nil
+            let silenceEnds = longestSilence.map { backlog.lastCommit + $0 }
+            // The lease must be renewed however many requests are queued.
+            if let silenceEnds, silenceEnds <= .now, !backlog.requests.isEmpty { return .done(.commit([], notes: [])) }
+            if let request = backlog.requests.first, request.after <= backlog.takenWrites {
+                backlog.requests.removeFirst()
+                return .done(.perform(request, notes: request.ids.compactMap { backlog.notes.removeValue(forKey: $0) }))
+            }
+            if !backlog.writes.isEmpty {
+                let writes = takeWrites(&backlog)
+                backlog.begun = .now
+                // Notes are newer than all writes, so they wait for the last write.
+                return .done(.commit(writes, notes: backlog.writes.isEmpty ? takeNotes(&backlog) : []))
+            }
+            if backlog.isStopping, backlog.notesDue == nil { return .done(.close) }
+            guard let due = [backlog.notesDue, silenceEnds].compactMap(\.self).min() else { return .wait(nil) }
+            let remaining = ContinuousClock.now.duration(to: due)
+            if backlog.isStopping || remaining <= .zero { return .done(.commit([], notes: takeNotes(&backlog))) }
+            return .wait(remaining)
+        }
+    }
+
+    private func takeWrites(_ backlog: inout Backlog) -> [Write] {
+        var changes = 0
+        var count = 0
+        for write in backlog.writes {
+            if count > 0, changes + write.changes.count > options.largestGroup { break }
+            changes += write.changes.count
+            count += 1
+        }
+        let writes = Array(backlog.writes.prefix(count))
+        backlog.writes.removeFirst(count)
+        backlog.takenWrites += UInt64(count)
+        backlog.changeCount -= changes
+        return writes
+    }
+
+    private func takeNotes(_ backlog: inout Backlog) -> [StoredProgress] {
+        defer {
+            backlog.notes.removeAll(keepingCapacity: true)
+            backlog.notesDue = nil
+        }
+        return Array(backlog.notes.values)
+    }
+
+    private func commit(_ writes: [Write], notes: [StoredProgress]) {
+        var writes = writes
+        // Space may have become free since the last attempt.
+        if writes.contains(where: \.needsRoom), !reserveRoom() {
+            for write in writes where write.needsRoom { write.commit.conclude(.failure(.full)) }
+            writes.removeAll(where: \.needsRoom)
+        }
+        let group = WriteGroup(writes.map(\.changes), notes: notes)
+        let outcome = attempt(group.changes)
+        backlog.withLock { ($0.lastCommit = .now, wake: false) }
+        // The changes are not at fault if this instance is fenced. If the store closes while the outcome is unknown,
+        // they may be written already, and must not be written again.
+        let isNobodysFault =
+            switch outcome {
+            case .success, .failure(.fenced), .failure(.interrupted): true
+            case .failure: false
+            }
+        if isNobodysFault || writes.count + notes.count == 1 {
+            for write in writes { write.commit.conclude(outcome) }
+            return
+        }
+        // Some of the changes cannot be written. Each write is tried alone, so that only the faulty ones fail.
+        for write in writes { write.commit.conclude(attempt(write.changes)) }
+        for note in notes { _ = attempt([.progress(note)]) }
+    }
+
+    private func reserveRoom() -> Bool {
+        writer.withLock { $0.reserveRoom() }
+    }
+
+    /// Writes a group, and repeats that until the outcome is known.
+    private func attempt(_ changes: [StoreChange]) -> Result<Void, StoreError> {
+        if changes.isEmpty, longestSilence == nil { return .success(()) }
+        if isCutOff.withLock({ $0 }) { return .failure(.interrupted("the service stops")) }
+        let begun = ContinuousClock.now
+        // A mere renewal of the lease is not counted.
+        defer { if !changes.isEmpty { options.committed(.now - begun, changes.count) } }
+        var isRepeated = false
+        while true {
+            do throws(StoreError) {
+                try writer.withLock { [isRepeated] writer throws(StoreError) in try writer.commit(changes, isRepeated: isRepeated)
+                }
+                return .success(())
+            } catch {
+                guard case .interrupted = error else { return .failure(error) }
+                guard pause() else {
+                    isCutOff.withLock { $0 = true }
+                    return .failure(error)
+                }
+                isRepeated = true
+            }
+        }
+    }
+
+    /// Waits before the next attempt.
+    /// - Returns: False if the store is closing, so that there is no next attempt.
+    private func pause() -> Bool {
+        let due = ContinuousClock.now + options.retryDelay
+        return backlog.wait { backlog in
+            if backlog.isStopping { return .done(false) }
+            let remaining = ContinuousClock.now.duration(to: due)
+            return remaining <= .zero ? .done(true) : .wait(remaining)
+        }
+    }
+}

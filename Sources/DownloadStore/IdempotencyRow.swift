@@ -1,0 +1,69 @@
+internal import DownloadCore
+import HTTPCore
+import JSON
+
+/// The row of the outcome of a request with an idempotency key.
+///
+/// Outcomes are a JSON array of arrays: `["created",<snapshot>]`, `["existing",<snapshot>]` or `["refused",<refusal>]`.
+enum IdempotencyRow {
+    static let saveStatement =
+        "REPLACE INTO idempotency_keys (key, request_digest, outcomes, created_at) VALUES (?1, ?2, ?3, ?4)"
+    static let loadStatement =
+        "SELECT key, request_digest, outcomes, created_at FROM idempotency_keys ORDER BY created_at, key"
+
+    /// Encodes a record for `saveStatement`.
+    static func encode<Row: RowEncoder>(_ record: IdempotencyRecord, to row: inout Row) throws(Row.Failure) {
+        let outcomes = JSONValue.array(record.outcomes.map(encode)).serialized()
+        try row.put(record.key)
+        try row.put(record.digest)
+        try row.put(String(decoding: outcomes, as: UTF8.self))
+        try row.put(record.createdAt.millisecondsSinceEpoch)
+    }
+
+    /// Decodes the record in the current row of `loadStatement`.
+    /// - Throws: `StoreError.damaged` if a column has a value that no release writes.
+    static func record(from row: some RowDecoder) throws(StoreError) -> IdempotencyRecord {
+        guard let key = row.text(0), let digest = row.blob(1), let text = row.text(2), let time = row.integer(3),
+            let items = (try? JSONValue(parsing: text.utf8))?.array
+        else { throw .damaged("an idempotency key cannot be read") }
+        var outcomes: [Addition.Outcome] = []
+        for item in items { outcomes.append(try decode(item)) }
+        return IdempotencyRecord(
+            key: key, digest: digest, outcomes: outcomes, createdAt: Timestamp(millisecondsSinceEpoch: time))
+    }
+
+    private static func encode(_ outcome: Addition.Outcome) -> JSONValue {
+        switch outcome {
+        case .success(.created(let download)): .array([.string("created"), DownloadSnapshot.encode(download)])
+        case .success(.existing(let download)): .array([.string("existing"), DownloadSnapshot.encode(download)])
+        case .failure(let refusal): .array([.string("refused"), encode(refusal)])
+        }
+    }
+
+    private static func encode(_ refusal: Addition.Refusal) -> JSONValue {
+        var members = [
+            JSONMember(name: "code", value: .string(refusal.code)), JSONMember(name: "detail", value: .string(refusal.detail)),
+        ]
+        if let state = refusal.state { members.append(JSONMember(name: "state", value: .string(state.rawValue))) }
+        if let id = refusal.id { members.append(JSONMember(name: "id", value: .string(id.description))) }
+        return .object(members)
+    }
+
+    private static func decode(_ item: JSONValue) throws(StoreError) -> Addition.Outcome {
+        let parts = item.array ?? []
+        let value = parts.last ?? .null
+        switch (parts.first?.string, DownloadSnapshot.decode(value), refusal(value)) {
+        case ("created", let download?, _): return .success(.created(download))
+        case ("existing", let download?, _): return .success(.existing(download))
+        case ("refused", _, let refusal?): return .failure(refusal)
+        default: throw .damaged("what became of an idempotency key's request cannot be read")
+        }
+    }
+
+    private static func refusal(_ value: JSONValue) -> Addition.Refusal? {
+        guard let code = value["code"]?.string, let detail = value["detail"]?.string else { return nil }
+        return Addition.Refusal(
+            code: code, detail: detail, state: value["state"]?.string.flatMap(DownloadState.init),
+            id: value["id"]?.string.flatMap(DownloadID.init))
+    }
+}

@@ -1,0 +1,353 @@
+package import DownloadCore
+package import DownloadFiles
+internal import Postgres
+internal import Synchronization
+internal import System
+
+/// The store of a fleet, as one of its replicas uses it. Besides the functions of any store, it has the requests that
+/// only replicas make.
+///
+/// A thread of its own listens to the database. The requests that follow from a notification run on the store's thread,
+/// in order with all others.
+package final class FleetStore: RecordStore {
+    /// The id of this instance.
+    package let run: Int64
+    private let replicas: Locked<Int>
+    /// Whether a standby may be promoted without the last commits.
+    package let mayLoseCommits: Bool
+    /// The reason that other machines may read or change the traffic to the database, as a sentence; `nil` if it is
+    /// protected.
+    package let exposure: String?
+    /// The counters of transfers of this replica and of all others.
+    package let transfers = FleetTransfers()
+    package let store: GroupCommitStore<PostgresRecordWriter>
+    private let listener: PostgresListener
+    private let heard: Locked<ContinuousClock.Instant>
+    private let renewed: Locked<ContinuousClock.Instant>
+    private let lease: Duration
+    private let session: Locked<Int32>
+    private let follower: Follower
+    private let queuedErrands = Locked<Set<Errand>>([])
+    /// Keeps the data directory locked, so that no other process uses it.
+    private let directory: DataDirectory?
+
+    /// The maximum wait for a request to the database.
+    package static let patience: Duration = .milliseconds(4_500)
+    /// The pause before a request is repeated that the database has interrupted.
+    private static let repeatPause: Duration = .milliseconds(100)
+
+    /// The callbacks of the service, which are called on any thread.
+    package struct Callbacks: Sendable {
+        /// Receives changes in order. Called before the commit that made them is acknowledged.
+        package var changed: @Sendable ([FleetChange]) -> Void
+        /// Called once a second.
+        package var ticked: @Sendable () -> Void = {}
+        /// Receives a message and the instance that sent it.
+        package var received: @Sendable (RemoteMessage, Int64) -> Void = { _, _ in }
+        /// Called when webhook deliveries of an ended replica were taken over, with the smallest of their ids.
+        package var adopted: @Sendable (DownloadID) -> Void = { _ in }
+        /// Called when this replica has lost its lease.
+        package var fenced: @Sendable () -> Void
+        /// Receives downloads that were acquired after their requester had stopped waiting.
+        package var leftOver: @Sendable ([DownloadID]) -> Void = { _ in }
+        /// Called when another replica has changed settings.
+        package var settingsChanged: @Sendable () -> Void
+
+        package init(
+            changed: @escaping @Sendable ([FleetChange]) -> Void, ticked: @escaping @Sendable () -> Void = {},
+            received: @escaping @Sendable (RemoteMessage, Int64) -> Void = { _, _ in },
+            adopted: @escaping @Sendable (DownloadID) -> Void = { _ in }, fenced: @escaping @Sendable () -> Void,
+            leftOver: @escaping @Sendable ([DownloadID]) -> Void = { _ in }, settingsChanged: @escaping @Sendable () -> Void
+        ) {
+            self.changed = changed
+            self.ticked = ticked
+            self.received = received
+            self.adopted = adopted
+            self.fenced = fenced
+            self.leftOver = leftOver
+            self.settingsChanged = settingsChanged
+        }
+    }
+
+    /// Calls the callbacks, once they are set.
+    private final class Follower: Sendable {
+        let callbacks = Locked<Callbacks?>(nil)
+        /// The sequence number of the last change that was followed.
+        let followed = Atomic<UInt64>(0)
+
+        func tell(_ body: (Callbacks) -> Void) {
+            if let callbacks = callbacks.withLock({ $0 }) { body(callbacks) }
+        }
+    }
+
+    /// Makes two connections, one for the records and one to listen, and registers this instance.
+    /// - Throws: `StoreError.unavailable`, `.newerSchema`, `.foreign`, or an error of PostgreSQL.
+    package init(
+        _ options: PostgresRecordWriter.Options, in directory: DataDirectory? = nil,
+        committer: GroupCommitOptions = GroupCommitOptions(),
+        log: @escaping @Sendable (DownloadLogEvent) -> Void = { _ in }
+    ) throws(StoreError) {
+        self.directory = directory
+        let follower = Follower()
+        var options = options
+        options.log = log
+        let writer = try PostgresRecordWriter(options)
+        let instance = writer.instance
+        run = instance.id
+        mayLoseCommits = instance.mayLoseCommits
+        exposure = instance.exposure
+        heard = instance.heard
+        renewed = instance.renewed
+        lease = options.lease
+        session = instance.session
+        replicas = writer.ownership.replicas
+        writer.feed.follower = { changes in
+            if let last = changes.last { follower.followed.store(last.sequence, ordering: .relaxed) }
+            follower.tell { $0.changed(changes) }
+        }
+        writer.ownership.adopted = { first in follower.tell { $0.adopted(first) } }
+        instance.fenced = { follower.tell { $0.fenced() } }
+        listener = try PostgresListener(options.database, instance: run, within: options.limit)
+        store = try GroupCommitStore(writer, options: committer)
+        self.follower = follower
+    }
+
+    deinit {
+        listener.stop()
+    }
+
+    package func load() throws(StoreError) -> StoredContents { try store.load() }
+
+    /// Begins to call the callbacks.
+    package func start(_ callbacks: Callbacks) throws(StoreError) {
+        follower.callbacks.withLock { $0 = callbacks }
+        do throws(SystemError) {
+            try listener.start { [weak self] in self?.receive($0) }
+        } catch {
+            throw .unavailable(path: "the store", reason: "no thread can be started: \(error)")
+        }
+    }
+
+    package func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] {
+        try await perform(noting: ids, repeats: true, { writer throws(StoreError) in try writer.records(ids) })
+    }
+
+    package func deliveries(
+        from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
+    ) async throws(StoreError) -> DeliveryPage {
+        try await perform({ writer throws(StoreError) in try writer.deliveries(from: id, if: isWanted) })
+    }
+
+    package func submit(_ changes: [StoreChange]) -> StoreCommit { store.submit(changes) }
+
+    package func note(_ progress: StoredProgress) { store.note(progress) }
+
+    package var isCongested: Bool { store.isCongested }
+
+    package var condition: FleetCondition { FleetCondition(replicas: replicas.withLock { $0 }, silence: timeSinceResponse) }
+
+    /// The time since the database's last response.
+    package var timeSinceResponse: Duration { ContinuousClock.now - heard.withLock { $0 } }
+
+    package var silence: Duration? { timeSinceResponse }
+
+    /// Whether no other replica can have taken over this replica's downloads yet, if all have the same lease.
+    package var holdsLease: Bool { ContinuousClock.now - renewed.withLock { $0 } < lease }
+
+    package func close() async {
+        listener.stop()
+        await store.close()
+        directory?.release()
+        follower.callbacks.withLock { $0 = nil }
+    }
+}
+
+// MARK: - Ownership
+
+extension FleetStore {
+    /// Acquires the downloads that no other instance owns.
+    package func take(_ ids: [DownloadID], within limit: Duration = patience) async throws(StoreError) -> FleetTaking {
+        try await perform(
+            within: limit, repeats: true,
+            { writer throws(StoreError) in try writer.ownership.take(ids) },
+            late: { [follower] taking in
+                follower.tell { $0.leftOver(taking.records.map(\.id)) }
+            })
+    }
+
+    /// Acquires slots for the next downloads of the queue that may start. The database decides with the changes that
+    /// were submitted before this call, and without those submitted after it.
+    package func claim(
+        free: Int, hostLimit: Int, then receive: @escaping @Sendable (Result<[DownloadRecord], StoreError>) -> Void
+    ) {
+        let claim = TurnClaim(free: free, hostLimit: hostLimit)
+        submit([.claim(claim)]).whenDone { error in receive(error.map(Result.failure) ?? .success(claim.granted)) }
+    }
+
+    /// Returns the outcome of the request with an idempotency key; `nil` if no replica has carried it out.
+    package func idempotencyRecord(_ key: String) async throws(StoreError) -> IdempotencyRecord? {
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.idempotencyRecord(key) })
+    }
+
+    /// Waits until all changes that are committed by now have been followed.
+    package func catchUp(within limit: Duration = patience) async throws(StoreError) {
+        try await perform(within: limit, repeats: true, { writer throws(StoreError) in try writer.feed.follow() })
+    }
+
+    /// Requests the newest changes without waiting for them.
+    package func pull() { queue(.follow) }
+
+    /// Returns the settings of the fleet.
+    package func settings() async throws(StoreError) -> [String: String] {
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.settings.all() })
+    }
+
+    /// Changes settings if the present settings are as expected.
+    /// - Returns: Whether they were, and the settings afterwards.
+    package func change(
+        _ changes: [String: String], from expected: [String: String]
+    ) async throws(StoreError) -> (isDone: Bool, settings: [String: String]) {
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.settings.change(changes, from: expected) })
+    }
+
+    /// Releases the downloads that have no bytes here, or all of them if `leaving`, so that other replicas go on with
+    /// them. Called when no download is in progress any more.
+    package func retire(leaving: Bool) async throws(StoreError) {
+        try await perform { writer throws(StoreError) in try writer.ownership.retire(leaving: leaving) }
+    }
+
+    /// Stores the location of the fleet's files if none is stored, or if `replacing`.
+    /// - Returns: The stored location.
+    package func keep(place: String, replacing: Bool) async throws(StoreError) -> String {
+        try await perform { writer throws(StoreError) in try writer.objects.keep(place: place, replacing: replacing) }
+    }
+
+    /// Schedules the removal of an object that no record has named.
+    package func noteGarbage(_ key: String) async throws(StoreError) {
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.objects.noteGarbage(key) })
+    }
+
+    /// Returns keys of objects that no record names any more. No other replica receives them for a minute, within which
+    /// they should be removed.
+    package func takeGarbage(atMost count: Int) async throws(StoreError) -> [String] {
+        try await perform { writer throws(StoreError) in try writer.objects.takeGarbage(atMost: count) }
+    }
+
+    /// Deletes the keys of objects that were removed.
+    package func dropGarbage(_ keys: [String]) async throws(StoreError) {
+        try await perform { writer throws(StoreError) in try writer.objects.dropGarbage(keys) }
+    }
+
+    /// Returns the keys that no record names.
+    package func unnamed(_ keys: [String]) async throws(StoreError) -> [String] {
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.objects.unnamed(keys) })
+    }
+
+    /// Claims the sweep for objects that no record names. Returns false if a replica has claimed it within the
+    /// interval.
+    package func claimSweep(every interval: Duration) async throws(StoreError) -> Bool {
+        try await perform { writer throws(StoreError) in try writer.objects.claimSweep(every: interval) }
+    }
+
+    /// Runs the body on the store's thread, and waits at most the limit for its result.
+    /// - Parameters:
+    ///   - ids: The downloads whose noted progress is written first.
+    ///   - limit: The maximum wait.
+    ///   - repeats: Whether the body runs again, within the limit, if the database interrupts it. It must be safe to
+    ///     repeat.
+    ///   - body: The operation.
+    ///   - late: Receives a result that comes after the limit.
+    /// - Throws: `.interrupted` after the limit. A body that has not begun by then never runs.
+    private func perform<Value: Sendable>(
+        noting ids: [DownloadID] = [], within limit: Duration = patience, repeats: Bool = false,
+        _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
+        late: @escaping @Sendable (Value) -> Void = { _ in }
+    ) async throws(StoreError) -> Value {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            let result = await withCheckedContinuation { continuation in
+                perform(noting: ids, within: deadline - .now, body, late: late) { continuation.resume(returning: $0) }
+            }
+            guard repeats, case .failure(.interrupted) = result, deadline - .now > Self.repeatPause,
+                (try? await Task.sleep(for: Self.repeatPause)) != nil
+            else { return try result.get() }
+        }
+    }
+
+    private func perform<Value: Sendable>(
+        noting ids: [DownloadID], within limit: Duration,
+        _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
+        late: @escaping @Sendable (Value) -> Void,
+        then receive: @escaping @Sendable (Result<Value, StoreError>) -> Void
+    ) {
+        let isConcluded = Atomic(false)
+        @Sendable func conclude(_ result: Result<Value, StoreError>) {
+            if !isConcluded.exchange(true, ordering: .relaxed) {
+                receive(result)
+            } else if case .success(let value) = result {
+                late(value)
+            }
+        }
+        let expiry = Task {
+            try await Task.sleep(for: limit)
+            conclude(.failure(.interrupted("it does not answer in time")))
+        }
+        store.begin(ids) { writer in
+            defer { expiry.cancel() }
+            guard let writer else { return conclude(.failure(.closed)) }
+            if isConcluded.load(ordering: .relaxed) { return }
+            do throws(StoreError) { conclude(.success(try body(writer))) } catch { conclude(.failure(error)) }
+        }
+    }
+}
+
+// MARK: - Notifications
+
+extension FleetStore {
+    /// Recurring work of the store's thread. Each kind is queued at most once, however long the database is
+    /// unreachable.
+    private enum Errand {
+        /// Reads the changes of other replicas.
+        case follow
+        case takeMessages
+        case upkeep
+    }
+
+    private func receive(_ event: PostgresListener.Event) {
+        switch event {
+        // Most changes are this replica's own, which its commits follow already.
+        case .changed(let number, let by):
+            if by != session.withLock({ $0 }), number > follower.followed.load(ordering: .relaxed) { queue(.follow) }
+        case .progress(let message): transfers.receive(message)
+        case .messages: queue(.takeMessages)
+        case .settings: follower.tell { $0.settingsChanged() }
+        case .tick:
+            queue(.follow)
+            queue(.takeMessages)
+            queue(.upkeep)
+            transfers.tick()
+            follower.tell { $0.ticked() }
+        }
+    }
+
+    private func queue(_ errand: Errand) {
+        guard queuedErrands.withLock({ $0.insert(errand).inserted }) else { return }
+        store.begin { [weak self] writer in
+            guard let self else { return }
+            _ = queuedErrands.withLock { $0.remove(errand) }
+            if let writer { run(errand, writer) }
+        }
+    }
+
+    /// Runs an errand. After a failure the next tick tries again.
+    private func run(_ errand: Errand, _ writer: PostgresRecordWriter) {
+        switch errand {
+        case .follow: try? writer.feed.follow()
+        case .takeMessages:
+            for (sender, text) in (try? writer.feed.messages()) ?? [] {
+                follower.tell { $0.received(RemoteMessage(text), sender) }
+            }
+        case .upkeep: writer.upkeep(telling: transfers.messages())
+        }
+    }
+}

@@ -1,0 +1,76 @@
+internal import JSON
+internal import Postgres
+internal import System
+
+/// Collects the parameters of a statement.
+struct PostgresRowEncoder: RowEncoder {
+    package private(set) var values: [PostgresValue] = []
+
+    mutating func put(_ value: Int64?) throws(Never) {
+        values.append(value.map(PostgresValue.integer) ?? .null)
+    }
+
+    mutating func put(_ value: String?) throws(Never) {
+        values.append(value.map { .text(Self.keepable($0)) } ?? .null)
+    }
+
+    /// Replaces NUL characters with U+FFFD, because PostgreSQL stores no text with NUL.
+    fileprivate static func keepable(_ text: String) -> String {
+        PostgresValue.hasNUL(text)
+            ? String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 })) : text
+    }
+
+    mutating func put(_ value: [UInt8]?) throws(Never) {
+        values.append(value.map(PostgresValue.bytes) ?? .null)
+    }
+}
+
+/// Encodes a row as a JSON object for `json_populate_recordset`. Columns that are null are left out.
+struct PostgresObjectEncoder: RowEncoder {
+    private var writer = JSONWriter()
+    private var names: ArraySlice<String>
+
+    /// Begins an object.
+    /// - Parameter names: The names of the columns, in the order of their values.
+    init(_ names: [String]) {
+        self.names = names[...]
+        writer.beginObject()
+    }
+
+    /// Returns the complete object.
+    /// - Parameter last: An additional column and its value.
+    consuming func object(with last: (name: String, value: Bool)) -> [UInt8] {
+        writer.name(last.name)
+        writer.value(last.value)
+        writer.endObject()
+        return writer.bytes
+    }
+
+    mutating func put(_ value: Int64?) throws(Never) {
+        let name = names.removeFirst()
+        guard let value else { return }
+        writer.name(name)
+        writer.value(value)
+    }
+
+    mutating func put(_ value: String?) throws(Never) {
+        let name = names.removeFirst()
+        guard let value else { return }
+        writer.name(name)
+        writer.value(PostgresRowEncoder.keepable(value))
+    }
+
+    mutating func put(_ value: [UInt8]?) throws(Never) {
+        put(value.map { "\\x" + Hexadecimal.encode($0) })
+    }
+}
+
+/// Reads the columns of a PostgreSQL row.
+package struct PostgresRowDecoder: RowDecoder {
+    let row: PostgresRow
+
+    func isNull(_ column: Int32) -> Bool { row.isNull(Int(column)) }
+    func integer(_ column: Int32) -> Int64? { row.integer(Int(column)) }
+    func text(_ column: Int32) -> String? { row.text(Int(column)) }
+    func blob(_ column: Int32) -> [UInt8]? { row.bytes(Int(column)) }
+}

@@ -1,0 +1,64 @@
+package import DownloadCore
+package import HTTPCore
+
+/// The durable records of downloads. Implementations are safe to use from any thread.
+package protocol RecordStore: Sendable {
+    /// Reads all records, in order of creation, and everything else that is kept. Called once, before any write.
+    func load() throws(StoreError) -> StoredContents
+
+    /// Returns the last durable versions of the records with these ids. Ids without a record are left out.
+    func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord]
+
+    /// Returns a page of the webhook deliveries of this service whose ids are at least `id` and whose URLs are wanted.
+    func deliveries(
+        from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
+    ) async throws(StoreError) -> DeliveryPage
+
+    /// Submits changes without waiting. Calls take effect in their order, and the changes of one call are atomic. They
+    /// survive a crash and power loss once the commit succeeds.
+    func submit(_ changes: [StoreChange]) -> StoreCommit
+
+    /// Notes progress without waiting. A later note for the same download replaces an earlier one that is not yet
+    /// written. Notes are written with the next group, at the latest when the store closes. They are lost if that write
+    /// fails.
+    func note(_ progress: StoredProgress)
+
+    /// Whether new changes would wait longer than a client should, because the disk hangs or is too slow.
+    var isCongested: Bool { get }
+
+    /// The time since the last response of a database that replicas share; `nil` if the records are in a local file.
+    var silence: Duration? { get }
+
+    /// Writes the outstanding changes and closes the store. Later calls fail with `StoreError.closed`.
+    func close() async
+}
+
+extension RecordStore {
+    package var isCongested: Bool { false }
+    package var silence: Duration? { nil }
+}
+
+/// Everything that a store holds at the start.
+package struct StoredContents: Sendable {
+    package var records: [DownloadRecord] = []
+    package var settings: [String: String] = [:]
+    /// The idempotency records, oldest first.
+    package var idempotencyRecords: [IdempotencyRecord] = []
+    package var events = StoredEventHistory()
+    /// Rows with values that no release writes. They are left unchanged.
+    package var refused: [RefusedRow] = []
+    /// Additional contents for a replica of a fleet; `nil` without a fleet.
+    package var fleet: FleetContents?
+
+    /// The setting that holds the trusted time, in milliseconds since 1970. It exists while the wall clock is ahead of
+    /// that time.
+    package static let trustedTimeName = "trustedTime"
+
+    /// The newest time that an earlier run has recorded; `nil` if there are no records.
+    package var lastKnownTime: Timestamp? {
+        if let kept = settings[Self.trustedTimeName].flatMap({ Int64($0) }) { return Timestamp(millisecondsSinceEpoch: kept) }
+        var newest = idempotencyRecords.last?.createdAt
+        for record in records { newest = max(newest ?? record.download.updatedAt, record.download.updatedAt) }
+        return newest
+    }
+}

@@ -1,0 +1,30 @@
+package import DownloadCore
+
+/// Writes groups of changes to a database, and reads its contents. It belongs to one thread at a time, like its
+/// connection. ``GroupCommitter`` drives it.
+package protocol RecordWriter: AnyObject, SendableMetatype {
+    /// Reads everything, with records in order of creation. Called once, before any write.
+    func load() throws(StoreError) -> StoredContents
+
+    /// Returns the records with these ids. Ids without a record are left out.
+    func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord]
+
+    /// Returns a page of the webhook deliveries of this instance whose ids are at least `id` and whose URLs are wanted.
+    func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage
+
+    /// Commits all changes durably, or none. Without changes, it renews the lease.
+    /// - Parameter isRepeated: Whether the last call had the same changes and was interrupted.
+    /// - Throws: `.interrupted` if the outcome is unknown. The call must then be repeated with the same changes.
+    func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError)
+
+    /// Reserves disk space for changes to existing records. Called before a write that needs room, and after each
+    /// group.
+    /// - Returns: Whether the space is reserved; true if that cannot be determined.
+    func reserveRoom() -> Bool
+
+    /// The maximum time between two commits; `nil` if there is none.
+    var longestSilence: Duration? { get }
+
+    /// Closes the database and releases everything that was held for it. No other call follows.
+    func close()
+}

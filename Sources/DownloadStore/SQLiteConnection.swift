@@ -1,0 +1,262 @@
+internal import CSQLite
+package import DownloadFiles
+internal import Glibc
+package import System
+
+/// A connection to a SQLite database. It has no lock inside, so it belongs to one thread at a time.
+@safe package final class SQLiteConnection {
+    fileprivate let handle: OpaquePointer
+    /// Keeps the descriptor open through which SQLite's path leads.
+    private let directory: Directory?
+
+    /// Opens a database file, and its log, in an open directory. The directory's path may meanwhile lead elsewhere.
+    package convenience init(_ name: String, in directory: Directory) throws {
+        let path = try directory.descriptorPath(of: name)
+        try unsafe self.init(path, creates: false, pawl_sqlite_unresolved(), directory)
+    }
+
+    /// Opens the database file.
+    /// - Parameter creates: Whether a missing file is created.
+    package convenience init(path: String, creates: Bool = true) throws(SQLiteError) {
+        try unsafe self.init(path, creates: creates, nil, nil)
+    }
+
+    private init(
+        _ path: String, creates: Bool, _ vfs: UnsafePointer<CChar>?, _ directory: Directory?
+    ) throws(SQLiteError) {
+        self.directory = directory
+        var handle: OpaquePointer?
+        var flags = Int32(PAWL_SQLITE_OPEN_READWRITE | PAWL_SQLITE_OPEN_NOMUTEX)
+        if creates { flags |= Int32(PAWL_SQLITE_OPEN_CREATE) }
+        let code = unsafe sqlite3_open_v2(path, &handle, flags, vfs)
+        guard let opened = unsafe handle else {
+            throw SQLiteError(code: code, message: "out of memory")
+        }
+        guard code == PAWL_SQLITE_OK else {
+            let error = unsafe SQLiteError(code: code, message: String(cString: sqlite3_errmsg(opened)))
+            unsafe sqlite3_close_v2(opened)
+            throw error
+        }
+        unsafe self.handle = opened
+        unsafe sqlite3_extended_result_codes(opened, 1)
+        // No other process should use the database, but a command-line tool may hold it for a moment.
+        unsafe sqlite3_busy_timeout(opened, 5_000)
+    }
+
+    deinit {
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    /// Sets the maximum wait of a statement for another program that holds the database.
+    func setPatience(milliseconds: Int32) {
+        unsafe sqlite3_busy_timeout(handle, milliseconds)
+    }
+
+    /// Whether a transaction is open.
+    var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+    /// Runs one statement to its end and ignores its rows.
+    package func execute(_ sql: String) throws(SQLiteError) {
+        let statement = try prepare(sql)
+        while try statement.step() {}
+    }
+
+    /// Runs the statements of a script, and ignores their rows.
+    package func execute(script: String) throws(SQLiteError) {
+        let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)
+        guard code == PAWL_SQLITE_OK else { throw error(code) }
+    }
+
+    /// Returns the first column of the first row as a number; 0 if there is none.
+    package func number(_ sql: String) throws(SQLiteError) -> Int64 {
+        let statement = try prepare(sql)
+        return try statement.step() ? statement.integer(0) ?? 0 : 0
+    }
+
+    /// Returns the first column of the first row as text; `nil` if there is none.
+    package func text(_ sql: String) throws(SQLiteError) -> String? {
+        let statement = try prepare(sql)
+        return try statement.step() ? statement.text(0) : nil
+    }
+
+    /// Compiles one statement.
+    package func prepare(_ sql: String) throws(SQLiteError) -> SQLiteStatement {
+        var compiled: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v3(
+            handle, sql, -1, UInt32(PAWL_SQLITE_PREPARE_PERSISTENT), &compiled, nil)
+        guard code == PAWL_SQLITE_OK, let statement = unsafe compiled else { throw error(code) }
+        return unsafe SQLiteStatement(statement, of: self)
+    }
+
+    /// Replaces all contents with those of another database at one moment, even while other connections use it
+    /// (<https://www.sqlite.org/backup.html>).
+    /// - Parameter patience: The maximum wait for other programs that lock the source.
+    package func fill(from source: SQLiteConnection, patience: Duration) throws(SQLiteError) {
+        guard let backup = unsafe sqlite3_backup_init(handle, "main", source.handle, "main") else {
+            throw error(Int32(PAWL_SQLITE_ERROR))
+        }
+        let deadline = ContinuousClock.now + patience
+        var code: Int32
+        repeat {
+            // One step copies all pages, and therefore the state of one moment.
+            code = unsafe sqlite3_backup_step(backup, -1)
+            if code & 0xFF == PAWL_SQLITE_BUSY || code & 0xFF == PAWL_SQLITE_LOCKED { usleep(50_000) } else { break }
+        } while ContinuousClock.now < deadline
+        let end = unsafe sqlite3_backup_finish(backup)
+        guard code == PAWL_SQLITE_DONE else { throw error(end == PAWL_SQLITE_OK ? code : end) }
+    }
+
+    /// Runs the body in a transaction: either all its changes are made, or none.
+    func transaction<Failure: Error>(
+        _ body: () throws(Failure) -> Void, failure: (SQLiteError) -> Failure
+    ) throws(Failure) {
+        do { try execute("BEGIN IMMEDIATE") } catch { throw failure(error) }
+        do {
+            try body()
+        } catch {
+            rollBack()
+            throw error
+        }
+        do {
+            try execute("COMMIT")
+        } catch {
+            rollBack()
+            throw failure(error)
+        }
+    }
+
+    private func rollBack() {
+        // Some failures, such as a full disk, have already ended the transaction.
+        guard isInTransaction else { return }
+        try? execute("ROLLBACK")
+    }
+
+    /// Returns the error for a result code.
+    /// - Parameter systemError: The `errno` of the last system call that failed meanwhile; 0 if none did.
+    fileprivate func error(_ code: Int32, systemError: Int32 = 0) -> SQLiteError {
+        var code = unsafe code == PAWL_SQLITE_ERROR ? sqlite3_extended_errcode(handle) : code
+        // SQLite reports a full disk only for ENOSPC in writes, and keeps no system error of a failed commit.
+        let numbers = unsafe [systemError, sqlite3_system_errno(handle)]
+        let isOutOfSpace = numbers.contains { $0 == ENOSPC || $0 == EDQUOT || $0 == EFBIG }
+        if code & 0xFF == PAWL_SQLITE_IOERR, isOutOfSpace { code = Int32(PAWL_SQLITE_FULL) }
+        return unsafe SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)))
+    }
+}
+
+/// A compiled statement of a connection. As in SQLite, parameters count from 1 and columns from 0.
+@safe package final class SQLiteStatement {
+    private let handle: OpaquePointer
+    private let connection: SQLiteConnection
+
+    fileprivate init(_ handle: OpaquePointer, of connection: SQLiteConnection) {
+        unsafe self.handle = handle
+        self.connection = connection
+    }
+
+    deinit {
+        unsafe sqlite3_finalize(handle)
+    }
+
+    /// Advances to the next row; returns false at the end.
+    package func step() throws(SQLiteError) -> Bool {
+        errno = 0
+        let code = unsafe sqlite3_step(handle)
+        let systemError = errno
+        switch Int(code) {
+        case PAWL_SQLITE_ROW: return true
+        case PAWL_SQLITE_DONE: return false
+        default: throw connection.error(code, systemError: systemError)
+        }
+    }
+
+    /// Runs the statement to its end with the bound values. Resets it in any case, so that it can be bound and run
+    /// again.
+    func run() throws(SQLiteError) {
+        defer { reset() }
+        while try step() {}
+    }
+
+    /// Prepares the statement to be bound and run again.
+    func reset() {
+        unsafe sqlite3_reset(handle)
+        unsafe sqlite3_clear_bindings(handle)
+    }
+}
+
+// MARK: - Parameters
+
+extension SQLiteStatement {
+    package func bind(_ index: Int32, _ value: Int64?) throws(SQLiteError) {
+        try check(
+            unsafe value.map { unsafe sqlite3_bind_int64(handle, index, $0) } ?? sqlite3_bind_null(handle, index))
+    }
+
+    package func bind(_ index: Int32, _ value: String?) throws(SQLiteError) {
+        guard var value else { return try check(unsafe sqlite3_bind_null(handle, index)) }
+        let code = value.withUTF8 { bytes in
+            unsafe pawl_sqlite_bind_text(handle, index, bytes.baseAddress, Int32(clamping: bytes.count))
+        }
+        try check(code)
+    }
+
+    package func bind(_ index: Int32, _ value: [UInt8]?) throws(SQLiteError) {
+        guard let value else { return try check(unsafe sqlite3_bind_null(handle, index)) }
+        let code = unsafe value.withUnsafeBytes { bytes in
+            unsafe pawl_sqlite_bind_blob(handle, index, bytes.baseAddress, Int32(clamping: bytes.count))
+        }
+        try check(code)
+    }
+
+    /// Binds the parameters of ``RefusedRow/Table/condition``.
+    package func bind(_ key: RefusedRow.Key) throws(SQLiteError) {
+        try bind(1, key.bytes)
+        try bind(2, key.isBlob ? 1 : 0)
+    }
+
+    private func check(_ code: Int32) throws(SQLiteError) {
+        if code != PAWL_SQLITE_OK { throw connection.error(code) }
+    }
+}
+
+// MARK: - Columns
+
+extension SQLiteStatement {
+    // SQLite converts values of other types, so that a text would be read as a number.
+    private func holds(_ type: Int, _ column: Int32) -> Bool {
+        unsafe Int(sqlite3_column_type(handle, column)) == type
+    }
+
+    package func isNull(_ column: Int32) -> Bool { holds(PAWL_SQLITE_NULL, column) }
+
+    package func integer(_ column: Int32) -> Int64? {
+        holds(PAWL_SQLITE_INTEGER, column) ? unsafe sqlite3_column_int64(handle, column) : nil
+    }
+
+    package func text(_ column: Int32) -> String? {
+        guard holds(PAWL_SQLITE_TEXT, column), let bytes = unsafe sqlite3_column_text(handle, column) else { return nil }
+        let text = unsafe UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))
+        // Validation takes longer than reading all of most rows.
+        if unsafe text.allSatisfy({ $0 < 0x80 }) { return unsafe String(decoding: text, as: UTF8.self) }
+        return unsafe String(validating: text, as: UTF8.self)
+    }
+
+    func blob(_ column: Int32) -> [UInt8]? {
+        holds(PAWL_SQLITE_BLOB, column) ? bytes(column) : nil
+    }
+
+    package func key(_ column: Int32) -> RefusedRow.Key {
+        RefusedRow.Key(isBlob: holds(PAWL_SQLITE_BLOB, column), bytes: bytes(column))
+    }
+
+    private func bytes(_ column: Int32) -> [UInt8] {
+        // SQLite gives no address for an empty blob.
+        guard let bytes = unsafe sqlite3_column_blob(handle, column) else { return [] }
+        let count = unsafe Int(sqlite3_column_bytes(handle, column))
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+}
+
+extension DataDirectory {
+    /// Opens the record file, which must exist.
+    package func openDatabase() throws -> SQLiteConnection { try SQLiteConnection(Self.databaseName, in: top) }
+}

@@ -1,0 +1,76 @@
+package import DownloadCore
+internal import DownloadFiles
+
+/// Keeps records in the SQLite database of a data directory. A commit is durable once the one sync of its log returns.
+package final class SQLiteRecordWriter: RecordWriter {
+    private var writer: StoreWriter?
+    /// Must outlive the connection.
+    private var reserve: RecordReserve?
+    /// Keeps the directory locked until the connection is closed.
+    private var directory: DataDirectory?
+
+    /// Opens the records of a data directory, and migrates them to the schema of this release.
+    /// - Parameter maximumPages: The maximum number of pages of the file; `nil` for no limit. Tests use it to simulate
+    ///   a small disk.
+    /// - Throws: `StoreError.foreign`, `.newerSchema`, `.damaged`, `.unavailable`, or an error of SQLite.
+    init(_ directory: DataDirectory, maximumPages: Int? = nil) throws(StoreError) {
+        try directory.prepareDatabaseFile()
+        let capacity = directory.capacity()
+        writer = try StoreError.translating {
+            let connection = try directory.openDatabase()
+            try StoreSchema.prepare(connection, path: directory.databasePath, in: directory.top)
+            if let maximumPages { _ = try connection.number("PRAGMA max_page_count = \(maximumPages)") }
+            try connection.execute("PRAGMA wal_autocheckpoint = \(RecordReserve.checkpointPages(capacity: capacity))")
+            // A service that stops does not wait for another program. The committer tries again.
+            connection.setPatience(milliseconds: 500)
+            return try StoreWriter(connection)
+        }
+        // The log exists only once the connection has made it. Nothing may fail after this, because the reserve must be
+        // released last.
+        reserve = RecordReserve(DataDirectory.databaseName, in: directory.top, capacity: capacity)
+        self.directory = directory
+    }
+
+    package func load() throws(StoreError) -> StoredContents {
+        try open().load()
+    }
+
+    package func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] {
+        try open().records(ids)
+    }
+
+    package func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
+        try open().deliveries(from: id, if: isWanted)
+    }
+
+    package func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {
+        let writer = try open()
+        do throws(StoreError) {
+            try writer.commit(changes)
+        } catch {
+            // The log cannot grow. If the file has room for its pages, the log can start anew.
+            guard error == .full, writer.emptyLog() else { throw error }
+            try writer.commit(changes)
+        }
+    }
+
+    package var longestSilence: Duration? { nil }
+
+    package func reserveRoom() -> Bool {
+        reserve?.refill() ?? true
+    }
+
+    package func close() {
+        // Closing the last connection moves the log into the file and removes it.
+        writer = nil
+        reserve?.keepForNextStart()
+        reserve = nil
+        directory?.release()
+        directory = nil
+    }
+
+    private func open() throws(StoreError) -> StoreWriter {
+        guard let writer else { throw .closed }
+        return writer
+    }
+}

@@ -1,0 +1,229 @@
+package import DownloadCore
+
+/// Writes changes to a SQLite database, in transactions, and reads its rows. It belongs to one thread at a time, like
+/// its connection.
+package final class StoreWriter {
+    private let connection: SQLiteConnection
+    private let save: SQLiteStatement
+    private let progress: SQLiteStatement
+    private let remove: SQLiteStatement
+    private let set: SQLiteStatement
+    private let unset: SQLiteStatement
+    private let remember: SQLiteStatement
+    private let forget: SQLiteStatement
+    private let keepDelivery: SQLiteStatement
+    private let dropDelivery: SQLiteStatement
+    private let insertEvent: SQLiteStatement
+    private let trimEvents: SQLiteStatement
+
+    package init(_ connection: SQLiteConnection) throws(SQLiteError) {
+        self.connection = connection
+        save = try connection.prepare(DownloadRow.saveStatement)
+        progress = try connection.prepare(
+            "UPDATE downloads SET bytes_received = ?2, synced_segments = ?3 WHERE id = ?1")
+        remove = try connection.prepare("DELETE FROM downloads WHERE id = ?1")
+        set = try connection.prepare("REPLACE INTO settings (name, value) VALUES (?1, ?2)")
+        unset = try connection.prepare("DELETE FROM settings WHERE name = ?1")
+        remember = try connection.prepare(IdempotencyRow.saveStatement)
+        forget = try connection.prepare("DELETE FROM idempotency_keys WHERE key = ?1")
+        keepDelivery = try connection.prepare(DeliveryRow.saveStatement)
+        dropDelivery = try connection.prepare("DELETE FROM webhook_deliveries WHERE id = ?1")
+        insertEvent = try connection.prepare(EventHistoryRow.insertStatement)
+        trimEvents = try connection.prepare(EventHistoryRow.trimStatement)
+    }
+
+    /// Commits all changes durably, or none.
+    package func commit(_ changes: [StoreChange]) throws(StoreError) {
+        do {
+            try connection.transaction { () throws(SQLiteError) in
+                for change in changes { try apply(change) }
+            } failure: {
+                $0
+            }
+        } catch {
+            throw error.storeError
+        }
+    }
+
+    /// Moves all pages of the log into the file, so that the next transaction starts a new log.
+    /// - Returns: Whether the log had pages, and all of them were moved.
+    func emptyLog() -> Bool {
+        // The row has three columns: whether a lock prevented it, the pages of the log, and the pages that were moved.
+        guard let row = try? connection.prepare("PRAGMA wal_checkpoint(PASSIVE)"), (try? row.step()) == true else { return false }
+        return row.integer(1) ?? 0 > 0 && row.integer(2) == row.integer(1)
+    }
+
+    private func apply(_ change: StoreChange) throws(SQLiteError) {
+        switch change {
+        case .add(let record), .save(let record):
+            var row = SQLiteRowEncoder(save)
+            try DownloadRow.encode(record, to: &row)
+            try save.run()
+        case .progress(let value):
+            try progress.bind(1, value.id.description)
+            try progress.bind(2, value.bytesReceived)
+            try progress.bind(3, DownloadRow.encode(value.segments))
+            try progress.run()
+        case .remove(let id, let stamp):
+            try remove.bind(1, id.description)
+            try remove.run()
+            try keep(stamp, removed: id)
+        case .set(let name, let value?):
+            try set.bind(1, name)
+            try set.bind(2, value)
+            try set.run()
+        case .set(let name, nil):
+            try unset.bind(1, name)
+            try unset.run()
+        case .probe:
+            // Writes the file's first page, whatever its contents.
+            try connection.execute("PRAGMA user_version = \(StoreSchema.version)")
+        case .remember(let record):
+            var row = SQLiteRowEncoder(remember)
+            try IdempotencyRow.encode(record, to: &row)
+            try remember.run()
+        case .forget(let key):
+            try forget.bind(1, key)
+            try forget.run()
+        case .keepDelivery(let delivery):
+            var row = SQLiteRowEncoder(keepDelivery)
+            try DeliveryRow.encode(delivery, to: &row)
+            try keepDelivery.run()
+        case .dropDelivery(let id):
+            try dropDelivery.bind(1, id.description)
+            try dropDelivery.run()
+        // A service without a fleet has no replicas to notify, and owns all downloads.
+        case .show, .enqueue, .leaveQueue, .holdURL, .letGo, .claim, .send: break
+        case .beginEpoch(let epoch): try keep(EventID(epoch: epoch, sequence: 0), removed: nil)
+        }
+    }
+
+    private func keep(_ stamp: EventID, removed: DownloadID?) throws(SQLiteError) {
+        var row = SQLiteRowEncoder(insertEvent)
+        try EventHistoryRow.encode(stamp, removed: removed, to: &row)
+        try insertEvent.run()
+        try trimEvents.run()
+    }
+
+    /// Returns the records with these ids.
+    package func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] {
+        try StoreError.translating {
+            var records: [DownloadRecord] = []
+            var reader = DownloadRow.Reader()
+            let rows = try connection.prepare(DownloadRow.findStatement)
+            for id in ids {
+                rows.reset()
+                try rows.bind(1, id.description)
+                if try rows.step() { records.append(try reader.record(from: rows)) }
+            }
+            return records
+        }
+    }
+
+    /// Repairs a refused row. Columns with impossible values get safe ones. The row is removed if it cannot be
+    /// repaired, or if another row has its id.
+    package func mend(_ row: RefusedRow) throws(StoreError) {
+        try StoreError.translating {
+            let mended = row.table == .downloads ? try mendedRecord(row.key) : nil
+            let removal = try connection.prepare("DELETE FROM \(row.table.rawValue) WHERE \(row.table.condition)")
+            try removal.bind(row.key)
+            let insertion = try connection.prepare(DownloadRow.insertStatement)
+            try connection.transaction { () throws(SQLiteError) in
+                try removal.run()
+                guard let mended else { return }
+                var row = SQLiteRowEncoder(insertion)
+                try DownloadRow.encode(mended, to: &row)
+                try insertion.run()
+            } failure: {
+                $0
+            }
+        }
+    }
+
+    private func mendedRecord(_ key: RefusedRow.Key) throws(SQLiteError) -> DownloadRecord? {
+        var reader = DownloadRow.Reader(mending: true)
+        let rows = try connection.prepare(DownloadRow.findRefusedStatement)
+        try rows.bind(key)
+        guard try rows.step(), var record = try? reader.record(from: rows) else { return nil }
+        if record.download.state == .failed, record.download.error == nil {
+            record.download.error = DownloadFailure(.ioError, "the record was found damaged, and repaired")
+            // It may have counted as a completed download.
+            record.download.bytesReceived = Coverage(record.segments).byteCount
+            (record.download.sha256Bytes, record.download.file, record.download.fileMissing) = (nil, nil, false)
+        }
+        return record
+    }
+
+    /// Returns a page of the webhook deliveries whose ids are at least `id` and whose URLs are wanted.
+    package func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
+        try StoreError.translating {
+            var page = DeliveryPage()
+            let rows = try connection.prepare(DeliveryRow.pageStatement)
+            try rows.bind(1, id.description)
+            while try rows.step() { DeliveryRow.read(rows, into: &page, if: isWanted) }
+            return page
+        }
+    }
+
+    /// Refuses a record whose track is not JSON text. SQLite validates it in a fraction of the time of ``JSONValue``.
+    /// - Parameter validity: A statement that returns whether its parameter is JSON.
+    private func checkTrack(of record: DownloadRecord, _ validity: SQLiteStatement) throws(StoreError) {
+        guard let track = record.download.track else { return }
+        let isValid = try StoreError.translating {
+            try validity.bind(1, track)
+            defer { validity.reset() }
+            return try validity.step() && validity.integer(0) == 1
+        }
+        if !isValid { throw .damaged("download \(record.id) has no valid track") }
+    }
+
+    /// Returns the rows of webhook deliveries that cannot be decoded.
+    package func refusedDeliveries() throws(StoreError) -> [RefusedRow] {
+        try StoreError.translating {
+            var contents = StoredContents()
+            let rows = try connection.prepare(DeliveryRow.loadStatement)
+            while try rows.step() {
+                try contents.reading(.deliveries, rows.key(0)) { _ throws(StoreError) in _ = try DeliveryRow.delivery(from: rows)
+                }
+            }
+            return contents.refused
+        }
+    }
+
+    /// Reads everything except webhook deliveries. Records are in order of creation.
+    package func load() throws(StoreError) -> StoredContents {
+        try StoreError.translating {
+            var contents = StoredContents()
+            let count = try connection.number("SELECT count(*) FROM downloads")
+            contents.records.reserveCapacity(Int(clamping: count))
+            let validity = try connection.prepare("SELECT json_valid(CAST(?1 AS TEXT))")
+            var reader = DownloadRow.Reader()
+            let rows = try connection.prepare(DownloadRow.loadStatement)
+            while try rows.step() {
+                try contents.reading(.downloads, rows.key(0)) { contents throws(StoreError) in
+                    let record = try reader.record(from: rows)
+                    try checkTrack(of: record, validity)
+                    contents.events.newest = max(contents.events.newest, record.download.stamp)
+                    contents.records.append(record)
+                }
+            }
+            let events = try connection.prepare(EventHistoryRow.loadStatement)
+            while try events.step() {
+                try contents.reading(.events, events.key(3)) { contents throws(StoreError) in
+                    try EventHistoryRow.read(events, into: &contents.events)
+                }
+            }
+            let settings = try connection.prepare("SELECT name, value FROM settings")
+            while try settings.step() {
+                if let name = settings.text(0), let value = settings.text(1) { contents.settings[name] = value }
+            }
+            let keys = try connection.prepare(IdempotencyRow.loadStatement)
+            while try keys.step() {
+                try contents.reading(.keys, keys.key(0)) { contents throws(StoreError) in
+                    contents.idempotencyRecords.append(try IdempotencyRow.record(from: keys))
+                }
+            }
+            return contents
+        }
+    }
+}

@@ -1,0 +1,228 @@
+package import DownloadCore
+package import DownloadFiles
+package import HTTPClient
+internal import HTTPCore
+internal import System
+
+extension TransferAttempt {
+    /// Evaluates the head of a connection's response.
+    package func received(_ head: ClientResponseHead, on connection: SegmentConnection) -> SinkDecision {
+        var response = OriginResponse(status: head.status, fields: head.fields, contentLength: head.contentLength)
+        if response.contentEncoding != nil { response.names = names(head, of: connection) }
+        let (decision, opened) = state.withLock { state -> (SinkDecision, [SegmentConnection]) in
+            if state.isCancelled || state.decided != nil { return (.stop, []) }
+            if !head.status.isSuccessful, let delay = response.retryDelay(now: .now()) {
+                let time = ContinuousClock.now + delay
+                state.retryTimes[connection.source] = max(state.retryTimes[connection.source] ?? time, time)
+            }
+            if let failure = state.expectation.failure(for: response) {
+                // Other connections do bring bytes of the file, so only this one fails.
+                if connection.range == nil { state.fail(failure) } else { state.refusals[connection.number] = failure }
+                return (.stop, [])
+            }
+            if let range = connection.range {
+                return connection.source == state.sources.first
+                    ? (evaluate(response, of: connection.number, range, &state), [])
+                    : (evaluateMirror(response, of: connection, range, &state), [])
+            }
+            return evaluateFirst(head, response, &state)
+        }
+        start(opened)
+        return decision
+    }
+
+    /// Returns the names given to the file by the user, the requested URL, the response's URL, and the origin.
+    private func names(_ head: ClientResponseHead, of connection: SegmentConnection) -> [String] {
+        let disposition = head.fields[.contentDisposition].flatMap { ContentDisposition(parsing: $0) }
+        return [
+            order.filename, order.sources[connection.source].url.lastPathComponent, head.url.lastPathComponent,
+            disposition?.filename,
+        ].compactMap(\.self)
+    }
+
+    // MARK: - The first response
+
+    private func evaluateFirst(
+        _ head: ClientResponseHead, _ response: OriginResponse, _ state: inout State
+    ) -> (SinkDecision, [SegmentConnection]) {
+        let source = order.sources[state.sources.first].url.string
+        switch state.resume.evaluate(response, from: source == order.url ? nil : source) {
+        case .append(let body):
+            return accept(head, body, &state)
+        case .restart(let body):
+            let kept = (plan: state.plan, hasher: state.hasher)
+            let startedOver = kept.plan.written.byteCount > 0
+            // A source that replaces another one should have the same file. Present bytes are not discarded for a file
+            // of another length.
+            if startedOver, state.sources.first != expectedSource, let total = body.entity.total, let known = saved.total,
+                total != known
+            {
+                state.fail(DownloadFailure(.entityChanged, "its file has \(total) bytes and not \(known)"))
+                break
+            }
+            state.plan = SegmentPlan(limits: state.plan.limits)
+            state.hasher = StreamingHasher([order.checksum, body.entity.digest].compactMap { $0?.algorithm })
+            let accepted = accept(head, body, startedOver: startedOver, &state)
+            // A response may be refused, because it is a page or because the disk has no room. The
+            // present bytes then stay.
+            if state.part == nil { (state.plan, state.hasher) = kept }
+            return accepted
+        case .complete:
+            state.decided = .whole
+        case .askAgain(let ask):
+            state.decided = .askAgain(ask)
+        case .fail(let failure):
+            state.fail(failure)
+        }
+        return (.stop, [])
+    }
+
+    private func accept(
+        _ head: ClientResponseHead, _ body: ResumeDecision.Body, startedOver: Bool = false, _ state: inout State
+    ) -> (SinkDecision, [SegmentConnection]) {
+        let mediaType = head.fields[.contentType].flatMap { MediaType(parsing: $0)?.essence ?? PageFormat.mediaType(of: $0) }
+        if let failure = mediaTypeFailure(mediaType, httpStatus: head.status.code) ?? digestFailure(body.entity.digest) {
+            state.fail(failure)
+            return (.stop, [])
+        }
+        guard order.quota.claim(body.entity.total ?? body.end ?? body.offset, for: order.id) else {
+            state.decide(.awaitRoom(body.entity.total))
+            return (.stop, [])
+        }
+        let openings = state.plan.begin(
+            at: body.offset, end: body.end, total: body.entity.total,
+            dividing: body.isResumable && !state.resume.usesOneStream)
+        let written = state.plan.written
+        let isReplacement = written.byteCount == 0 && (order.hasRecordedBytes || startedOver)
+        do throws(FileError) {
+            let part = try openPart(continuing: written.byteCount > 0, keepsOthers: isReplacement)
+            state.hasher.bind(to: part, holding: written.prefix)
+            if let total = body.entity.total { try reserve(total, in: part, isReplacement: isReplacement) }
+            state.part = part
+            state.entity = body.entity
+            state.expectation.mediaType = mediaType ?? state.expectation.mediaType
+            state.firstFailure = nil
+            state.sources.note(body.entity, of: state.sources.first)
+            progress.set(written)
+            counters.received = written.byteCount
+            report(
+                .accepted(
+                    TransferAcceptance(
+                        body: body, written: written, startedOver: startedOver, isReplacement: isReplacement,
+                        partGeneration: part.generation,
+                        mediaType: mediaType, contentDisposition: head.fields[.contentDisposition], finalURL: head.url), part))
+            if written.byteCount > 0, state.plan.isWhole {
+                state.decided = .whole
+                return (.stop, [])
+            }
+            return (.proceed, prepare(openings, &state))
+        } catch {
+            state.fail(DownloadFailure(error))
+            return (.stop, [])
+        }
+    }
+
+    /// Reserves the space of a whole file.
+    ///
+    /// If there is none for both, the bytes of an earlier version are removed before the record has the new version.
+    /// This is done only if it makes enough room.
+    private func reserve(_ total: Int64, in part: PartFile, isReplacement: Bool) throws(FileError) {
+        do throws(FileError) {
+            try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
+        } catch {
+            guard error.kind == .full, isReplacement else { throw error }
+            if let old = try order.part?.space().allocated {
+                guard try order.reservations.fits(total, in: part, for: order.id, freeing: old) else { throw error }
+            }
+            _ = try order.depot.removeOtherParts(order.id, than: part.generation)
+            // The file may still be open here. Until it is cut, it keeps its space.
+            try order.part?.cut(to: 0)
+            try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
+        }
+    }
+
+    /// Opens the part file for the bytes: the present one if they continue it, or a new one.
+    package func openPart(continuing: Bool, keepsOthers: Bool = false) throws(FileError) -> PartFile {
+        guard continuing else { return try order.depot.createPart(order.id, keepsOthers: keepsOthers) }
+        guard let part = order.part else { throw FileError(.transient, "the part file of \(order.id) is not open") }
+        return part
+    }
+
+    private func digestFailure(_ digest: Checksum?) -> DownloadFailure? {
+        guard let digest, let checksum = order.checksum, digest.algorithm == checksum.algorithm, digest != checksum else {
+            return nil
+        }
+        return DownloadFailure(.checksumMismatch, "the origin says that the file is \(digest), and it should be \(checksum)")
+    }
+
+    private func mediaTypeFailure(_ mediaType: String?, httpStatus: Int) -> DownloadFailure? {
+        guard let requested = order.requestedMediaType,
+            mediaType.flatMap({ MediaType(parsing: $0)?.matches(pattern: requested) }) != true
+        else { return nil }
+        let found = mediaType ?? "no media type"
+        return DownloadFailure(
+            .mediaTypeMismatch, "the origin sent \(found), and \(requested) was asked for", httpStatus: httpStatus)
+    }
+
+    // MARK: - Responses for segments
+
+    private func evaluate(
+        _ response: OriginResponse, of number: Int, _ range: Range<Int64>, _ state: inout State
+    ) -> SinkDecision {
+        guard let entity = state.entity else { return .stop }
+        switch SegmentResponse(response, range: range, entity: entity) {
+        case .part(let end):
+            state.plan.accepted(number, end: end)
+            return .proceed
+        case .refusal(let failure):
+            state.refusals[number] = failure
+        case .whole:
+            guard let superseded = state.plan.takeWhole(number) else {
+                state.refusals[number] = DownloadFailure(.transferBroken, "the origin sends no ranges now")
+                return .stop
+            }
+            for number in superseded { state.connections[number]?.cancel() }
+            return .proceed
+        case .contradiction(let reason):
+            restartAsOneStream(because: reason, httpStatus: response.status, &state)
+        }
+        return .stop
+    }
+
+    /// Evaluates a mirror's response. A failure concerns only the mirror; other connections continue.
+    private func evaluateMirror(
+        _ response: OriginResponse, of connection: SegmentConnection, _ range: Range<Int64>, _ state: inout State
+    ) -> SinkDecision {
+        let expected = state.sources.expectation(of: connection.source, response, total: state.entity?.total)
+        let failure: DownloadFailure
+        switch SegmentResponse(response, range: range, entity: expected) {
+        case .part(let end):
+            // The client's digest takes precedence over the origin's.
+            let known = [order.checksum, state.entity?.digest].compactMap(\.self)
+            if let digest = response.digest {
+                if let known = known.first(where: { $0.algorithm == digest.algorithm }), known != digest {
+                    failure = DownloadFailure(.checksumMismatch, "its file is \(digest)")
+                    break
+                }
+                state.sources.note(digest, of: connection.source)
+            }
+            state.sources.note(expected, of: connection.source)
+            state.plan.accepted(connection.number, end: end)
+            return .proceed
+        case .refusal(let refusal): failure = refusal
+        case .whole: failure = DownloadFailure(.transferBroken, "it does no ranges", retryable: false)
+        case .contradiction(let reason): failure = DownloadFailure(.entityChanged, reason)
+        }
+        state.refusals[connection.number] = failure
+        return .stop
+    }
+
+    /// Requests all bytes anew over one connection, since it is unknown which of the present ones belong together.
+    private func restartAsOneStream(because reason: String, httpStatus: Int, _ state: inout State) {
+        switch state.resume.restartAsOneStream(because: reason, httpStatus: httpStatus) {
+        case .askAgain(let ask): state.decide(.askAgain(ask))
+        case .fail(let failure): state.fail(failure)
+        case .append, .restart, .complete: break
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package import DownloadCore
+package import DownloadFiles
+internal import HTTPCore
+
+/// A message of a transfer to the service. Messages arrive in order.
+package struct TransferReport: Sendable {
+    package let id: DownloadID
+    /// The number of the attempt.
+    package let generation: UInt64
+    package let event: Event
+
+    package enum Event: Sendable {
+        /// A response was accepted, and its bytes go to this part file. An attempt reports this at most once.
+        case accepted(TransferAcceptance, PartFile)
+        /// A mirror is no longer used, for this reason.
+        case mirrorDropped(String)
+        /// A warning for the log.
+        case warning(String)
+        /// The attempt has ended, and its sink is not called again. The hasher has followed the valid bytes from the
+        /// first one on.
+        case ended(TransferEnding, StreamingHasher)
+    }
+}
