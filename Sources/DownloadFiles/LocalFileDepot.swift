@@ -73,7 +73,7 @@ package final class LocalFileDepot: FileDepot {
     private let notes = Locked<Set<DownloadID>>([])
     /// Digests of finished files whose identities have changed, so that they are not read again for each request.
     private let hashes = Locked<[FileIdentity: [UInt8]]>([:])
-    private static let mostHashes = 1000
+    private static let maximumHashes = 1000
 
     package init(_ directory: DataDirectory, naming: Naming = Naming()) {
         self.directory = directory
@@ -367,7 +367,7 @@ package final class LocalFileDepot: FileDepot {
             do throws(FileError) {
                 if try give(path, to: publication, part, identity, in: open.chain.last ?? files) { return path }
                 number += 1
-                if number > Self.mostNames {
+                if number > Self.maximumNames {
                     throw FileError(.other, "publish \(file(publication.path)): no name is free up to \(tried)")
                 }
             } catch {
@@ -378,7 +378,7 @@ package final class LocalFileDepot: FileDepot {
                     continue
                 }
                 // The last file of the folder has just been removed, and the folder with it.
-                guard error.kind == .missing, !folder.isEmpty, losses < Self.mostLosses else { throw error }
+                guard error.kind == .missing, !folder.isEmpty, losses < Self.maximumLosses else { throw error }
                 losses += 1
                 open = try make(folder)
                 place = open
@@ -395,11 +395,11 @@ package final class LocalFileDepot: FileDepot {
     }
 
     /// The maximum number of times that a folder is created again after its removal by another operation.
-    private static let mostLosses = 4
+    private static let maximumLosses = 4
 
     /// The maximum number of names that are tried. The reserved name was free when the transfer began, so more taken
     /// names mean a fault of the file system.
-    private static let mostNames = 1000
+    private static let maximumNames = 1000
 
     /// Links or moves a part file to a path. Returns whether the name was free.
     private func give(
@@ -593,7 +593,7 @@ package final class LocalFileDepot: FileDepot {
             } catch {
                 // A directory has been removed meanwhile, together with its last file.
                 losses += 1
-                if error.kind == .notFound, losses <= Self.mostLosses { continue }
+                if error.kind == .notFound, losses <= Self.maximumLosses { continue }
                 let found = FileError("make", "\(filesPath)/\(folder)", error)
                 // An obstacle to the folder does not mean that bytes are missing.
                 throw found.meansNoBytes ? FileError(.other, found.message) : found
@@ -732,7 +732,7 @@ package final class LocalFileDepot: FileDepot {
         try file.hash(upTo: identity.size, into: &digest)
         guard try file.identity() == identity else { return nil }
         hashes.withLock { hashes in
-            if hashes.count >= Self.mostHashes { hashes = [:] }
+            if hashes.count >= Self.maximumHashes { hashes = [:] }
             hashes[identity] = digest.sha256
         }
         return digest.sha256

@@ -11,12 +11,12 @@ package import System
 package final class ObjectDepot: FileDepot {
     /// The maximum number of concurrent uploads of large files. A few parts of each are sent at once. The limit for
     /// small files is higher, because they mostly wait for the storage's response.
-    static let mostUploads = 8
-    static let mostSmallUploads = 32
+    static let maximumUploads = 8
+    static let maximumSmallUploads = 32
     /// The maximum length of a small file in bytes.
     package static let smallLength: Int64 = 1 << 20
     /// The number of uploads with a wrong digest after which the part file counts as damaged.
-    static let mostMismatches = 3
+    static let maximumMismatches = 3
     /// The maximum pause between two attempts to store a file.
     package static let longestPause: Duration = .seconds(30)
     /// The validity of a signed URL in seconds. A response that has begun by then goes on.
@@ -28,8 +28,8 @@ package final class ObjectDepot: FileDepot {
     private let pauses: (first: Duration, longest: Duration)
     private let noteGarbage: @Sendable (String) async -> Void
     private let log: @Sendable (DownloadLogEvent) -> Void
-    private let uploads = Turnstile(places: ObjectDepot.mostUploads)
-    private let smallUploads = Turnstile(places: ObjectDepot.mostSmallUploads)
+    private let uploads = Turnstile(places: ObjectDepot.maximumUploads)
+    private let smallUploads = Turnstile(places: ObjectDepot.maximumSmallUploads)
     private let condition = Locked(Condition())
     private let publishing = Locked(Publishing())
 
@@ -156,7 +156,7 @@ package final class ObjectDepot: FileDepot {
                 return outcome.resolve(.failure(.file(FileError(.other, "read \(file.part.path): \(reason)"))))
             case .contentMismatch?:
                 mismatches += 1
-                if mismatches == Self.mostMismatches {
+                if mismatches == Self.maximumMismatches {
                     let reason = "\(file.part.path) does not have the bytes any more that were verified"
                     return outcome.resolve(.failure(.file(FileError(.short, reason))))
                 }

@@ -11,7 +11,7 @@ struct PublicationNote: Equatable {
     let generation: UInt64
 
     /// The maximum size of a note in bytes. A path has at most nine names of 255 bytes each.
-    private static let mostBytes = 4096
+    private static let maximumBytes = 4096
 
     /// The four lines of the note: identity, digest, generation and path.
     var text: String {
@@ -36,7 +36,7 @@ struct PublicationNote: Equatable {
 
     /// Reads a note; `nil` if there is no valid one.
     init?(reading file: String, in directory: Directory) {
-        var buffer = [UInt8](repeating: 0, count: Self.mostBytes)
+        var buffer = [UInt8](repeating: 0, count: Self.maximumBytes)
         guard let descriptor = try? directory.open(file, .reading), (try? descriptor.status().kind) == .regular,
             let count = try? descriptor.read(into: &buffer, count: buffer.count, at: 0)
         else { return nil }

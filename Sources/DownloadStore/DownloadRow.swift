@@ -75,8 +75,8 @@ enum DownloadRow {
         try row.put(entity?.source)
         try row.put(entity?.digest?.description)
         try row.put(download.file?.description)
-        try row.put(Int64(bitPattern: download.stamp.epoch))
-        try row.put(Int64(bitPattern: download.stamp.sequence))
+        try row.put(Int64(bitPattern: download.changeID.epoch))
+        try row.put(Int64(bitPattern: download.changeID.sequence))
         try row.put(record.retryHold?.until.millisecondsSinceEpoch)
         try row.put(record.retryHold.map { Int64(($0.length / .milliseconds(1)).rounded()) })
         try row.put(download.folder.isEmpty ? nil : download.folder)
@@ -230,7 +230,7 @@ extension DownloadRow {
             }
             let epoch = try number(integer(), in: 0...Int64(StoredEventHistory.largestEpoch), "event_epoch")
             let sequence = try number(integer(), in: 0...Limits.changes, "event_sequence")
-            record.download.stamp = EventID(
+            record.download.changeID = EventID(
                 epoch: UInt64(bitPattern: try required(epoch, "event_epoch", else: 0)),
                 sequence: UInt64(bitPattern: try required(sequence, "event_sequence", else: 0)))
             let (retryAt, retryWait) = (try time(integer(), "retry_at"), integer())

@@ -11,10 +11,10 @@ enum EventHistoryRow {
 
     /// Encodes a row for `insertStatement`.
     static func encode<Row: RowEncoder>(
-        _ stamp: EventID, removed: DownloadID?, to row: inout Row
+        _ changeID: EventID, removed: DownloadID?, to row: inout Row
     ) throws(Row.Failure) {
-        try row.put(Int64(bitPattern: stamp.epoch))
-        try row.put(Int64(bitPattern: stamp.sequence))
+        try row.put(Int64(bitPattern: changeID.epoch))
+        try row.put(Int64(bitPattern: changeID.sequence))
         try row.put(removed?.description)
     }
 
@@ -31,10 +31,10 @@ enum EventHistoryRow {
             (history.knownSince, history.removals) = (nil, [])
             throw .damaged("an event of the history cannot be read")
         }
-        let stamp = EventID(epoch: UInt64(clamping: epoch), sequence: UInt64(clamping: sequence))
-        history.newest = max(history.newest, stamp)
-        if history.knownSince == nil { history.knownSince = stamp }
+        let changeID = EventID(epoch: UInt64(clamping: epoch), sequence: UInt64(clamping: sequence))
+        history.newest = max(history.newest, changeID)
+        if history.knownSince == nil { history.knownSince = changeID }
         guard let id else { return }
-        history.removals.append(RemovalHistory.Removal(stamp: stamp, id: id))
+        history.removals.append(RemovalHistory.Removal(changeID: changeID, id: id))
     }
 }

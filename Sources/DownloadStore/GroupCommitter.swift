@@ -14,7 +14,7 @@ final class GroupCommitter<Writer: RecordWriter>: Sendable {
                 switch change {
                 case .add, .remember, .probe: true
                 case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .show, .enqueue,
-                    .leaveQueue, .holdURL, .letGo, .claim, .send:
+                    .leaveQueue, .holdURL, .release, .claim, .send:
                     false
                 }
             }
@@ -94,7 +94,7 @@ extension GroupCommitter {
                 case .remove(let id, _): backlog.notes[id] = nil
                 case .progress(let progress): backlog.notes[progress.id] = nil
                 case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .show, .enqueue, .leaveQueue,
-                    .holdURL, .letGo, .claim, .send:
+                    .holdURL, .release, .claim, .send:
                     break
                 }
             }
@@ -230,12 +230,12 @@ extension GroupCommitter {
         backlog.withLock { ($0.lastCommit = .now, wake: false) }
         // The changes are not at fault if this instance is fenced. If the store closes while the outcome is unknown,
         // they may be written already, and must not be written again.
-        let isNobodysFault =
+        let concernsAllWrites =
             switch outcome {
             case .success, .failure(.fenced), .failure(.interrupted): true
             case .failure: false
             }
-        if isNobodysFault || writes.count + notes.count == 1 {
+        if concernsAllWrites || writes.count + notes.count == 1 {
             for write in writes { write.commit.conclude(outcome) }
             return
         }

@@ -64,10 +64,10 @@ package final class StoreWriter {
             try progress.bind(2, value.bytesReceived)
             try progress.bind(3, DownloadRow.encode(value.segments))
             try progress.run()
-        case .remove(let id, let stamp):
+        case .remove(let id, let changeID):
             try remove.bind(1, id.description)
             try remove.run()
-            try keep(stamp, removed: id)
+            try keep(changeID, removed: id)
         case .set(let name, let value?):
             try set.bind(1, name)
             try set.bind(2, value)
@@ -93,14 +93,14 @@ package final class StoreWriter {
             try dropDelivery.bind(1, id.description)
             try dropDelivery.run()
         // A service without a fleet has no replicas to notify, and owns all downloads.
-        case .show, .enqueue, .leaveQueue, .holdURL, .letGo, .claim, .send: break
+        case .show, .enqueue, .leaveQueue, .holdURL, .release, .claim, .send: break
         case .beginEpoch(let epoch): try keep(EventID(epoch: epoch, sequence: 0), removed: nil)
         }
     }
 
-    private func keep(_ stamp: EventID, removed: DownloadID?) throws(SQLiteError) {
+    private func keep(_ changeID: EventID, removed: DownloadID?) throws(SQLiteError) {
         var row = SQLiteRowEncoder(insertEvent)
-        try EventHistoryRow.encode(stamp, removed: removed, to: &row)
+        try EventHistoryRow.encode(changeID, removed: removed, to: &row)
         try insertEvent.run()
         try trimEvents.run()
     }
@@ -203,7 +203,7 @@ package final class StoreWriter {
                 try contents.reading(.downloads, rows.key(0)) { contents throws(StoreError) in
                     let record = try reader.record(from: rows)
                     try checkTrack(of: record, validity)
-                    contents.events.newest = max(contents.events.newest, record.download.stamp)
+                    contents.events.newest = max(contents.events.newest, record.download.changeID)
                     contents.records.append(record)
                 }
             }

@@ -25,7 +25,7 @@ struct WriteGroup: Sendable {
                     guard !replaced.contains(progress.id) else { continue }
                     if advanced.insert(progress.id).inserted { changes.append(change) }
                 case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .show, .enqueue, .leaveQueue,
-                    .holdURL, .letGo, .claim, .send:
+                    .holdURL, .release, .claim, .send:
                     changes.append(change)
                 }
             }

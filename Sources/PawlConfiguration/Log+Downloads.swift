@@ -17,7 +17,7 @@ extension Log {
             write(.warning, "download starts over", [("id", .text(id.description)), ("reason", .text(reason))])
         case .webhook(let id, .retried(let reason, isFirst: true)):
             write(.warning, "webhook delivery is tried again", [("id", .text(id.description)), ("reason", .text(reason))])
-        case .webhook(let id, .givenUp(let reason)):
+        case .webhook(let id, .abandoned(let reason)):
             write(.warning, "webhook delivery is abandoned", [("id", .text(id.description)), ("reason", .text(reason))])
         case .mirrorDropped(let id, let reason):
             write(.warning, "mirror is dropped", [("id", .text(id.description)), ("reason", .text(reason))])

@@ -158,7 +158,7 @@ enum OptionTable {
             isRepeatable: true
         ) { invocation, value in
             let entries = invocation.configuration.speedSchedule?.entries ?? []
-            guard value.utf8.count <= SpeedSchedule.longestEntry, entries.count < SpeedSchedule.mostEntries,
+            guard value.utf8.count <= SpeedSchedule.longestEntry, entries.count < SpeedSchedule.maximumEntries,
                 let entry = try? SpeedSchedule.Entry(parsing: value)
             else { return false }
             invocation.configuration.speedSchedule = SpeedSchedule(entries + [entry])

@@ -2,13 +2,13 @@
 /// downloads no longer exist.
 package struct RemovalHistory: Sendable {
     package struct Removal: Sendable, Equatable {
-        package var stamp: EventID
+        package var changeID: EventID
         package var id: DownloadID
         /// The number of the publication in this instance; 0 for a removal of an earlier one.
         package var publication: UInt64 = 0
 
-        package init(stamp: EventID, id: DownloadID, publication: UInt64 = 0) {
-            self.stamp = stamp
+        package init(changeID: EventID, id: DownloadID, publication: UInt64 = 0) {
+            self.changeID = changeID
             self.id = id
             self.publication = publication
         }
@@ -38,18 +38,18 @@ package struct RemovalHistory: Sendable {
     /// Inserts a removal, which nearly always is the newest.
     package mutating func insert(_ removal: Removal) {
         var place = removals.count
-        while place > 0, removals[place - 1].stamp > removal.stamp { place -= 1 }
+        while place > 0, removals[place - 1].changeID > removal.changeID { place -= 1 }
         removals.insert(removal, at: place)
         trim()
     }
 
     /// Returns the first removals with later event ids.
-    package func removals(after stamp: EventID, atMost limit: Int) -> [Removal] {
+    package func removals(after changeID: EventID, atMost limit: Int) -> [Removal] {
         var low = 0
         var high = removals.count
         while low < high {
             let middle = (low + high) / 2
-            if removals[middle].stamp <= stamp { low = middle + 1 } else { high = middle }
+            if removals[middle].changeID <= changeID { low = middle + 1 } else { high = middle }
         }
         return Array(removals[low...].prefix(limit))
     }
@@ -58,7 +58,7 @@ package struct RemovalHistory: Sendable {
         // Each time, all kept removals are moved. Removals are therefore dropped rarely, and many at once.
         guard removals.count > capacity + capacity / 8 else { return }
         let dropped = removals.count - capacity
-        knownSince = max(knownSince, removals[dropped - 1].stamp)
+        knownSince = max(knownSince, removals[dropped - 1].changeID)
         removals.removeFirst(dropped)
     }
 }

@@ -51,11 +51,11 @@ package struct FleetContents: Sendable {
     /// The downloads that this replica owns: those of an earlier instance on the same data directory.
     package var owned: Set<DownloadID> = []
     /// The owned downloads that have slots.
-    package var turns: Set<DownloadID> = []
+    package var slots: Set<DownloadID> = []
 
     package init(
         epoch: UInt64 = 0, database: String = "", secret: [UInt8] = [], recent: [FleetChange] = [], base: UInt64 = 0,
-        owned: Set<DownloadID> = [], turns: Set<DownloadID> = []
+        owned: Set<DownloadID> = [], slots: Set<DownloadID> = []
     ) {
         self.epoch = epoch
         self.database = database
@@ -63,7 +63,7 @@ package struct FleetContents: Sendable {
         self.recent = recent
         self.base = base
         self.owned = owned
-        self.turns = turns
+        self.slots = slots
     }
 
     /// The sequence number of the last change that the records include.

@@ -22,7 +22,7 @@ package final class FleetTransfers: Sendable {
 
     /// The number of seconds after which a moving transfer without messages counts as stalled. Its replica sends one
     /// every second.
-    private static let mostSilence = 3
+    private static let maximumSilence = 3
 
     /// The published values of a transfer.
     private struct Sample: Equatable {
@@ -112,7 +112,7 @@ package final class FleetTransfers: Sendable {
         state.withLock { state in
             for (id, other) in state.others where other.counters.bytesPerSecond > 0 {
                 state.others[id]?.silence += 1
-                guard other.silence + 1 > Self.mostSilence else { continue }
+                guard other.silence + 1 > Self.maximumSilence else { continue }
                 other.counters.bytesPerSecond = 0
                 other.counters.isStalled = true
             }

@@ -52,7 +52,7 @@ public struct Download: Sendable {
     /// The number of changes so far.
     public package(set) var revision: UInt64 = 0
     /// The event id of the last change. It is saved with the change.
-    package var stamp = EventID.none
+    package var changeID = EventID.none
     /// The number of the publication in the index that made this version; 0 for none.
     package var publication: UInt64 = 0
 

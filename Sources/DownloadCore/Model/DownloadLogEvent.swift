@@ -57,7 +57,7 @@ public enum WebhookOutcome: Sendable {
     /// The attempt has failed for this reason, and another one follows. `isFirst`: it was the message's first attempt.
     case retried(String, isFirst: Bool)
     /// The message is abandoned, for this reason.
-    case givenUp(String)
+    case abandoned(String)
 }
 
 /// The reason why a data directory cannot be used, in one clear line.

@@ -7,7 +7,7 @@ public import HTTPCore
 /// hour that is repeated is covered twice.
 public struct SpeedSchedule: Sendable, Equatable {
     /// The maximum number of entries, which are searched one by one.
-    public static let mostEntries = 32
+    public static let maximumEntries = 32
     /// The maximum number of characters in an entry.
     public static let longestEntry = 200
 

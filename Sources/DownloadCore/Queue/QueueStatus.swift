@@ -4,7 +4,7 @@ internal import System
 /// The reason why a queued download, or a download with all its bytes, waits.
 public enum WaitingReason: String, Sendable, CaseIterable {
     /// A slot: all slots are in use.
-    case turn
+    case slot = "turn"
     /// A slot: all slots of its host are in use.
     case host
     /// Disk space: less is free than has to stay free.
@@ -54,7 +54,7 @@ package final class QueueStatus: Sendable {
     package func reason(for url: String) -> WaitingReason {
         let state = state.withLock { $0 }
         if let gate = state.gate { return gate }
-        guard !state.isFull, !state.fullHosts.isEmpty, let url = HTTPURL(url) else { return .turn }
-        return state.fullHosts.contains("\(url.host):\(url.port)") ? .host : .turn
+        guard !state.isFull, !state.fullHosts.isEmpty, let url = HTTPURL(url) else { return .slot }
+        return state.fullHosts.contains("\(url.host):\(url.port)") ? .host : .slot
     }
 }

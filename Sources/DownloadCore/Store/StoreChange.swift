@@ -10,7 +10,7 @@ package enum StoreChange: Sendable {
     /// Replaces only the byte counter and the segments. Has no effect if the record does not exist.
     case progress(StoredProgress)
     /// Deletes the record, and keeps the removal with its event id.
-    case remove(DownloadID, stamp: EventID)
+    case remove(DownloadID, changeID: EventID)
     /// Sets a setting, or deletes it if the value is `nil`.
     case set(name: String, value: String?)
     /// Writes something that is never read. Its success shows that the store accepts new records.
@@ -35,9 +35,9 @@ package enum StoreChange: Sendable {
     /// one.
     case holdURL(DownloadID)
     /// Releases a download, so that any replica may acquire it.
-    case letGo(DownloadID)
+    case release(DownloadID)
     /// Requests slots, with the state after all changes before this one.
-    case claim(TurnClaim)
+    case claim(SlotRequest)
     /// Sends a message with remote commands or replies to the instance `to`.
     case send(String, to: Int64)
 }

@@ -45,22 +45,22 @@ package final class DownloadPublisher: Sendable {
     /// A live download gets a new event id, since its state may differ from the one that was last published.
     package func restore(_ download: Download) {
         var restored = download
-        if download.state.isLive { restored.stamp = hub.use(.none).stamp }
+        if download.state.isLive { restored.changeID = hub.use(.none).changeID }
         restored = index.publish(restored, counters: nil, eventID: hub.published)
         hub.begin(after: restored.publication)
     }
 
     /// Reserves the event id of a change that is about to be saved.
     ///
-    /// ``publish(_:counters:)``, ``remove(_:stamp:)`` or ``abandon(_:)`` ends the reservation. Until then, the ids that
+    /// ``publish(_:counters:)``, ``remove(_:changeID:)`` or ``abandon(_:)`` ends the reservation. Until then, the ids that
     /// events are sent with stay below the reserved one. A reader that continues after one of them misses nothing.
     package func reserve() -> EventID {
         isFollowing ? .none : hub.reserve()
     }
 
     /// Abandons the event id of a change that will not be published.
-    package func abandon(_ stamp: EventID) {
-        hub.abandon(stamp)
+    package func abandon(_ changeID: EventID) {
+        hub.abandon(changeID)
     }
 
     /// Publishes the present state of a download.
@@ -72,21 +72,21 @@ package final class DownloadPublisher: Sendable {
     @discardableResult
     package func publish(_ download: Download, counters: TransferCounters?) -> Download {
         var download = download
-        let (stamp, id) = hub.use(download.stamp)
-        download.stamp = stamp
+        let (changeID, id) = hub.use(download.changeID)
+        download.changeID = changeID
         let shown = index.publish(download, counters: counters, eventID: id)
-        hub.append(.transition(shown), stamp: stamp, id: id)
+        hub.append(.transition(shown), changeID: changeID, id: id)
         return shown
     }
 
     /// Removes a download.
-    /// - Parameter stamp: The event id that was reserved for the removal.
+    /// - Parameter changeID: The event id that was reserved for the removal.
     /// - Returns: Whether the download was present.
     @discardableResult
-    package func remove(_ id: DownloadID, stamp: EventID) -> Bool {
-        let (stamp, eventID) = hub.use(stamp)
-        guard index.remove(id, stamp: stamp, eventID: eventID) != nil else { return false }
-        hub.append(.removal(id), stamp: stamp, id: eventID)
+    package func remove(_ id: DownloadID, changeID: EventID) -> Bool {
+        let (changeID, eventID) = hub.use(changeID)
+        guard index.remove(id, changeID: changeID, eventID: eventID) != nil else { return false }
+        hub.append(.removal(id), changeID: changeID, id: eventID)
         return true
     }
 
@@ -97,10 +97,10 @@ package final class DownloadPublisher: Sendable {
     package func restore(_ downloads: some Collection<Download>, _ fleet: FleetContents, _ transfers: FleetTransfers) {
         reserveCapacity(downloads.count)
         let newest = EventID(epoch: fleet.epoch, sequence: fleet.newest)
-        let stamps = Dictionary(fleet.recent.map { ($0.id, $0.sequence) }, uniquingKeysWith: { $1 })
+        let changeIDs = Dictionary(fleet.recent.map { ($0.id, $0.sequence) }, uniquingKeysWith: { $1 })
         for download in downloads {
             var download = download
-            download.stamp = EventID(epoch: fleet.epoch, sequence: stamps[download.id] ?? fleet.base)
+            download.changeID = EventID(epoch: fleet.epoch, sequence: changeIDs[download.id] ?? fleet.base)
             index.publish(download, counters: transfers.counters(of: download), eventID: newest)
         }
         let publication = index.passPublications(atLeast: UInt64(fleet.recent.count))
@@ -113,18 +113,18 @@ package final class DownloadPublisher: Sendable {
     /// Publishes changes in their order. In a fleet, only the store's thread publishes, by calling this.
     package func follow(_ changes: [FleetChange], _ transfers: FleetTransfers, _ retention: Retention) {
         for change in changes {
-            let stamp = EventID(epoch: hub.epoch, sequence: change.sequence)
+            let changeID = EventID(epoch: hub.epoch, sequence: change.sequence)
             if var download = change.download {
-                download.stamp = stamp
+                download.changeID = changeID
                 download.expiresAt = retention.expiry(of: download)
-                let shown = index.publish(download, counters: transfers.counters(of: download), eventID: stamp)
-                hub.append(.transition(shown), stamp: stamp, id: stamp)
+                let shown = index.publish(download, counters: transfers.counters(of: download), eventID: changeID)
+                hub.append(.transition(shown), changeID: changeID, id: changeID)
             } else {
                 transfers.forget(change.id)
-                if index.remove(change.id, stamp: stamp, eventID: stamp) != nil {
-                    hub.append(.removal(change.id), stamp: stamp, id: stamp)
+                if index.remove(change.id, changeID: changeID, eventID: changeID) != nil {
+                    hub.append(.removal(change.id), changeID: changeID, id: changeID)
                 } else {
-                    hub.pass(stamp)
+                    hub.pass(changeID)
                 }
             }
         }

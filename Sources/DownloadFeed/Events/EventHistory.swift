@@ -18,10 +18,10 @@ package struct EventHistory: Sendable {
     package struct Item: Sendable {
         package var change: Change
         /// The count in the change's own event id.
-        package var stamp: UInt64
+        package var changeID: UInt64
         /// The count in the id that the event is sent with. Every change up to this count has been published.
         ///
-        /// It is less than `stamp` while an earlier event id is reserved and not yet published.
+        /// It is less than `changeID` while an earlier event id is reserved and not yet published.
         package var sequence: UInt64
     }
 
@@ -57,7 +57,7 @@ package struct EventHistory: Sendable {
         if ring.count < capacity {
             ring.append(item)
         } else {
-            base = max(base, ring[index(of: newest)].stamp)
+            base = max(base, ring[index(of: newest)].changeID)
             ring[index(of: newest)] = item
         }
     }
@@ -86,7 +86,7 @@ package struct EventHistory: Sendable {
         }
         // A reader with this id has surely received the first change sent with it only if the
         // change's own id is not later.
-        guard let item = self[low], item.sequence == sequence, item.stamp <= sequence else { return low - 1 }
+        guard let item = self[low], item.sequence == sequence, item.changeID <= sequence else { return low - 1 }
         return low
     }
 

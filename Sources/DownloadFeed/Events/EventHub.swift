@@ -85,14 +85,14 @@ public final class EventHub: Sendable {
             return sequence
         }
 
-        mutating func release(_ stamp: UInt64) -> Bool {
+        mutating func release(_ changeID: UInt64) -> Bool {
             var low = 0
             var high = reserved.count
             while low < high {
                 let middle = (low + high) / 2
-                if reserved[middle] < stamp { low = middle + 1 } else { high = middle }
+                if reserved[middle] < changeID { low = middle + 1 } else { high = middle }
             }
-            guard low < reserved.count, reserved[low] == stamp else { return false }
+            guard low < reserved.count, reserved[low] == changeID else { return false }
             reserved.remove(at: low)
             return true
         }
@@ -221,9 +221,9 @@ public final class EventHub: Sendable {
     }
 
     /// Abandons a reserved event id.
-    package func abandon(_ stamp: EventID) {
-        guard stamp.epoch == epoch else { return }
-        _ = state.withLock { $0.release(stamp.sequence) }
+    package func abandon(_ changeID: EventID) {
+        guard changeID.epoch == epoch else { return }
+        _ = state.withLock { $0.release(changeID.sequence) }
     }
 
     /// The event id up to which every change has been published.
@@ -238,16 +238,16 @@ public final class EventHub: Sendable {
     /// - Parameter reserved: The event id that was reserved for the change. If it is not reserved, the change gets
     ///   another one.
     /// - Returns: The change's event id, and the id that its event is sent with.
-    package func use(_ reserved: EventID) -> (stamp: EventID, id: EventID) {
-        let (stamp, published) = state.withLock { state in
-            var stamp = reserved.sequence
-            if reserved.epoch != epoch || !state.release(stamp) {
-                stamp = state.reserve()
-                _ = state.release(stamp)
+    package func use(_ reserved: EventID) -> (changeID: EventID, id: EventID) {
+        let (changeID, published) = state.withLock { state in
+            var changeID = reserved.sequence
+            if reserved.epoch != epoch || !state.release(changeID) {
+                changeID = state.reserve()
+                _ = state.release(changeID)
             }
-            return (stamp, state.published)
+            return (changeID, state.published)
         }
-        return (EventID(epoch: epoch, sequence: stamp), EventID(epoch: epoch, sequence: published))
+        return (EventID(epoch: epoch, sequence: changeID), EventID(epoch: epoch, sequence: published))
     }
 
     /// Starts the history of a fleet after changes that were published before there were readers. The most recent of
@@ -259,26 +259,26 @@ public final class EventHub: Sendable {
             state.history.begin(after: publication - UInt64(recent.count), base: base)
             for change in recent {
                 state.sequence += 1
-                state.history.append(EventHistory.Item(change: change, stamp: state.sequence, sequence: state.sequence))
+                state.history.append(EventHistory.Item(change: change, changeID: state.sequence, sequence: state.sequence))
             }
         }
     }
 
     /// Skips the event id of a fleet's change that changes nothing here.
-    package func pass(_ stamp: EventID) {
+    package func pass(_ changeID: EventID) {
         let wakes = state.withLock { state in
-            state.sequence = stamp.sequence
-            return state.readers.release(upTo: stamp.sequence)
+            state.sequence = changeID.sequence
+            return state.readers.release(upTo: changeID.sequence)
         }
         for wake in wakes { wake() }
     }
 
     /// Adds a change that is in the index, and wakes the readers that it concerns.
-    package func append(_ change: EventHistory.Change, stamp: EventID, id: EventID) {
-        let item = EventHistory.Item(change: change, stamp: stamp.sequence, sequence: id.sequence)
+    package func append(_ change: EventHistory.Change, changeID: EventID, id: EventID) {
+        let item = EventHistory.Item(change: change, changeID: changeID.sequence, sequence: id.sequence)
         let (wakes, arrived) = state.withLock { state in
             // A fleet's event ids are not reserved.
-            state.sequence = max(state.sequence, stamp.sequence)
+            state.sequence = max(state.sequence, changeID.sequence)
             state.history.append(item)
             return (state.readers.wakes(for: change.downloadID), state.readers.release(upTo: state.sequence))
         }

@@ -198,7 +198,7 @@ struct CatchUp: Sendable {
     private let publications: UInt64
     private let skipsLive: Bool
     /// The changes to return next, in reverse order.
-    private var page: [(stamp: EventID, change: EventHistory.Change)] = []
+    private var page: [(changeID: EventID, change: EventHistory.Change)] = []
     /// The event id of the last change that was read.
     private var reached: EventID
     private var isRead = false
@@ -219,8 +219,8 @@ struct CatchUp: Sendable {
     /// Returns the next change; `nil` at the end.
     mutating func next(_ index: SnapshotIndex) -> EventHistory.Change? {
         while page.isEmpty, !isRead { readPage(index) }
-        guard let (stamp, change) = page.popLast() else { return nil }
-        position = stamp
+        guard let (changeID, change) = page.popLast() else { return nil }
+        position = changeID
         return change
     }
 
@@ -229,21 +229,21 @@ struct CatchUp: Sendable {
         // its removal is sent later.
         let removals = index.removals(after: reached, atMost: Self.pageSize)
         let view = index.view()
-        var walk = view.byStamp.walk(after: reached.value, in: view.entries)
+        var walk = view.byChangeID.walk(after: reached.value, in: view.entries)
         var left = removals[...]
         while page.count < Self.pageSize {
             // More removals may precede the next download.
             if left.isEmpty, removals.count == Self.pageSize { break }
             while let entry = walk.peek.flatMap({ view.entries[$0] }), !isWanted(entry.download) { _ = walk.next() }
             let entry = walk.peek.flatMap { view.entries[$0] }
-            if let removal = left.first, entry.map({ removal.stamp < $0.download.stamp }) ?? true {
+            if let removal = left.first, entry.map({ removal.changeID < $0.download.changeID }) ?? true {
                 left.removeFirst()
-                reached = removal.stamp
-                if removal.publication <= publications { page.append((removal.stamp, .removal(removal.id))) }
+                reached = removal.changeID
+                if removal.publication <= publications { page.append((removal.changeID, .removal(removal.id))) }
             } else if let entry {
                 _ = walk.next()
-                reached = entry.download.stamp
-                page.append((entry.download.stamp, .transition(view.current(entry))))
+                reached = entry.download.changeID
+                page.append((entry.download.changeID, .transition(view.current(entry))))
             } else {
                 isRead = true
                 break

@@ -172,7 +172,7 @@ struct IndexTable: Sendable {
         view.eventID = eventID
         count(entry.download, -1)
         view.all.remove(place, in: view.entries)
-        view.byStamp.remove(place, in: view.entries)
+        view.byChangeID.remove(place, in: view.entries)
         view.byState[entry.download.state]?.remove(place, in: view.entries)
         if entry.counters != nil { view.transferring.remove(place, in: view.entries) }
         if entry.rank != nil { view.waiting.remove(place, in: view.entries) }
@@ -198,7 +198,7 @@ struct IndexTable: Sendable {
         }
         places[download.id] = place
         view.all.insert(place, in: view.entries)
-        view.byStamp.insert(place, in: view.entries)
+        view.byChangeID.insert(place, in: view.entries)
         view.byState[download.state, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
         if entry.counters != nil { view.transferring.insert(place, in: view.entries) }
         if entry.rank != nil { view.waiting.insert(place, in: view.entries) }
@@ -213,13 +213,13 @@ struct IndexTable: Sendable {
     private mutating func replace(_ old: IndexEntry, with entry: IndexEntry, at place: Place) {
         let (before, now) = (old.download, entry.download)
         // The row is found by the event id of its present entry, so it is removed before the entry changes.
-        view.byStamp.remove(place, in: view.entries)
+        view.byChangeID.remove(place, in: view.entries)
         let movesInQueue = old.rank != entry.rank
         if movesInQueue, old.rank != nil { view.waiting.remove(place, in: view.entries) }
         let movesAmongEnded = before.endedAt != now.endedAt || before.state.isLive != now.state.isLive
         if movesAmongEnded { byEnd?.remove(place, in: view.entries) }
         view.entries[place] = entry
-        view.byStamp.insert(place, in: view.entries)
+        view.byChangeID.insert(place, in: view.entries)
         if movesInQueue, entry.rank != nil { view.waiting.insert(place, in: view.entries) }
         if movesAmongEnded, !now.state.isLive { byEnd?.insert(place, in: view.entries) }
         if before.state != now.state {

@@ -11,7 +11,7 @@ package struct IndexView: Sendable {
     /// The downloads that transfer, by creation.
     var transferring = OrderedPlaces(by: .identity)
     /// All downloads, by the event id of their last change.
-    var byStamp = OrderedPlaces(by: .stamp)
+    var byChangeID = OrderedPlaces(by: .changeID)
     /// The queued and paused downloads, in the order in which they start.
     var waiting = OrderedPlaces(by: .rank)
     var texts = SearchTexts()

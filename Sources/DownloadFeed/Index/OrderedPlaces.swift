@@ -11,7 +11,7 @@ package struct OrderedPlaces: Sendable {
         /// The download's id, which sorts by creation.
         case identity
         /// The event id of the last change.
-        case stamp
+        case changeID
         /// The rank in the queue.
         case rank
         /// The name in aria2's RPC.
@@ -232,7 +232,7 @@ package struct OrderedPlaces: Sendable {
         guard let entry = entries[place] else { return nil }
         return switch key {
         case .identity: (0, entry.download.id.value, place)
-        case .stamp: (0, entry.download.stamp.value, place)
+        case .changeID: (0, entry.download.changeID.value, place)
         case .rank: Self.rank(entry.download.rank, place)
         case .gid: (0, UInt128(entry.download.gid.value), place)
         case .end: (Int(clamping: entry.download.endedAt?.millisecondsSinceEpoch ?? 0), entry.download.id.value, place)

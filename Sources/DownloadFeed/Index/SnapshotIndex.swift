@@ -148,8 +148,8 @@ public final class SnapshotIndex: Sendable {
     package var knownSince: EventID { state.withLock { $0.removals.knownSince } }
 
     /// Returns the first removals with later event ids.
-    package func removals(after stamp: EventID, atMost limit: Int) -> [RemovalHistory.Removal] {
-        state.withLock { $0.removals.removals(after: stamp, atMost: limit) }
+    package func removals(after changeID: EventID, atMost limit: Int) -> [RemovalHistory.Removal] {
+        state.withLock { $0.removals.removals(after: changeID, atMost: limit) }
     }
 
     // MARK: - Orders that are kept from their first use on
@@ -219,11 +219,11 @@ public final class SnapshotIndex: Sendable {
     /// Removes a download from the index, and notes the removal.
     /// - Returns: The number of this publication; `nil` if there was no such download.
     @discardableResult
-    package func remove(_ id: DownloadID, stamp: EventID = .none, eventID: EventID = .none) -> UInt64? {
+    package func remove(_ id: DownloadID, changeID: EventID = .none, eventID: EventID = .none) -> UInt64? {
         state.withLock { state in
             guard state.table.remove(id, eventID: eventID) else { return nil }
             let publication = state.table.view.publications
-            state.removals.insert(RemovalHistory.Removal(stamp: stamp, id: id, publication: publication))
+            state.removals.insert(RemovalHistory.Removal(changeID: changeID, id: id, publication: publication))
             return publication
         }
     }

@@ -180,7 +180,7 @@ extension FleetStore {
     package func claim(
         free: Int, hostLimit: Int, then receive: @escaping @Sendable (Result<[DownloadRecord], StoreError>) -> Void
     ) {
-        let claim = TurnClaim(free: free, hostLimit: hostLimit)
+        let claim = SlotRequest(free: free, hostLimit: hostLimit)
         submit([.claim(claim)]).whenDone { error in receive(error.map(Result.failure) ?? .success(claim.granted)) }
     }
 

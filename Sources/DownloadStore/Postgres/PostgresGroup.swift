@@ -14,7 +14,7 @@ struct PostgresGroup {
     /// The statements of all other changes, in order.
     private var changing: [PostgresCommand] = []
     /// The requests for slots, with their indices in `changing`.
-    private var claiming: [(claim: TurnClaim, index: Int)] = []
+    private var claiming: [(claim: SlotRequest, index: Int)] = []
     /// The revisions of the saved records.
     private var saved: [DownloadID: UInt64] = [:]
     var savesRecords: Bool { !saved.isEmpty }
@@ -24,7 +24,7 @@ struct PostgresGroup {
     var commands: [PostgresCommand] { adding + changing + publishing }
 
     /// The requests for slots, with the indices of their results among those of `commands`.
-    var claims: [(claim: TurnClaim, index: Int)] {
+    var claims: [(claim: SlotRequest, index: Int)] {
         let first = added.bytes.isEmpty ? 0 : 1
         return claiming.map { ($0.claim, first + $0.index) }
     }
@@ -103,7 +103,7 @@ struct PostgresGroup {
                 row.put(text)
             }
             put(Statements.ring) { $0.put("pawl_instance_\(recipient)") }
-        case .letGo(let id): put(Statements.letGo) { [instance] in Self.encode(id, instance, to: &$0) }
+        case .release(let id): put(Statements.release) { [instance] in Self.encode(id, instance, to: &$0) }
         case .set(let name, let value?):
             put(Statements.set) { row in
                 row.put(name)
@@ -189,7 +189,7 @@ struct PostgresGroup {
             "enqueue", "UPDATE pawl.downloads SET needs_slot = true, owner = \(mine) WHERE id = $1")
         static let leaveQueue = PostgresStatement(
             "leave_queue", "UPDATE pawl.downloads SET needs_slot = false, slot_holder = NULL, owner = \(mine) WHERE id = $1")
-        static let letGo = PostgresStatement(
+        static let release = PostgresStatement(
             "let_go",
             "UPDATE pawl.downloads SET owner = NULL, slot_holder = NULL WHERE id = $1 AND owner = $2::bigint")
         static let show = PostgresStatement(

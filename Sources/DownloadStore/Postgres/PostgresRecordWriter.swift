@@ -170,7 +170,7 @@ extension PostgresRecordWriter {
                 try contents.reading(.downloads, row.key(0)) { contents throws(StoreError) in
                     let record = try reader.record(from: row)
                     if row.integer(owner) == instance.id { fleet.owned.insert(record.id) }
-                    if row.integer(owner + 1) == instance.id { fleet.turns.insert(record.id) }
+                    if row.integer(owner + 1) == instance.id { fleet.slots.insert(record.id) }
                     contents.records.append(record)
                 }
             }

@@ -127,10 +127,10 @@ public final class FleetCheck {
     private func repair(_ id: DownloadID) async throws -> Bool {
         guard let record = try await store.take([id]).records.first else { return false }
         let inspection = try await inspect(record)
-        var changes: [StoreChange] = [.letGo(id)]
+        var changes: [StoreChange] = [.release(id)]
         if inspection.fault != nil {
             let repaired = inspection.repaired(at: .now())
-            changes = [.save(repaired), .show(repaired.download), .letGo(id)]
+            changes = [.save(repaired), .show(repaired.download), .release(id)]
         }
         try await store.submit(changes).wait()
         return true

@@ -81,7 +81,7 @@ struct AdditionPlan {
         } else if !record.download.folder.isEmpty {
             names.reserve(folder: record.download.folder, for: id)
         }
-        record.download.stamp = reserveEventID()
+        record.download.changeID = reserveEventID()
         if let position = new.position { assignRank(to: &record.download, at: position, newest: context.newIdentity(at: now)) }
         queue.insert(id, record.download.rank)
         if let gid = new.gid { drafts.gids.insert(gid) }

@@ -208,7 +208,7 @@ extension DownloadService {
             for record in drafts.records.lazy.map(\.record) {
                 _ = ledger.leave(record.id, record.download.rank)
                 names.release(record.id)
-                publisher.abandon(record.download.stamp)
+                publisher.abandon(record.download.changeID)
             }
             if let key { ledger.forget(key) }
             return error
@@ -220,7 +220,7 @@ extension DownloadService {
         for draft in drafts.records {
             let record = draft.record
             let entry = LiveDownload(DownloadMachine(record, url: draft.url))
-            entry.eventID = record.download.stamp
+            entry.eventID = record.download.changeID
             entries[record.id] = entry
             let lateArrival = ledger.leave(record.id, record.download.rank)
             publisher.publish(record.download, counters: nil)

@@ -286,7 +286,7 @@ extension DownloadService {
         guard entry.pins == 0, entry.postponed.isEmpty, !isBeingRead(entry.id),
             coordination.release(entry, in: self)
         else { return }
-        if let stamp = entry.reservedEventID { publisher.abandon(stamp) }
+        if let changeID = entry.reservedEventID { publisher.abandon(changeID) }
         let id = entry.id
         guard entries[id] === entry else { return }
         entries[id] = nil
@@ -340,19 +340,19 @@ extension DownloadService {
         case .withdraw(let operation):
             if entry.work?.publication?.abandon() == true { backlog?.append((id, .withdrawn(operation))) }
         case .save(let operation, let record, let deliveries):
-            save(record, operation, stamp: entry.eventID, announcing: deliveries)
+            save(record, operation, changeID: entry.eventID, announcing: deliveries)
         case .saveCompletion(let operation, let record, let deliveries):
-            let stamp = publisher.reserve()
-            entry.reservedEventID = stamp
-            save(record, operation, stamp: stamp, announcing: deliveries)
+            let changeID = publisher.reserve()
+            entry.reservedEventID = changeID
+            save(record, operation, changeID: changeID, announcing: deliveries)
             coordination.publishCompletion(record.download, of: entry, in: self)
         case .saveRemoval(let operation, let deliveries):
-            let stamp = entry.reservedEventID ?? publisher.reserve()
-            entry.reservedEventID = stamp
-            submit([.remove(id, stamp: stamp)] + deliveries.map(StoreChange.keepDelivery), for: (id, operation))
+            let changeID = entry.reservedEventID ?? publisher.reserve()
+            entry.reservedEventID = changeID
+            submit([.remove(id, changeID: changeID)] + deliveries.map(StoreChange.keepDelivery), for: (id, operation))
         case .deliver(let deliveries): Task { [webhooks] in for delivery in deliveries { await webhooks?.post(delivery) } }
         case .abandonRemoval:
-            if let stamp = entry.reservedEventID { publisher.abandon(stamp) }
+            if let changeID = entry.reservedEventID { publisher.abandon(changeID) }
             entry.reservedEventID = nil
         case .saveProgress(let progress):
             hasSavedRecords = true
@@ -421,10 +421,11 @@ extension DownloadService {
     // MARK: - Publishing and saving
 
     private func save(
-        _ record: DownloadRecord, _ operation: DownloadMachine.Operation, stamp: EventID, announcing deliveries: [WebhookDelivery]
+        _ record: DownloadRecord, _ operation: DownloadMachine.Operation, changeID: EventID,
+        announcing deliveries: [WebhookDelivery]
     ) {
         var record = record
-        record.download.stamp = stamp
+        record.download.changeID = changeID
         submit([.save(record)] + deliveries.map(StoreChange.keepDelivery), for: (record.id, operation))
     }
 

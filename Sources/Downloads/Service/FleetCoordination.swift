@@ -94,9 +94,9 @@ extension FleetCoordination {
             found.recent.compactMap { change in change.download.map { (change.id, $0) } }, uniquingKeysWith: { $1 })
         // The slots beyond this replica's limit are released to other replicas.
         let slots = Set(
-            contents.records.lazy.filter { found.turns.contains($0.id) }.map(\.download).sorted { $0.rank < $1.rank }
+            contents.records.lazy.filter { found.slots.contains($0.id) }.map(\.download).sorted { $0.rank < $1.rank }
                 .prefix(service.settings.maxConcurrent).map(\.id))
-        for id in found.turns.subtracting(slots) { changes.append(.leaveQueue(id)) }
+        for id in found.slots.subtracting(slots) { changes.append(.leaveQueue(id)) }
         for var record in contents.records {
             let id = record.id
             record.download.expiresAt = service.parts.configuration.retention.expiry(of: record.download)
@@ -207,7 +207,7 @@ extension FleetCoordination {
             download.membership.slot = .held
             return service.enterQueue(download)
         }
-        guard !service.isShuttingDown, let url = HTTPURL(record.download.url) else { return service.submit([.letGo(id)]) }
+        guard !service.isShuttingDown, let url = HTTPURL(record.download.url) else { return service.submit([.release(id)]) }
         let download = LiveDownload(DownloadMachine(record, url: url, written: Coverage(record.segments)))
         download.membership.slot = .held
         service.entries[id] = download
@@ -257,7 +257,7 @@ extension FleetCoordination {
                 ids.insert(version.id)
                 let download = service.entries[version.id]
                 if download?.membership.publishedRevision == version.revision { download?.membership.publishedRevision = nil }
-            case .enqueue(let id), .leaveQueue(let id), .letGo(let id): ids.insert(id)
+            case .enqueue(let id), .leaveQueue(let id), .release(let id): ids.insert(id)
             default: break
             }
         }
@@ -349,7 +349,7 @@ extension FleetCoordination {
 
     private func submitRelease(of id: DownloadID, in service: isolated DownloadService) {
         slots.noteRelease(of: id)
-        service.submit([.letGo(id)])
+        service.submit([.release(id)])
     }
 
     /// Stops all transfers after the loss of the lease: other replicas may own the downloads.

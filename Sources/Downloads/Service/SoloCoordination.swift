@@ -49,7 +49,7 @@ final class SoloCoordination: Coordination {
         let eventID = download.reservedEventID ?? service.publisher.reserve()
         download.reservedEventID = nil
         download.eventID = eventID
-        version.stamp = eventID
+        version.changeID = eventID
         service.publisher.publish(version, counters: download.counters)
     }
 
@@ -57,7 +57,7 @@ final class SoloCoordination: Coordination {
     func publishCompletion(_ version: Download, of download: LiveDownload, in service: isolated DownloadService) {}
 
     func publishRemoval(of download: LiveDownload, in service: isolated DownloadService) {
-        service.publisher.remove(download.id, stamp: download.reservedEventID ?? service.publisher.reserve())
+        service.publisher.remove(download.id, changeID: download.reservedEventID ?? service.publisher.reserve())
     }
 
     func submit(

@@ -106,7 +106,7 @@ actor WebhookDispatcher {
         delivery.attempts = policy.attempts(afterCrash: delivery.attempts)
         guard delivery.attempts < policy.maximumAttempts else {
             _ = store.submit([.dropDelivery(delivery.id)])
-            return log(.webhook(delivery.download.id, .givenUp("the service crashed while it was being delivered")))
+            return log(.webhook(delivery.download.id, .abandoned("the service crashed while it was being delivered")))
         }
         let wait = WebhookPolicy.suspectPause * heldSuspects
         heldSuspects += 1
@@ -157,9 +157,9 @@ actor WebhookDispatcher {
         case .delivered:
             drop(delivery.id)
             log(.webhook(delivery.download.id, .delivered))
-        case .giveUp(let reason):
+        case .abandon(let reason):
             drop(delivery.id)
-            log(.webhook(delivery.download.id, .givenUp(reason)))
+            log(.webhook(delivery.download.id, .abandoned(reason)))
         case .retry(let delay, let reason):
             delivery.due = Timestamp.now().advanced(by: delay)
             _ = store.submit([.keepDelivery(delivery)])

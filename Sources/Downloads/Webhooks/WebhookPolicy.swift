@@ -34,7 +34,7 @@ struct WebhookPolicy: Sendable {
         /// Another attempt follows after the delay.
         case retry(after: Duration, because: String)
         /// The message is abandoned, for this reason.
-        case giveUp(String)
+        case abandon(String)
         /// The service has cancelled the attempt, so it does not count.
         case interrupted
     }
@@ -53,13 +53,13 @@ struct WebhookPolicy: Sendable {
         // The receiver, or a proxy before it, is overloaded or restarting.
         case .success(let status) where status >= 500 || [408, 425, 429].contains(status): reason = "it answered \(status)"
         // The receiver refuses the message, or has another URL, which its owner has to configure.
-        case .success(let status): return .giveUp("it answered \(status)")
+        case .success(let status): return .abandon("it answered \(status)")
         case .failure(.cancelled), .failure(.stopped): return .interrupted
         case .failure(let error):
-            guard Self.mayPass(error) else { return .giveUp(error.message) }
+            guard Self.mayPass(error) else { return .abandon(error.message) }
             reason = error.message
         }
-        guard attempts < maximumAttempts else { return .giveUp("\(reason), \(attempts) times") }
+        guard attempts < maximumAttempts else { return .abandon("\(reason), \(attempts) times") }
         return .retry(
             after: retries.delay(afterAttemptsWithoutProgress: attempts, retryAfter: nil, using: &random), because: reason)
     }

@@ -34,11 +34,11 @@ struct WebhookQueue: Sendable {
 
     /// The order of receivers with the same standing: those with the fewest attempts under way, then those whose last
     /// attempt began the longest ago.
-    private struct Turn: Comparable, Sendable {
+    private struct Precedence: Comparable, Sendable {
         var running: Int
         var number: UInt64
 
-        static func < (left: Turn, right: Turn) -> Bool {
+        static func < (left: Precedence, right: Precedence) -> Bool {
             (left.running, left.number) < (right.running, right.number)
         }
     }
@@ -49,7 +49,7 @@ struct WebhookQueue: Sendable {
         var due = IndexedHeap<DownloadID, UInt64>()
         var running = 0
         var kept = 0
-        var turn: UInt64 = 0
+        var lastAttempt: UInt64 = 0
         /// The first message that may be only in the store; `nil`: there is none.
         var stored: DownloadID?
         /// The first message without room in memory since the present reading of the store began; `nil`: there is none.
@@ -72,7 +72,7 @@ struct WebhookQueue: Sendable {
     private var ending: Set<DownloadID> = []
     private var hosts: [String: Host] = [:]
     /// Receivers with due messages and a free attempt, by standing.
-    private var ready = [IndexedHeap<String, Turn>](repeating: IndexedHeap(), count: 3)
+    private var ready = [IndexedHeap<String, Precedence>](repeating: IndexedHeap(), count: 3)
     /// The number of attempts under way, by the standing of the receiver.
     private var attempts = [0, 0, 0]
     /// Receivers with messages that are only in the store.
@@ -146,7 +146,7 @@ extension WebhookQueue {
             hosts[name]?.due.remove(id)
             hosts[name]?.running += 1
             let number = next()
-            hosts[name]?.turn = number
+            hosts[name]?.lastAttempt = number
             attempts[hosts[name]?.standing.rawValue ?? 0] += 1
             running[id] = now
             refresh(name)
@@ -232,7 +232,7 @@ extension WebhookQueue {
         let unproven = attempts[Standing.untried.rawValue] + attempts[Standing.failing.rawValue]
         guard unproven < limits.unproven else { return nil }
         // Second attempts at a receiver leave room for first attempts at others.
-        func isFree(_ turn: Turn) -> Bool { turn.running == 0 || unproven < limits.unproven / 2 }
+        func isFree(_ host: Precedence) -> Bool { host.running == 0 || unproven < limits.unproven / 2 }
         if let host = ready[Standing.untried.rawValue].first, isFree(host.rank) { return host.key }
         guard attempts[Standing.failing.rawValue] < limits.failing else { return nil }
         return ready[Standing.failing.rawValue].first.flatMap { isFree($0.rank) ? $0.key : nil }
@@ -243,7 +243,7 @@ extension WebhookQueue {
         if host.due.isEmpty || host.running >= limits.perHost {
             ready[host.standing.rawValue].remove(name)
         } else {
-            ready[host.standing.rawValue].set(name, to: Turn(running: host.running, number: host.turn))
+            ready[host.standing.rawValue].set(name, to: Precedence(running: host.running, number: host.lastAttempt))
         }
     }
 }

@@ -16,7 +16,7 @@ final class ServiceMetrics: Sendable {
         /// Attempts that failed and will be retried, by failure.
         var retries: [FailureCode: UInt64] = [:]
         /// Attempts to deliver messages to webhooks, by result: delivered, to be retried, abandoned.
-        var webhooks: (delivered: UInt64, retried: UInt64, givenUp: UInt64) = (0, 0, 0)
+        var webhooks: (delivered: UInt64, retried: UInt64, abandoned: UInt64) = (0, 0, 0)
         /// Requests refused because of a missing or wrong token.
         var authenticationFailures: UInt64 = 0
         /// Dropped mirrors.
@@ -138,7 +138,7 @@ final class ServiceMetrics: Sendable {
         case .fenced: state.withLock { $0.fleet.fenced &+= 1 }
         case .webhook(_, .delivered): state.withLock { $0.webhooks.delivered &+= 1 }
         case .webhook(_, .retried): state.withLock { $0.webhooks.retried &+= 1 }
-        case .webhook(_, .givenUp): state.withLock { $0.webhooks.givenUp &+= 1 }
+        case .webhook(_, .abandoned): state.withLock { $0.webhooks.abandoned &+= 1 }
         case .mirrorDropped: state.withLock { $0.droppedMirrors &+= 1 }
         default: break
         }

@@ -88,7 +88,7 @@ extension API {
         text.family("pawl_webhook_deliveries_total", .counter, "Attempts to deliver messages to webhooks, by outcome.")
         let webhooks = figures.webhooks
         for (outcome, count) in [
-            ("delivered", webhooks.delivered), ("retried", webhooks.retried), ("given_up", webhooks.givenUp),
+            ("delivered", webhooks.delivered), ("retried", webhooks.retried), ("given_up", webhooks.abandoned),
         ] {
             text.sample("pawl_webhook_deliveries_total", [("outcome", outcome)], Double(count))
         }

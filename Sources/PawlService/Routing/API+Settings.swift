@@ -74,7 +74,7 @@ extension ObjectReader {
     /// The schedule; `nil` if the member is absent.
     fileprivate mutating func speedSchedule() throws(Problem) -> SpeedSchedule? {
         let name = ServiceSettings.scheduleName
-        guard let texts = try strings(name, count: SpeedSchedule.mostEntries, limit: SpeedSchedule.longestEntry) else {
+        guard let texts = try strings(name, count: SpeedSchedule.maximumEntries, limit: SpeedSchedule.longestEntry) else {
             return nil
         }
         var entries: [SpeedSchedule.Entry] = []

@@ -91,7 +91,7 @@ struct EventTests {
         let feed = Feed()
         let downloads = (1...5).map { Feed.download($0) }
         for download in downloads { feed.publisher.publish(download, counters: nil) }
-        feed.publisher.remove(downloads[0].id, stamp: feed.publisher.reserve())
+        feed.publisher.remove(downloads[0].id, changeID: feed.publisher.reserve())
         let reader = feed.read(after: EventID(epoch: 7, sequence: 3))
         var ids: [UInt64] = []
         var said: [Said] = []
@@ -119,7 +119,7 @@ struct EventTests {
         let known = EventID(epoch: 7, sequence: 100)
         let again = [downloads[9], downloads[150]]
         for download in again { feed.publisher.publish(download, counters: nil) }
-        for number in [20, 200] { feed.publisher.remove(downloads[number].id, stamp: feed.publisher.reserve()) }
+        for number in [20, 200] { feed.publisher.remove(downloads[number].id, changeID: feed.publisher.reserve()) }
         let changed = downloads.indices.filter { $0 >= 100 && $0 != 150 && $0 != 200 }.map { downloads[$0].id } + again.map(\.id)
         let expected = changed.map { Said.download($0, .completed) } + [.removed(downloads[20].id), .removed(downloads[200].id)]
         let reader = feed.read(after: known)
@@ -170,7 +170,7 @@ struct EventTests {
             guard step % 3 == 0, step / 3 < 120 else { continue }
             downloads[step / 3].state = .completed
             feed.publisher.publish(downloads[step / 3], counters: nil)
-            if step % 9 == 0 { feed.publisher.remove(downloads[step / 3].id, stamp: feed.publisher.reserve()) }
+            if step % 9 == 0 { feed.publisher.remove(downloads[step / 3].id, changeID: feed.publisher.reserve()) }
         }
         #expect(reader.said() == [])
         #expect(removed.count == 40)
@@ -183,11 +183,11 @@ struct EventTests {
     func tooOld() {
         let history = StoredEventHistory(
             newest: EventID(epoch: 5, sequence: 90), knownSince: EventID(epoch: 4, sequence: 3),
-            removals: [RemovalHistory.Removal(stamp: EventID(epoch: 5, sequence: 80), id: Feed.download(9).id)])
+            removals: [RemovalHistory.Removal(changeID: EventID(epoch: 5, sequence: 80), id: Feed.download(9).id)])
         let feed = Feed(history: history)
-        func ended(_ number: UInt64, _ stamp: EventID) -> Download {
+        func ended(_ number: UInt64, _ changeID: EventID) -> Download {
             var download = Feed.download(number, .completed)
-            download.stamp = stamp
+            download.changeID = changeID
             return download
         }
         let (old, recent) = (ended(1, EventID(epoch: 3, sequence: 8)), ended(2, EventID(epoch: 4, sequence: 1)))
@@ -231,7 +231,7 @@ struct EventTests {
         let early = reader.nextSaid()
         #expect(early?.id == EventID(epoch: 7, sequence: 1))
         var saved = slow
-        saved.stamp = reserved
+        saved.changeID = reserved
         feed.publisher.publish(saved, counters: nil)
         #expect(reader.nextSaid()?.id == EventID(epoch: 7, sequence: 3))
         // A reader that left before the event gets it, with the other events.
@@ -251,7 +251,7 @@ struct EventTests {
         let reader = feed.read()
         _ = reader.said()
         var slow = Feed.download(1, .completed)
-        slow.stamp = feed.publisher.reserve()
+        slow.changeID = feed.publisher.reserve()
         var said: [Said] = []
         for number in 2...9 { feed.publisher.publish(Feed.download(UInt64(number), .completed), counters: nil) }
         while let next = reader.nextSaid() { said.append(next.said) }
@@ -269,7 +269,7 @@ struct EventTests {
         feed.publisher.publish(kept, counters: nil)
         let reader = feed.read()
         _ = reader.said()
-        feed.publisher.remove(gone.id, stamp: feed.publisher.reserve())
+        feed.publisher.remove(gone.id, changeID: feed.publisher.reserve())
         for _ in 0..<5 { feed.publisher.publish(kept, counters: nil) }
         #expect(reader.said() == [.removed(gone.id), .download(kept.id, .queued)])
     }
@@ -288,7 +288,7 @@ struct EventTests {
         feed.publisher.publish(mine, counters: nil)
         #expect(wakes.value == 1)
         #expect(reader.said() == [.download(mine.id, .queued)])
-        feed.publisher.remove(mine.id, stamp: feed.publisher.reserve())
+        feed.publisher.remove(mine.id, changeID: feed.publisher.reserve())
         #expect(wakes.value == 2)
         #expect(reader.said() == [.removed(mine.id)])
         reader.cancel()
@@ -305,7 +305,7 @@ struct EventTests {
         for number in 2...9 { feed.publisher.publish(Feed.download(UInt64(number)), counters: nil) }
         let reader = feed.read(after: EventID(epoch: 7, sequence: 0), scope: mine.id)
         #expect(reader.said() == [.snapshot([mine.id])])
-        feed.publisher.remove(mine.id, stamp: feed.publisher.reserve())
+        feed.publisher.remove(mine.id, changeID: feed.publisher.reserve())
         for number in 2...9 { feed.publisher.publish(Feed.download(UInt64(number)), counters: nil) }
         #expect(reader.said() == [.removed(mine.id)])
     }
@@ -525,7 +525,7 @@ struct ProgressEventTests {
                 downloads[number].bytesReceived = counters[number].received
                 feed.publisher.publish(downloads[number], counters: nil)
             case 1 where downloads[number].state == .completed:
-                feed.publisher.remove(downloads[number].id, stamp: feed.publisher.reserve())
+                feed.publisher.remove(downloads[number].id, changeID: feed.publisher.reserve())
             case 2 where downloads[number].state == .downloading:
                 feed.publisher.publish(downloads[number], counters: counters[number])
             default: break

@@ -82,7 +82,7 @@ struct EventsOverRestartTests {
         let store = try GroupCommitStore(DataDirectory(path: directory.path + "/data"))
         let records = (1...StoredEventHistory.recentChanges + 500).map { number in
             var record = sampleRecord(number, state: .cancelled)
-            record.download.stamp = EventID(epoch: 1_000, sequence: UInt64(number))
+            record.download.changeID = EventID(epoch: 1_000, sequence: UInt64(number))
             return record
         }
         try await store.write([.beginEpoch(1_000)] + records.map(StoreChange.save))

@@ -119,7 +119,7 @@ private struct PlanScene {
             }
         }
         drafts = plan.drafts
-        #expect(drafts.records.map(\.record.download.stamp.sequence) == Array(1..<(eventIDs + 1)))
+        #expect(drafts.records.map(\.record.download.changeID.sequence) == Array(1..<(eventIDs + 1)))
         return outcomes.map { outcome -> String in
             switch outcome.map(plan.positioned) {
             case .failure(let refusal): return refusal.code

@@ -27,7 +27,7 @@ struct HousekeepingTests {
         #expect(second.waitingFor != nil)
         #expect(fixture.service.index.download(second.id)?.waitingFor == .host)
         _ = try await fixture.service.change([.maxConcurrent: 1])
-        #expect(fixture.service.index.download(second.id)?.waitingFor == .turn)
+        #expect(fixture.service.index.download(second.id)?.waitingFor == .slot)
         #expect(fixture.service.index.download(first.id)?.waitingFor == nil)
         _ = try await fixture.service.perform(.cancel, on: first.id)
         #expect(try await fixture.end(of: second.id).waitingFor == nil)

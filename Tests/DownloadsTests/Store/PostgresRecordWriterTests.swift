@@ -22,9 +22,10 @@ import Testing
         try scene.execute("DELETE FROM pawl.instances")
         let id = sampleRecord(1).id
         let groups: [[StoreChange]] = [
-            [.add(sampleRecord(2))], [.save(sampleRecord(2))], [.remove(id, stamp: .none)], [.set(name: "a", value: "b")],
-            [.progress(StoredProgress(id: id, bytesReceived: 7, segments: []))], [.leaveQueue(id)], [.letGo(id)],
-            [.send("letter", to: 7)], [.show(sampleRecord(1).download)], [.claim(TurnClaim(free: 1, hostLimit: 1))], [.probe], [],
+            [.add(sampleRecord(2))], [.save(sampleRecord(2))], [.remove(id, changeID: .none)], [.set(name: "a", value: "b")],
+            [.progress(StoredProgress(id: id, bytesReceived: 7, segments: []))], [.leaveQueue(id)], [.release(id)],
+            [.send("letter", to: 7)], [.show(sampleRecord(1).download)], [.claim(SlotRequest(free: 1, hostLimit: 1))], [.probe],
+            [],
         ]
         for group in groups {
             #expect(throws: StoreError.fenced) { try writer.commit(group, isRepeated: false) }
@@ -56,7 +57,7 @@ import Testing
         #expect(try second.settings.all() == [:])
         let taking = try second.ownership.take([id, sampleRecord(2).id])
         #expect(taking.records.isEmpty && taking.owners == [id: first.instance.id])
-        try first.commit([.letGo(id)], isRepeated: false)
+        try first.commit([.release(id)], isRepeated: false)
         #expect(try second.ownership.take([id]).records.map(\.id) == [id])
         try second.commit([.save(sampleRecord(1, state: .failed))], isRepeated: false)
         #expect(try first.records([id]).map(\.download.state) == [.failed])
@@ -132,11 +133,11 @@ import Testing
         case .answer: relay.set(.cutAnswers)
         case .command: relay.cut()
         }
-        let claim = TurnClaim(free: 1, hostLimit: 1)
-        let late = TurnClaim(free: 1, hostLimit: 1)
+        let claim = SlotRequest(free: 1, hostLimit: 1)
+        let late = SlotRequest(free: 1, hostLimit: 1)
         // The slot is free for the next download.
         let group: [StoreChange] = [
-            .claim(late), .add(sampleRecord(2)), .leaveQueue(sampleRecord(1).id), .claim(claim), .letGo(sampleRecord(1).id),
+            .claim(late), .add(sampleRecord(2)), .leaveQueue(sampleRecord(1).id), .claim(claim), .release(sampleRecord(1).id),
         ]
         #expect(throws: StoreError.self) { try writer.commit(group, isRepeated: false) }
         if loss == .answer { while try scene.number("SELECT count(*) FROM pawl.downloads") < 2 {} }
@@ -161,7 +162,7 @@ import Testing
         try other.commit([.send("letter", to: before.instance.id)], isRepeated: false)
         let again = try PostgresRecordWriter(scene.options("a"))
         let found = try #require(try again.load().fleet)
-        #expect(found.owned == Set(ids[0...2]) && found.turns == Set(ids[0...1]))
+        #expect(found.owned == Set(ids[0...2]) && found.slots == Set(ids[0...1]))
         // Two of three slots of that host are in use.
         #expect(try other.claim(free: 9, hostLimit: 3).map(\.id) == [ids[3]])
         #expect(try again.feed.messages().map(\.text) == ["letter"])
@@ -687,7 +688,7 @@ import Testing
         for record in records {
             var download = record.download
             (download.bytesPerSecond, download.stalled, download.receivedRanges) = (7, true, [1..<2, 5..<9])
-            (download.waitingFor, download.position, download.publication) = (.turn, 3, 4)
+            (download.waitingFor, download.position, download.publication) = (.slot, 3, 4)
             download.expiresAt = download.createdAt
             let read = try FleetChange.decode(FleetChange.encode(download))
             #expect("\(FleetChange.told(download))" == "\(read)")

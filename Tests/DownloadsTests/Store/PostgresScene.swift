@@ -87,7 +87,7 @@ final class FollowedChanges: Sendable {
 extension PostgresRecordWriter {
     /// Requests slots in a separate group.
     func claim(free: Int, hostLimit: Int) throws(StoreError) -> [DownloadRecord] {
-        let claim = TurnClaim(free: free, hostLimit: hostLimit)
+        let claim = SlotRequest(free: free, hostLimit: hostLimit)
         try commit([.claim(claim)], isRepeated: false)
         return claim.granted
     }

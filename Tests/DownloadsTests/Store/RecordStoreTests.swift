@@ -37,7 +37,7 @@ import Testing
             try await store.save(sampleRecord(number))
             #expect(try scene.contentsAfterCrash().records.count == number + 1)
         }
-        try await store.write([.remove(sampleRecord(3).id, stamp: .none), .set(name: "a", value: "b")])
+        try await store.write([.remove(sampleRecord(3).id, changeID: .none), .set(name: "a", value: "b")])
         let contents = try scene.contentsAfterCrash()
         #expect(contents.records.count == 19)
         #expect(contents.settings == ["a": "b"])
@@ -77,7 +77,7 @@ import Testing
         try await store.write([.add(sampleRecord(1)), .add(sampleRecord(2))])
         hasRoom.withLock { $0 = false }
         let commits = [
-            store.submit([.add(sampleRecord(3))]), store.submit([.remove(sampleRecord(2).id, stamp: .none)]),
+            store.submit([.add(sampleRecord(3))]), store.submit([.remove(sampleRecord(2).id, changeID: .none)]),
             store.submit([.set(name: "a", value: "b"), .add(sampleRecord(4))]),
             store.submit([.save(sampleRecord(1, state: .paused))]), store.submit([.probe]),
         ]

@@ -73,7 +73,7 @@ struct SQLiteRecordStoreTests {
         #expect(outcomes == [1: .full])
         #expect(try scene.contentsAfterCrash().records.count == 7)
         // Freed space lets it write again.
-        try await store.write((0..<8).map { .remove(sampleRecord($0).id, stamp: .none) })
+        try await store.write((0..<8).map { .remove(sampleRecord($0).id, changeID: .none) })
         try await store.save(sampleRecord(9))
         #expect(try scene.contentsAfterCrash().records.map(\.id) == [sampleRecord(9).id])
         await store.close()

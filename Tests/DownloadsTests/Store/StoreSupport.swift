@@ -147,7 +147,7 @@ func fullRecord(_ number: Int = 1) -> DownloadRecord {
     record.download.updatedAt = Timestamp(millisecondsSinceEpoch: 3)
     record.download.endedAt = Timestamp(millisecondsSinceEpoch: 4)
     record.download.revision = 1 << 61
-    record.download.stamp = EventID(epoch: 1_763_717_520_000, sequence: 12)
+    record.download.changeID = EventID(epoch: 1_763_717_520_000, sequence: 12)
     record.requestedFilename = "mine.bin"
     record.requestedMediaType = "audio/*"
     record.requestedSegments = 6
@@ -180,7 +180,7 @@ func portrait(_ record: DownloadRecord) -> [String: String] {
         "startedAt": "\(String(describing: download.startedAt?.millisecondsSinceEpoch))",
         "updatedAt": "\(download.updatedAt.millisecondsSinceEpoch)",
         "endedAt": "\(String(describing: download.endedAt?.millisecondsSinceEpoch))",
-        "revision": "\(download.revision)", "stamp": "\(download.stamp)",
+        "revision": "\(download.revision)", "stamp": "\(download.changeID)",
         "requestedFilename": "\(String(describing: record.requestedFilename))",
         "requestedMediaType": "\(String(describing: record.requestedMediaType))",
         "requestedSegments": "\(String(describing: record.requestedSegments))",

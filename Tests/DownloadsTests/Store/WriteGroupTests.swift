@@ -21,7 +21,7 @@ struct WriteGroupTests {
         case .enqueue(let id): "enqueue \(id.value & 0xFF)"
         case .leaveQueue(let id): "leave queue \(id.value & 0xFF)"
         case .holdURL(let id): "hold the URL of \(id.value & 0xFF)"
-        case .letGo(let id): "let go \(id.value & 0xFF)"
+        case .release(let id): "let go \(id.value & 0xFF)"
         case .claim(let claim): "claim \(claim.free)"
         case .send(let text, let run): "send \(text) to \(run)"
         }
@@ -51,8 +51,8 @@ struct WriteGroupTests {
             Case(writes: [[save(1, 1)], [save(1, 2)], [save(2, 1)]], expected: ["save 1 2", "save 2 1"]),
             Case(
                 writes: [[.add(sampleRecord(1)), .add(sampleRecord(2))], [save(2, 2)]], expected: ["add 1 0", "save 2 2"]),
-            Case(writes: [[save(1, 1)], [.remove(sampleRecord(1).id, stamp: .none)]], expected: ["remove 1"]),
-            Case(writes: [[.remove(sampleRecord(1).id, stamp: .none)], [save(1, 3)]], expected: ["save 1 3"]),
+            Case(writes: [[save(1, 1)], [.remove(sampleRecord(1).id, changeID: .none)]], expected: ["remove 1"]),
+            Case(writes: [[.remove(sampleRecord(1).id, changeID: .none)], [save(1, 3)]], expected: ["save 1 3"]),
             Case(writes: [[.progress(note(1, 5))], [save(1, 1)]], expected: ["save 1 1"]),
             Case(
                 writes: [[save(1, 1)], [.progress(note(1, 5))], [.progress(note(1, 6))]],

@@ -8,19 +8,19 @@ import Testing
 @Suite("Decisions on webhooks")
 struct WebhookPolicyTests {
     enum Kind: Equatable {
-        case delivered, retry, giveUp, interrupted
+        case delivered, retry, abandon, interrupted
     }
 
     static let cases: [(result: Result<Int, ClientError>, attempts: Int, kind: Kind)] = [
         (.success(200), 1, .delivered), (.success(204), 12, .delivered), (.success(299), 99, .delivered),
-        (.success(500), 1, .retry), (.success(503), 11, .retry), (.success(503), 12, .giveUp), (.success(599), 1, .retry),
-        (.success(408), 1, .retry), (.success(425), 1, .retry), (.success(429), 1, .retry), (.success(429), 12, .giveUp),
-        (.success(301), 1, .giveUp), (.success(400), 1, .giveUp), (.success(404), 1, .giveUp), (.success(410), 1, .giveUp),
-        (.failure(.connectionFailed("x")), 1, .retry), (.failure(.connectionFailed("x")), 12, .giveUp),
+        (.success(500), 1, .retry), (.success(503), 11, .retry), (.success(503), 12, .abandon), (.success(599), 1, .retry),
+        (.success(408), 1, .retry), (.success(425), 1, .retry), (.success(429), 1, .retry), (.success(429), 12, .abandon),
+        (.success(301), 1, .abandon), (.success(400), 1, .abandon), (.success(404), 1, .abandon), (.success(410), 1, .abandon),
+        (.failure(.connectionFailed("x")), 1, .retry), (.failure(.connectionFailed("x")), 12, .abandon),
         (.failure(.timedOut("x")), 1, .retry), (.failure(.stalled), 1, .retry), (.failure(.transferBroken("x")), 1, .retry),
         (.failure(.tls("x")), 1, .retry), (.failure(.invalidResponse("x")), 1, .retry),
-        (.failure(.destinationForbidden("x")), 1, .giveUp), (.failure(.tooManyRedirects(status: 302)), 1, .giveUp),
-        (.failure(.bodyTooLarge(1)), 1, .giveUp), (.failure(.invalidRequest("x")), 1, .giveUp),
+        (.failure(.destinationForbidden("x")), 1, .abandon), (.failure(.tooManyRedirects(status: 302)), 1, .abandon),
+        (.failure(.bodyTooLarge(1)), 1, .abandon), (.failure(.invalidRequest("x")), 1, .abandon),
         (.failure(.cancelled), 1, .interrupted), (.failure(.stopped), 12, .interrupted),
     ]
 
@@ -31,8 +31,8 @@ struct WebhookPolicyTests {
         let found: Kind =
             switch verdict {
             case .delivered: .delivered
-            case .retry(let delay, _): delay >= .zero && delay <= .seconds(900) ? .retry : .giveUp
-            case .giveUp: .giveUp
+            case .retry(let delay, _): delay >= .zero && delay <= .seconds(900) ? .retry : .abandon
+            case .abandon: .abandon
             case .interrupted: .interrupted
             }
         #expect(found == kind)

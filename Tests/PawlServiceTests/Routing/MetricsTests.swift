@@ -50,7 +50,7 @@ struct MetricsTests {
         for outcome in [WebhookOutcome.delivered, .retried("503", isFirst: true), .retried("503", isFirst: false), .delivered] {
             metrics.record(.webhook(id, outcome))
         }
-        metrics.record(.webhook(id, .givenUp("404")))
+        metrics.record(.webhook(id, .abandoned("404")))
         metrics.record(.mirrorDropped(id, "it answered 404"))
         #expect(metrics.figures.webhooks == (2, 2, 1))
         #expect(metrics.figures.droppedMirrors == 1)

@@ -1,7 +1,7 @@
 internal import System
 
 /// A replica's request for slots, which the database grants in the transaction of a group.
-package final class TurnClaim: Sendable {
+package final class SlotRequest: Sendable {
     /// The maximum number of slots that the replica requests.
     package let free: Int
     /// The maximum number of downloads that transfer from one host, over all replicas.
