@@ -11,7 +11,7 @@ extension Catalog {
         for item in items {
             guard partsParameters.contains(where: { $0.name == item.name }) else {
                 throw .invalidRequest(
-                    "unknown query parameter \(SearchParameter.quoted(item.name)); accepted are "
+                    "unknown query parameter \(SearchParameter.quoted(item.name)); accepted parameters: "
                         + partsParameters.map(\.name).joined(separator: ", "))
             }
             if item.name == "format" {

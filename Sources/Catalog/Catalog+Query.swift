@@ -48,7 +48,7 @@ extension Catalog {
         let what =
             isOthers
             ? "the query parameter \(quoted) is not taken by the source '\(source.id)'" : "unknown query parameter \(quoted)"
-        return .invalidRequest("\(what); accepted are \(accepted)")
+        return .invalidRequest("\(what); accepted parameters: \(accepted)")
     }
 }
 

@@ -172,7 +172,7 @@ struct OperationTests {
         #expect(try stream.readHead().status == 200)
         try write("old read first-token extra\n")
         pawl.signal(SIGHUP)
-        while try !pawl.log().contains("the old tokens stay") {}
+        while try !pawl.log().contains("the old tokens remain valid") {}
         #expect(try pawl.client.send("GET", "/stats", fields: [("Authorization", "Bearer first-token")]).status == 200)
         try write("ops full second-token\n")
         pawl.signal(SIGHUP)
@@ -193,7 +193,7 @@ struct OperationTests {
         while try !pawl.log().contains("the webhook secret file is read again") {}
         try Data().write(to: URL(filePath: file))
         pawl.signal(SIGHUP)
-        while try !pawl.log().contains("the old webhook secret stays") {}
+        while try !pawl.log().contains("the old webhook secret remains in use") {}
         #expect(try pawl.client.send("GET", "/stats").status == 200)
         #expect(pawl.terminate() == 0)
     }

@@ -116,7 +116,7 @@ final class RPCExecutor: Sendable {
         let (parameters, caller) = (call.parameters, call.caller)
         switch call.method {
         case .getGlobalStat, .getVersion, .getSessionInfo, .getPeers, .listMethods, .listNotifications, .multicall:
-            guard let answer = try answer(call) else { throw RPCError("\(call.method.rawValue) has to wait.") }
+            guard let answer = try answer(call) else { throw RPCError("\(call.method.rawValue) cannot be answered at once.") }
             return answer
         case .tellStatus:
             if let answer = try answer(call) { return answer }
@@ -178,7 +178,7 @@ final class RPCExecutor: Sendable {
             _ = try parameters.string(0)
             throw RPCError("Metalink is not supported.")
         case .shutdown, .forceShutdown:
-            throw RPCError("\(call.method.rawValue) is refused: a client does not end the service.")
+            throw RPCError("\(call.method.rawValue) is refused: a client cannot stop the service.")
         }
     }
 
@@ -254,7 +254,7 @@ final class RPCExecutor: Sendable {
         guard file == 1 else { throw RPCError("fileIndex is out of range") }
         let known = details.sources.compactMap { HTTPURL($0.url) }
         let list = URIList(known, deleting: deleted, adding: added, at: position)
-        guard let first = list.urls.first else { throw RPCError("A download keeps one URI at least.") }
+        guard let first = list.urls.first else { throw RPCError("A download needs at least one URI.") }
         guard list.urls.count <= DownloadOptions.maximumURIs else {
             throw RPCError("A download has at most \(DownloadOptions.maximumURIs) URIs.")
         }
@@ -413,7 +413,7 @@ final class RPCExecutor: Sendable {
             case nil:
                 return .failure(
                     RPCError(
-                        "The service has lost the outcome of the call; look for the download, and add it again if it is missing.")
+                        "The outcome of the call is unknown. Look for the download, and add it again if it is missing.")
                 )
             }
         }

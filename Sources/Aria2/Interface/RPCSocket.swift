@@ -37,7 +37,7 @@ final class RPCSocket: WebSocketHandler {
             let timer = limit.map { limit in
                 Task {
                     do { try await Task.sleep(for: limit) } catch { return }
-                    socket.close(.policyViolation, reason: "No call with the right secret has come in time.")
+                    socket.close(.policyViolation, reason: "The client sent no call with the right secret in time.")
                 }
             }
             let number = aria2.feed.add(socket, limit == nil ? .permitted(nil) : .unknown)

@@ -42,7 +42,7 @@ struct RPCError: Error, Sendable, Equatable {
     /// The response to the message has reached its limit (``Answer/maximumBytes``).
     static let tooLarge = RPCError("The response would be too large.")
     /// Too many other messages are being answered.
-    static let busy = RPCError("The service is answering as many large messages as it can; try again in a moment.")
+    static let busy = RPCError("The service is busy with other large messages; try again in a moment.")
 
     /// The HTTP status of a response with only this error.
     var status: HTTPStatus {

@@ -42,7 +42,8 @@ struct DownloadOptions {
                 FileNaming.objection(toFolder: names.joined(separator: "/"), called: "'out'")
             }
         if let fault {
-            throw .badOption("out", "It is refused: \(fault). It takes a name, or a path below the download's directory.")
+            throw .badOption(
+                "out", "The service refuses it: \(fault). It takes a name, or a path below the download's directory.")
         }
     }
 
@@ -139,7 +140,7 @@ struct GlobalOptions {
     init(_ members: [JSONMember], in files: FilesDirectory) throws(RPCError) {
         let options = try DownloadOptions(members, in: files)
         guard options.folder ?? "" == "" else {
-            throw .badOption("dir", "It is \(files.path), which the service is told by its own option.")
+            throw .badOption("dir", "It is \(files.path). Only the service's own options change it.")
         }
         let reader = try OptionReader(members)
         var values: [ServiceSettings.Name: Int64] = [:]

@@ -27,7 +27,7 @@ struct FilesDirectory: Sendable {
     }
 
     private var refusal: RPCError {
-        .badOption("dir", "It takes \(path) or a directory below it; the service is told of another by its own option.")
+        .badOption("dir", "It takes \(path) or a directory below it. Only the service's own options change \(path).")
     }
 
     /// The names of a path's directories; `nil` if one of them is `..`.

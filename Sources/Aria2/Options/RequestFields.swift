@@ -19,8 +19,8 @@ enum RequestFields {
                 case .longName: throw .badOption(option, badName)
                 case .badValue, .repeated:
                     throw .badOption(
-                        option, "A value has at most \(DownloadLimits.headerValue) bytes without line breaks and other controls.")
-                case .tooMany: throw .badOption(option, "There are at most \(DownloadLimits.headers) fields.")
+                        option, "A value has at most \(DownloadLimits.headerValue) bytes without line breaks or other controls.")
+                case .tooMany: throw .badOption(option, "A download takes at most \(DownloadLimits.headers) fields.")
                 }
             }
         }
@@ -28,7 +28,7 @@ enum RequestFields {
             let line = line.utf8.last == 0x0D ? String(line.unicodeScalars.dropLast()) : line
             guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else {
                 if line.allSatisfy(\.isWhitespace) { continue }
-                throw .badOption("header", "A field is written 'Name: value'.")
+                throw .badOption("header", "Write a field as 'Name: value'.")
             }
             guard let name = FieldName(String(line[..<colon])) else {
                 throw .badOption("header", badName)
@@ -50,7 +50,7 @@ enum RequestFields {
         return headers
     }
 
-    private static let badName = "It has a name that no field can have (RFC 9110 §5.1)."
+    private static let badName = "The name of the field is not valid (RFC 9110 §5.1)."
 
     private static func trimmed(_ text: Substring) -> String {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

@@ -23,9 +23,9 @@ enum ProblemPage {
             <body>
             <main>
             <h1>\(code.title)</h1>
-            <p><code>\(code.rawValue)</code>, the response has status \(code.status.code).</p>
+            <p><code>\(code.rawValue)</code>, a response with status \(code.status.code).</p>
             <p>\(code.meaning)</p>
-            <p>The whole API is told in <a href="../docs">/docs</a>.</p>
+            <p>The API is described in <a href="../docs">/docs</a>.</p>
             </main>
             </body>
             </html>

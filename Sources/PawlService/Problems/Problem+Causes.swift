@@ -47,7 +47,7 @@ extension Problem {
     init(changingSettings error: DownloadError) {
         guard error != .preconditionFailed else {
             self.init(
-                .preconditionFailed, "the settings have changed since: they are not those that If-Match or If-None-Match means")
+                .preconditionFailed, "the settings do not meet the condition in If-Match or If-None-Match; read them again")
             return
         }
         self.init(error)
@@ -73,7 +73,7 @@ extension Problem {
         case .upstreamRateLimited(let delay):
             let seconds = Self.wholeSeconds(delay)
             self.init(
-                .upstreamRateLimited, "the search source has been asked as often as it may be; ask again in \(seconds) s",
+                .upstreamRateLimited, "the limit of requests to the search source is reached; try again in \(seconds) s",
                 retryAfter: seconds)
         case .upstreamTimeout(let reason): self.init(.upstreamTimeout, reason)
         case .cancelled: self.init(.unavailable, "the search was cancelled")

@@ -3,43 +3,58 @@ extension ProblemCode {
     var meaning: String {
         switch self {
         case .invalidRequest:
-            "The request is malformed, or a value in it is not acceptable. The detail names the parameter or member and what it takes."
-        case .unauthorized: "The service was started with a token. Send it as Authorization: Bearer and the token."
+            "The request is malformed, or a value in it is not valid. The detail names the parameter or member and the accepted values."
+        case .unauthorized:
+            "The request has no token, or its token is wrong. Send the token in the Authorization field, after the word Bearer."
         case .destinationForbidden:
-            "The destination guard refuses the URL's host or address, such as one of a private network. The operator can allow it with --allow-destination."
+            "The destination guard refuses the host or address in the URL, for example an address of a private network. The operator can allow it with --allow-destination."
         case .originNotAllowed:
-            "A web page of another origin may not change anything. The operator can allow it with --cors-origin."
+            "A web page of another origin or site sent the request. The operator can allow the origin with --cors-origin."
         case .insufficientScope:
-            "The token is right, and its scope does not include this: read only reads, metrics only reads /metrics. The detail names the token. The operator gives scopes in --tokens-file."
-        case .hostNotAllowed: "The Host field is not a name of this service. The operator can add one with --allowed-host."
-        case .notFound: "There is no such path, download, file or search result; it may have been removed."
-        case .methodNotAllowed: "The path exists and does not take this method. The Allow field lists those that it takes."
-        case .requestTimeout: "The request came too slowly, and the connection was closed."
-        case .illegalTransition: "The download is in a state in which this is not possible. The member state tells which."
-        case .notComplete: "The file can be read once its download is completed. The member state tells where it is."
+            "The token is valid, but its scope does not include this operation. The scope read allows reading only, and metrics allows only /metrics. The detail names the token. The operator sets scopes in the file of --tokens-file."
+        case .hostNotAllowed:
+            "The Host field does not contain a name of this service. The operator can add a name with --allowed-host."
+        case .notFound: "The path, download, file or search result does not exist. It may have been removed."
+        case .methodNotAllowed:
+            "The path exists but does not support this method. The Allow field lists the supported methods."
+        case .requestTimeout: "The client sent the request too slowly, and the service closed the connection."
+        case .illegalTransition:
+            "The download's state does not allow this operation. The member state contains the state."
+        case .notComplete:
+            "The file can be read once its download is completed. The member state contains the download's state."
         case .duplicate:
-            "The URL is being, or has been, downloaded, and the request asked with onDuplicate: reject to be told. The member id names that download."
-        case .searchSuperseded: "A newer search of the same session replaced this one. Its response is the one to wait for."
+            "A download of this URL exists, and the request has onDuplicate: reject. The member id contains the id of that download."
+        case .searchSuperseded:
+            "A newer search of the same session replaced this one. Use the response of the newer search."
         case .preconditionFailed:
-            "It is not, or no longer, what If-Match, If-None-Match or If-Unmodified-Since names. Read it anew."
-        case .payloadTooLarge: "A body has at most 1 MiB. A batch that is larger has to be sent in parts."
-        case .targetTooLong: "The path and query have at most 8 KiB."
-        case .unsupportedMediaType: "The body must be JSON in UTF-8, and say so: Content-Type: application/json."
-        case .rangeNotSatisfiable: "The range begins behind the end of the file. Content-Range tells its length."
-        case .expectationFailed: "The Expect field asks for something other than 100-continue."
-        case .idempotencyMismatch: "The Idempotency-Key was used for a request with another body. A new request takes a new key."
-        case .rateLimited: "Too many requests came from this client. Retry-After tells when to come again."
-        case .headTooLarge: "The head of a request has at most 80 KiB and 100 fields."
-        case .internalError: "The service failed. Its log has a line about it, with the X-Request-Id of the response."
+            "The current version does not meet the condition in If-Match, If-None-Match or If-Unmodified-Since. Read the current version, and try again."
+        case .payloadTooLarge: "The request body is larger than 1 MiB. Divide a large batch into several requests."
+        case .targetTooLong: "The path and query are longer than 8 KiB together."
+        case .unsupportedMediaType:
+            "The request body must be JSON in UTF-8. Send the field Content-Type: application/json."
+        case .rangeNotSatisfiable: "The range begins after the end of the file. Content-Range contains the file's length."
+        case .expectationFailed:
+            "The Expect field has a value other than 100-continue. The service supports no other expectation."
+        case .idempotencyMismatch:
+            "The Idempotency-Key was used for a request with another body. Use a new key for a new request."
+        case .rateLimited:
+            "The client sent too many requests or wrong tokens. Try again after the number of seconds in Retry-After."
+        case .headTooLarge: "The request head is larger than 80 KiB or has more than 100 fields."
+        case .internalError:
+            "The service failed during the request. Search its log for the line with the X-Request-Id of the response."
         case .notImplemented:
-            "The request asks for something that HTTP knows and this service does not, such as a transfer coding."
-        case .upstreamRejected: "The search source answered with an error, or not with what it promises."
-        case .upstreamUnreachable: "The search source could not be connected to, or the connection broke."
-        case .unavailable: "The service is starting, stopping or overloaded. Retry-After tells when to come again."
-        case .upstreamRateLimited: "Each search source is asked only so often. Retry-After tells when to come again."
-        case .upstreamTimeout: "The search source did not answer in time. Trying again may help."
-        case .versionNotSupported: "The request is of another major version of HTTP than 1."
-        case .insufficientStorage: "The disk has not enough free space. Records, or the rest of a file, could not be kept."
+            "The request uses a feature of HTTP that this service does not support, such as a transfer coding."
+        case .upstreamRejected: "The search source sent an error or an invalid response."
+        case .upstreamUnreachable:
+            "The service could not connect to the search source, or the connection broke."
+        case .unavailable:
+            "The service is starting, stopping or overloaded. Try again after the number of seconds in Retry-After."
+        case .upstreamRateLimited:
+            "The limit of requests to the search source is reached. Try again after the number of seconds in Retry-After."
+        case .upstreamTimeout: "The search source did not answer in time. Try again."
+        case .versionNotSupported: "The request uses a major version of HTTP other than 1."
+        case .insufficientStorage:
+            "The disk does not have enough free space for the records or the file. Free some space, and try again."
         }
     }
 }

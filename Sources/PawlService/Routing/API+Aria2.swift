@@ -92,7 +92,7 @@ extension API {
             throw Problem(.originNotAllowed, crossOrigin.refusal(of: request.head.fields))
         }
         guard method == .post || request.asksForWebSocket else {
-            throw Problem(.originNotAllowed, "a service without a token takes no calls by GET; send a POST")
+            throw Problem(.originNotAllowed, "the service has no token, so it refuses calls by GET; send a POST")
         }
         return true
     }

@@ -42,13 +42,13 @@ extension API {
                 let formats = found.formats.map { "\($0.name) (\($0.count))" }.joined(separator: ", ")
                 throw Problem(
                     .invalidRequest,
-                    "'partsOf' selects \(found.total) parts of '\(work.id)'; a batch takes at most \(Self.batchLimit): "
-                        + "choose fewer with 'formats', of \(formats), or give parts by their ids in 'downloads'")
+                    "'partsOf' selects \(found.total) parts of '\(work.id)'; a batch takes at most \(Self.batchLimit); "
+                        + "select fewer with 'formats' (\(formats)), or list parts by their ids in 'downloads'")
             }
             return zip(found.items, found.encodedItems).map { item, track in
                 guard let url = item.downloadUrl.flatMap({ HTTPURL($0) }) else {
                     return .failure(
-                        Addition.Refusal(Problem(.notFound, "there is no link to '\(item.id ?? item.name ?? "the part")'")))
+                        Addition.Refusal(Problem(.notFound, "'\(item.id ?? item.name ?? "the part")' has no URL to download")))
                 }
                 return .success(work.download(of: item, at: url, track: track))
             }

@@ -39,7 +39,8 @@ extension API {
     func read(_ make: () throws(Problem) -> Response) async throws(Problem) -> Response {
         let response = try await readingLane.run(within: Self.readingLimit) { () throws(Problem) in try make() }
         guard let response else {
-            throw Problem(.unavailable, "too many lists are being made; nothing was done", retryAfter: 5)
+            throw Problem(
+                .unavailable, "the service is busy with other lists, and nothing was done; try again in 5 s", retryAfter: 5)
         }
         return response
     }
@@ -92,7 +93,7 @@ extension API {
             case .success(.created(let download)): return Self.response(.created, download, prefix)
             case .success(.existing(let download)): return Self.response(.ok, download, prefix)
             case .failure(let refusal): throw Problem(refusal)
-            case nil: throw Problem(.internalError, "what became of the request is not known")
+            case nil: throw Problem(.internalError, "the outcome of the request is unknown")
             }
         }
     }
@@ -129,8 +130,8 @@ extension API {
                 throw Problem(.notFound, "the source has no item '\(id)'")
             }
             guard let text = item.downloadUrl, let url = HTTPURL(text) else {
-                let hint = item.hasParts ? "; GET /search/parts tells what it consists of" : ""
-                throw Problem(.notFound, "\(member), which has nothing to download\(hint)")
+                let hint = item.hasParts ? "; GET /search/parts lists its parts" : ""
+                throw Problem(.notFound, "\(member), which has no file to download\(hint)")
             }
             return request.download(of: item, at: url, track: track)
         }

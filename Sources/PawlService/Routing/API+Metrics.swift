@@ -22,9 +22,9 @@ extension API {
 
     private func metricsText(isDegraded: Bool) -> [UInt8] {
         var text = MetricsText()
-        text.family("pawl_build_info", .gauge, "Always 1; its label tells the version.")
+        text.family("pawl_build_info", .gauge, "Always 1; the label contains the version.")
         text.sample("pawl_build_info", [("version", Program.version)], 1)
-        text.gauge("pawl_uptime_seconds", "How long the service has been running.", condition.uptime(at: .now) / .seconds(1))
+        text.gauge("pawl_uptime_seconds", "Seconds since the service started.", condition.uptime(at: .now) / .seconds(1))
         write(metrics.figures, to: &text)
 
         let statistics = index.statistics()
@@ -38,7 +38,7 @@ extension API {
         text.gauge("pawl_event_readers", "Open event streams.", Double(downloads.events.readerCount))
         text.gauge(
             "pawl_storage_degraded",
-            "1 while a disk is full, or it or a fleet's database or storage takes nothing, as `/readyz` tells; 0 otherwise.",
+            "1 while `/readyz` lists a problem of the disk, database or object storage in `degraded`; 0 otherwise.",
             isDegraded ? 1 : 0)
         writeProcess(to: &text)
         return text.bytes
@@ -47,16 +47,18 @@ extension API {
     /// Writes the process's use of memory, descriptors and processor time, as far as the system reports it.
     private func writeProcess(to text: inout MetricsText) {
         if let bytes = condition.freeBytes {
-            text.gauge("pawl_disk_free_bytes", "Free bytes where the data directory is.", Double(bytes))
+            text.gauge("pawl_disk_free_bytes", "Free bytes on the disk of the downloads.", Double(bytes))
         }
         if let bytes = ProcessFigures.residentBytes {
-            text.gauge("pawl_resident_memory_bytes", "Memory the process occupies.", Double(bytes))
+            text.gauge("pawl_resident_memory_bytes", "Resident memory of the process.", Double(bytes))
         }
         if let count = ProcessFigures.openDescriptors {
-            text.gauge("pawl_open_descriptors", "Files and sockets the process holds open.", Double(count))
+            text.gauge("pawl_open_descriptors", "Open files and sockets of the process.", Double(count))
         }
-        text.gauge("pawl_max_descriptors", "Files and sockets it may hold open.", Double(ProcessEnvironment.descriptorLimit))
-        text.family("pawl_cpu_seconds_total", .counter, "Processor time the process has used.")
+        text.gauge(
+            "pawl_max_descriptors", "Maximum number of open files and sockets of the process.",
+            Double(ProcessEnvironment.descriptorLimit))
+        text.family("pawl_cpu_seconds_total", .counter, "Processor time that the process has used.")
         text.sample("pawl_cpu_seconds_total", ProcessFigures.processorSeconds)
     }
 
@@ -74,14 +76,14 @@ extension API {
         for (route, histogram) in figures.durations.sorted(by: { $0.key < $1.key }) {
             text.histogram("pawl_http_request_duration_seconds", [("route", route)], histogram)
         }
-        text.family("pawl_auth_failures_total", .counter, "Requests refused for want of the right token.")
+        text.family("pawl_auth_failures_total", .counter, "Requests refused because of a missing or wrong token.")
         text.sample("pawl_auth_failures_total", Double(figures.authenticationFailures))
-        text.family("pawl_download_transitions_total", .counter, "How often a download came into a state, or was changed in it.")
+        text.family("pawl_download_transitions_total", .counter, "Transitions and changes of downloads, by resulting state.")
         for state in DownloadState.allCases {
             text.sample(
                 "pawl_download_transitions_total", [("state", state.rawValue)], Double(figures.transitions[state] ?? 0))
         }
-        text.family("pawl_download_retries_total", .counter, "Failed attempts that are repeated, by reason.")
+        text.family("pawl_download_retries_total", .counter, "Failed attempts that will be retried, by reason.")
         for code in FailureCode.allCases where figures.retries[code] != nil {
             text.sample("pawl_download_retries_total", [("reason", code.rawValue)], Double(figures.retries[code] ?? 0))
         }
@@ -92,11 +94,12 @@ extension API {
         ] {
             text.sample("pawl_webhook_deliveries_total", [("outcome", outcome)], Double(count))
         }
-        text.family("pawl_mirrors_dropped_total", .counter, "How often a mirror was given up.")
+        text.family("pawl_mirrors_dropped_total", .counter, "Mirrors that downloads have abandoned.")
         text.sample("pawl_mirrors_dropped_total", Double(figures.droppedMirrors))
         text.family("pawl_queue_wait_seconds", .histogram, "Time that downloads waited for a slot.")
         text.histogram("pawl_queue_wait_seconds", [], figures.queueWaits)
-        text.family("pawl_store_commit_duration_seconds", .histogram, "Time the store took to make a group of changes durable.")
+        text.family(
+            "pawl_store_commit_duration_seconds", .histogram, "Time that the store took to make a group of changes durable.")
         text.histogram("pawl_store_commit_duration_seconds", [], figures.commits)
         text.family("pawl_store_commit_changes", .histogram, "Changes that the store made durable as one group.")
         text.histogram("pawl_store_commit_changes", [], figures.commitSizes)
@@ -108,23 +111,27 @@ extension API {
         text.gauge("pawl_fleet_replicas", "Replicas that hold a lease.", Double(condition.replicas))
         text.gauge(
             "pawl_fleet_database_silence_seconds",
-            "For how long the database has not answered this replica, which loses its lease that way.",
+            "Seconds without an answer of the database. The replica loses its lease if the silence lasts too long.",
             condition.silence / .seconds(1))
         for (name, help, count) in [
             (
-                "pawl_fleet_leases_lost_total", "How often this replica was taken for dead, and its writes refused.",
+                "pawl_fleet_leases_lost_total", "Leases that this replica has lost.",
                 figures.fenced
             ),
-            ("pawl_fleet_dead_replicas_total", "Replicas that this one has declared dead.", figures.ended),
-            ("pawl_fleet_adoptions_total", "Downloads of dead replicas that were freed for the others.", figures.adopted),
+            ("pawl_fleet_dead_replicas_total", "Replicas that this replica has declared dead.", figures.ended),
+            (
+                "pawl_fleet_adoptions_total", "Downloads of dead replicas that this replica has released for takeover.",
+                figures.adopted
+            ),
             ("pawl_fleet_uploaded_bytes_total", "Bytes of finished files stored.", figures.uploadedBytes),
         ] {
             text.family(name, .counter, help)
             text.sample(name, Double(count))
         }
-        text.family("pawl_fleet_feed_lag_seconds", .histogram, "Time from a change in the database until it is shown here.")
+        text.family(
+            "pawl_fleet_feed_lag_seconds", .histogram, "Time from a change in the database until this replica publishes it.")
         text.histogram("pawl_fleet_feed_lag_seconds", [], figures.lags)
-        text.family("pawl_fleet_upload_duration_seconds", .histogram, "Time it took to store a finished file.")
+        text.family("pawl_fleet_upload_duration_seconds", .histogram, "Time that the upload of a finished file took.")
         text.histogram("pawl_fleet_upload_duration_seconds", [], figures.uploads)
     }
 }

@@ -9,7 +9,7 @@ extension API {
         _ name: ArraySlice<UInt8>, _ request: borrowing Request, _ response: inout Response
     ) throws(Problem) -> RouteResult {
         guard let code = ProblemCode(rawValue: String(decoding: name, as: UTF8.self)) else {
-            throw Problem(.notFound, "there is no problem of this name; /openapi.yaml lists those there are")
+            throw Problem(.notFound, "no problem has this name; /openapi.yaml lists all problems")
         }
         response.fields.append(.vary, "Accept")
         if request.head.fields.values(.accept).contains(where: { $0.lowercased().utf8.contains("text/html".utf8) }) {

@@ -270,7 +270,7 @@ final class API: Application {
         let isOptions = if case .options = request.head.method { true } else { false }
         if isOptions, request.head.target.isAsterisk { return nil }
         guard let endpoint = match.endpoint else {
-            throw Problem(.notFound, "there is nothing at this path; /openapi.yaml lists what there is")
+            throw Problem(.notFound, "this path does not exist; /openapi.yaml lists all paths")
         }
         if isOptions { return nil }
         guard let operation = endpoint.operation(method(of: request)) else {
@@ -284,7 +284,7 @@ final class API: Application {
             throw Problem(.originNotAllowed, crossOrigin.refusal(of: request.head.fields))
         }
         guard endpoint.isPublic || crossOrigin.allowsRead(by: request.head.fields, isFile: endpoint.isFile) else {
-            throw Problem(.originNotAllowed, "a page of another site may not use this; --cors-origin allows one")
+            throw Problem(.originNotAllowed, "a page of another site may not use this path; allow its origin with --cors-origin")
         }
         return operation
     }
@@ -359,8 +359,9 @@ extension Response {
         serveBody(for: request, etag: etag)
         switch status {
         case .preconditionFailed:
-            Problem(.preconditionFailed, "this is not what If-Match names any more; ETag is what it is now").fill(&self)
-        case .rangeNotSatisfiable: Problem(.rangeNotSatisfiable, "no range of Range is within what there is").fill(&self)
+            Problem(.preconditionFailed, "the current version does not match If-Match; ETag contains the current version").fill(
+                &self)
+        case .rangeNotSatisfiable: Problem(.rangeNotSatisfiable, "no range in Range begins within the content").fill(&self)
         default: break
         }
     }

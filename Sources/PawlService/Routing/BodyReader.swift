@@ -45,7 +45,7 @@ enum BodyReader {
             throw Problem(.unsupportedMediaType, "the body is '\(text)'; it must be application/json")
         }
         if let charset = type.charset, charset.lowercased() != "utf-8" {
-            throw Problem(.unsupportedMediaType, "the body's charset is '\(charset)'; JSON is UTF-8 (RFC 8259 §8.1)")
+            throw Problem(.unsupportedMediaType, "the body's charset is '\(charset)'; JSON must be UTF-8 (RFC 8259 §8.1)")
         }
     }
 

@@ -24,7 +24,8 @@ struct DownloadRequest: Sendable {
         self.prefix = prefix
         var reader = try ObjectReader(value, prefix: prefix)
         if reader.holds("partsOf") {
-            throw reader.refusal("partsOf", "is for whole works: POST /downloads/batch takes it in place of 'downloads'")
+            throw reader.refusal(
+                "partsOf", "selects the parts of a work; send it to POST /downloads/batch instead of 'downloads'")
         }
         let url = try reader.url("url")
         let trackID = try reader.string("trackId", limit: Catalog.longestID)
@@ -32,7 +33,7 @@ struct DownloadRequest: Sendable {
         case (let url?, nil): source = .url(url)
         case (nil, let id?): source = .track(id)
         case (nil, nil): throw reader.refusal("url", "is missing; a download takes either 'url' or 'trackId'")
-        case (_?, _?): throw reader.refusal("trackId", "is given beside 'url'; a download takes one of them")
+        case (_?, _?): throw reader.refusal("trackId", "is given together with 'url'; a download takes only one of them")
         }
         // The URL of a track is not known yet; a placeholder stands for it.
         guard let placeholder = url ?? HTTPURL("http://invalid/") else { throw reader.refusal("url", "is missing") }
@@ -45,14 +46,14 @@ struct DownloadRequest: Sendable {
             do throws(RequestHeaders.Fault) {
                 try new.headers.authorize(credentials)
             } catch {
-                throw reader.refusal("url", "carries a user name beside an Authorization header; a download takes one of them")
+                throw reader.refusal("url", "has a user name, but 'headers' has Authorization; send only one of them")
             }
         }
         if let text = try reader.string("checksum", limit: 256) {
             do throws(Checksum.ParsingError) {
                 new.checksum = try Checksum(parsing: text)
             } catch {
-                throw reader.refusal("checksum", "is not acceptable: \(error)")
+                throw reader.refusal("checksum", "is not valid: \(error)")
             }
         }
         new.mediaType = try Self.mediaType(&reader)
@@ -91,15 +92,15 @@ struct DownloadRequest: Sendable {
                 // Catalogues leave an unknown URL empty.
                 guard let text = member.value.string, text.utf8.count <= DownloadLimits.url, text.isEmpty || HTTPURL(text) != nil
                 else {
-                    throw reader.refusal(name, "is no URL of http or https of at most \(DownloadLimits.url) bytes")
+                    throw reader.refusal(name, "is not an http or https URL of at most \(DownloadLimits.url) bytes")
                 }
             } else if trackTexts.contains(member.name) {
                 guard let text = member.value.string, text.utf8.count <= trackTextLimit else {
-                    throw reader.refusal(name, "is no string of at most \(trackTextLimit) bytes")
+                    throw reader.refusal(name, "is not a string of at most \(trackTextLimit) bytes")
                 }
             } else if trackNumbers.contains(member.name) {
                 guard member.value.integer != nil || member.value.number != nil else {
-                    throw reader.refusal(name, "is no number")
+                    throw reader.refusal(name, "is not a number")
                 }
             }
         }
@@ -134,7 +135,7 @@ struct DownloadRequest: Sendable {
         return headers
     }
 
-    fileprivate static let badName = "has a name that no header can have (RFC 9110 §5.1)"
+    fileprivate static let badName = "has a name that is not a valid header name (RFC 9110 §5.1)"
 
     private static func mediaType(_ reader: inout ObjectReader) throws(Problem) -> String? {
         guard let text = try reader.string("mediaType", limit: DownloadLimits.mediaType) else { return nil }
@@ -158,7 +159,7 @@ struct DownloadRequest: Sendable {
         var labels: [String] = []
         for label in try reader.strings("labels", count: DownloadLimits.labels, limit: DownloadLimits.label) ?? [] {
             guard DownloadLimits.isLabel(label) else {
-                throw reader.refusal("labels", "has a label that is empty or holds control characters")
+                throw reader.refusal("labels", "has a label that is empty or contains control characters")
             }
             if !labels.containsExactly(label) { labels.append(label) }
         }
@@ -181,11 +182,11 @@ struct WorkRequest: Sendable {
         }
         self.id = id
         formats = try reader.strings("formats", count: Catalog.maximumFormats, limit: 200) ?? []
-        guard let placeholder = HTTPURL("http://invalid/") else { throw reader.refusal("partsOf", "cannot be taken") }
+        guard let placeholder = HTTPURL("http://invalid/") else { throw reader.refusal("partsOf", "cannot be processed") }
         var new = NewDownload(url: placeholder)
         try new.readSettings(&reader)
         guard reader.value("downloads") == nil else {
-            throw reader.refusal("downloads", "is given beside 'partsOf'; a batch takes one of them")
+            throw reader.refusal("downloads", "is given together with 'partsOf'; a batch takes only one of them")
         }
         try reader.finish()
         template = DownloadTemplate(new, choosesFolder: false)
@@ -259,13 +260,14 @@ extension ObjectReader {
     fileprivate func refusal(_ name: FieldName, _ fault: RequestHeaders.Fault) -> Problem {
         switch fault {
         case .longName: refusal("headers", DownloadRequest.badName)
-        case .belongsToConnection: refusal("headers", "may not set \(name): it belongs to the connection")
-        case .belongsToResuming: refusal("headers", "may not set \(name): resuming relies on it")
+        case .belongsToConnection: refusal("headers", "may not set \(name): the service sets it for each connection")
+        case .belongsToResuming: refusal("headers", "may not set \(name): the service sets it to resume the download")
         case .badValue:
             refusal(
-                "headers.\(name)", "takes at most \(DownloadLimits.headerValue) bytes without line breaks and other controls")
+                "headers.\(name)",
+                "takes at most \(DownloadLimits.headerValue) bytes without line breaks or other control characters")
         // Names that differ only in case are the same field (RFC 9110 §5.1), so the value would be ambiguous.
-        case .repeated: refusal("headers", "has the name \(name) twice, letters compared without case")
+        case .repeated: refusal("headers", "has the name \(name) twice; upper and lower case count as equal")
         case .tooMany: refusal("headers", "takes at most \(DownloadLimits.headers) members")
         }
     }

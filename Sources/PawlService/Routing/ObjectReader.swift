@@ -93,7 +93,7 @@ struct ObjectReader {
     /// Refuses members that were not taken.
     func finish() throws(Problem) {
         guard !members.isEmpty else { return }
-        let accepted = known.isEmpty ? "no members are taken here" : "accepted are " + known.joined(separator: ", ")
+        let accepted = known.isEmpty ? "this object takes no members" : "accepted members: " + known.joined(separator: ", ")
         let names = members.prefix(8).map { "'\(prefix)\($0.name.prefix(64))'" }
         let more = members.count > names.count ? " and \(members.count - names.count) more" : ""
         throw Problem(

@@ -99,7 +99,8 @@ struct QueryReader {
     /// Refuses parameters that were not taken.
     private func refuseUnknown() throws(Problem) {
         guard let unknown = items.first else { return }
-        let accepted = known.isEmpty ? "no query parameters are taken here" : "accepted are " + known.joined(separator: ", ")
+        let accepted =
+            known.isEmpty ? "this path takes no query parameters" : "accepted parameters: " + known.joined(separator: ", ")
         throw Problem(.invalidRequest, "unknown query parameter '\(unknown.name)'; \(accepted)")
     }
 

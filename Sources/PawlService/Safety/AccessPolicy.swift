@@ -68,7 +68,7 @@ struct AccessPolicy: Sendable {
         guard let name = AllowedHost.name(ofAuthority: sent), hosts.contains(where: { $0.allows(name) }) else {
             let authority = String(decoding: sent, as: UTF8.self)
             throw Problem(
-                .hostNotAllowed, "the Host '\(authority)' is not one this service answers to; --allowed-host adds one")
+                .hostNotAllowed, "the Host '\(authority)' is not a name of this service; add it with --allowed-host")
         }
     }
 
@@ -96,7 +96,7 @@ struct AccessPolicy: Sendable {
                     if let index = tickets.token(of: ticket, among: grants.map(\.token.digest), now: .now()) {
                         return grants[index].caller
                     }
-                    throw Problem(.unauthorized, "the ticket is unknown or too old; POST /tickets gives another")
+                    throw Problem(.unauthorized, "the ticket is unknown or has expired; request another with POST /tickets")
                 }
             }
             throw Problem(.unauthorized, "the request carries no token; send Authorization: Bearer <token>")

@@ -53,11 +53,11 @@ struct CrossOriginPolicy: Sendable {
         let host = "the Host '\(fields[.host] ?? "")'"
         // The browser states that the page is the service's own, so the Host is not the one that the browser sent.
         if fields[.secFetchSite] == "same-origin" {
-            return "\(origin) asks for \(host): a proxy has replaced the Host; have it pass on the Host that it gets"
+            return "\(origin) sent \(host): a proxy has replaced the Host; configure the proxy to pass on the original Host"
         }
         return
-            "\(origin) may not change anything at \(host): if the page is this service's own, have the proxy pass on the Host that it"
-            + " gets; pages of other origins are allowed by --cors-origin"
+            "\(origin) may not change anything at \(host); if the page belongs to this service, configure the proxy to pass on the"
+            + " original Host; if not, allow the origin with --cors-origin"
     }
 
     /// Whether a request that only reads may come from the site that the browser names.

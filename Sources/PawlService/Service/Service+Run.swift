@@ -54,7 +54,7 @@ extension Service {
                     return 1
                 }
                 // A replica that was part of the fleet joins it again once the database is available.
-                log.write(.error, "cannot join the fleet again yet: \(error)")
+                log.write(.error, "cannot rejoin the fleet yet, and will try again: \(error)")
                 try? await Task.sleep(for: rejoinPause)
                 if isEnding.withLock({ $0 }) { return 0 }
                 continue

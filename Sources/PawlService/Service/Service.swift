@@ -117,11 +117,11 @@ public final class Service: Sendable {
             if configuration.isOpenBehindProxy {
                 log.write(
                     .warning,
-                    "every client of the proxy may do everything: give --token-file or --tokens-file, or --no-auth if that is meant"
+                    "every client of the proxy has full access: set --token-file or --tokens-file, or --no-auth to permit this"
                 )
             }
             if configuration.tokensFile != nil, tokens.isEmpty {
-                log.write(.warning, "the tokens file has no token: no client is let in by it")
+                log.write(.warning, "the tokens file contains no token, so it admits no client")
             }
             condition.isReady = true
             return Service(
@@ -161,12 +161,12 @@ public final class Service: Sendable {
             if !added.isEmpty { values.append(("added", .text(added.joined(separator: ",")))) }
             if !removed.isEmpty { values.append(("removed", .text(removed.joined(separator: ",")))) }
             if tokens.isEmpty, !old.isEmpty {
-                log.write(.warning, "the tokens file is read again, and has no token: no client is let in by it", values)
+                log.write(.warning, "the tokens file is read again and contains no token, so it admits no client", values)
             } else {
                 log.write(.info, "the tokens file is read again", values)
             }
         } catch {
-            log.write(.error, "the old tokens stay: \(error)")
+            log.write(.error, "the old tokens remain valid: \(error)")
         }
     }
 
@@ -178,7 +178,7 @@ public final class Service: Sendable {
             webhookSecret.withLock { $0 = configuration.webhookSecret }
             log.write(.info, "the webhook secret file is read again")
         } catch {
-            log.write(.error, "the old webhook secret stays: \(error)")
+            log.write(.error, "the old webhook secret remains in use: \(error)")
         }
     }
 
@@ -191,7 +191,7 @@ public final class Service: Sendable {
             if let token = configuration.token { access.replace(own: token) }
             log.write(.info, "the token file is read again")
         } catch {
-            log.write(.error, "the old token stays: \(error)")
+            log.write(.error, "the old token remains valid: \(error)")
         }
     }
 

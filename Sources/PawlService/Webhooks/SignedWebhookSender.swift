@@ -17,7 +17,7 @@ struct SignedWebhookSender: WebhookSender {
     private static let responseLimit = 256 * 1024
 
     func send(_ delivery: WebhookDelivery) async throws(ClientError) -> Int {
-        guard let url = HTTPURL(delivery.url) else { throw .invalidRequest("its URL cannot be read") }
+        guard let url = HTTPURL(delivery.url) else { throw .invalidRequest("the webhook's URL is not valid") }
         let body = delivery.download.encoded(linkPrefix)
         var request = ClientRequest(url: url)
         request.method = "POST"

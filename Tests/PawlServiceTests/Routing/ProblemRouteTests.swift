@@ -36,8 +36,8 @@ struct ProblemRouteTests {
                 ("/downloads?limit=0", "the query parameter 'limit' is '0'; it takes a whole number from 1 to 200"),
                 ("/search?term=a&term=b", "the query parameter 'term' is given 2 times; it takes one value"),
                 ("/downloads?q=a&q=b", "the query parameter 'q' is given 2 times; it takes one value"),
-                ("/search?term=a&x=1", "unknown query parameter 'x'; accepted are source"),
-                ("/downloads?x=1", "unknown query parameter 'x'; accepted are state"),
+                ("/search?term=a&x=1", "unknown query parameter 'x'; accepted parameters: source"),
+                ("/downloads?x=1", "unknown query parameter 'x'; accepted parameters: state"),
                 ("/search/lookup?id=x", "the query parameter 'id' is 'x'; it takes itunes:<number>"),
                 ("/search/lookup", "the query parameter 'id' is missing; it takes"),
                 ("/search", "the query parameter 'term' is missing; it takes"),
@@ -53,7 +53,7 @@ struct ProblemRouteTests {
             let batch = try await running.send("POST", "/downloads/batch", json: #"{"downloads":[{"trackId":"x"}]}"#)
             #expect(batch.json["items"]?.array?.first?["problem"]?["detail"]?.string?.hasPrefix("'downloads[0].trackId'") == true)
             let members = try await running.send("POST", "/downloads", json: #"{"url":"http://a.example/","b":1,"a":2}"#)
-            #expect(members.detail.hasPrefix("unknown members 'b', 'a'; accepted are url"), "\(members.detail)")
+            #expect(members.detail.hasPrefix("unknown members 'b', 'a'; accepted members: url"), "\(members.detail)")
             let whole = try await running.send("PATCH", "/settings", json: #"{"maxConcurrent":3.0}"#)
             #expect(whole.json["maxConcurrent"]?.integer == 3)
         }

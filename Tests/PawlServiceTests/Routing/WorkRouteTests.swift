@@ -417,8 +417,8 @@ struct WorkRouteTests {
                 "archive:x has no format 'Ogg'; it takes one of original, all, VBR MP3, Flac"
             ),
             (#""partsOf":"archive:x","formats":"Flac""#, 400, "'formats' is a string; it takes an array of strings"),
-            (#""partsOf":"archive:x","downloads":[]"#, 400, "'downloads' is given beside 'partsOf'"),
-            (#""partsOf":"archive:x","filename":"a""#, 400, "unknown member 'filename'; accepted are partsOf, formats"),
+            (#""partsOf":"archive:x","downloads":[]"#, 400, "'downloads' is given together with 'partsOf'"),
+            (#""partsOf":"archive:x","filename":"a""#, 400, "unknown member 'filename'; accepted members: partsOf, formats"),
             (#""partsOf":null"#, 400, "'downloads' is missing; a batch takes either 'downloads' or 'partsOf'"),
             (#""partsOf":null,"formats":["a"],"downloads":[]"#, 400, "unknown member 'formats'"),
             (#""partsOf":"archive:none""#, 404, "archive:none"),

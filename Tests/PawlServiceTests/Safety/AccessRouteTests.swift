@@ -356,7 +356,7 @@ struct AccessRouteTests {
             running.service.reloadSecrets()
             #expect(try await status("long-enough-to-be-safe") == 200)
             #expect(try await status("short") == 401)
-            #expect(lines.withLock { $0 }.contains("the old token stays"))
+            #expect(lines.withLock { $0 }.contains("the old token remains valid"))
             #expect(lines.withLock { $0 }.contains("openssl rand -hex 32"))
         }
     }

@@ -170,7 +170,9 @@ struct AccessTests {
         fields.append(.origin, "https://pawl.example")
         if let site { fields.append(.secFetchSite, site) }
         let text = CrossOriginPolicy([]).refusal(of: fields)
-        #expect(text.contains("'https://pawl.example'") && text.contains("'backend:8080'") && text.contains("pass on the Host"))
+        #expect(
+            text.contains("'https://pawl.example'") && text.contains("'backend:8080'")
+                && text.contains("pass on the original Host"))
         #expect(text.contains("--cors-origin") == namesOption)
     }
 

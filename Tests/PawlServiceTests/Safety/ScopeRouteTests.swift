@@ -321,10 +321,10 @@ struct ScopeRouteTests {
             let rotation = try reload("ops full full-token\nops full next-token\nwall read wall-token")
             #expect(rotation.hasSuffix("is read again tokens=3 added=ops,wall removed=board,prometheus"), "\(rotation)")
             #expect(rotation.contains(" info "))
-            #expect(try reload("ops full\n").contains("the old tokens stay"))
+            #expect(try reload("ops full\n").contains("the old tokens remain valid"))
             let none = try reload("")
             #expect(none.contains(" warning "))
-            #expect(none.hasSuffix("no client is let in by it tokens=0 removed=ops,ops,wall"), "\(none)")
+            #expect(none.hasSuffix("it admits no client tokens=0 removed=ops,ops,wall"), "\(none)")
             #expect(try reload("# nobody\n").contains(" info "))
             #expect(try reload("ops full full-token\n").hasSuffix("tokens=1 added=ops"))
         }
@@ -350,7 +350,7 @@ struct ScopeRouteTests {
                 running.service.reloadSecrets()
                 #expect(try await isValid(), "\(text)")
                 let line = lines.withLock { $0 }
-                #expect(line.contains("the old tokens stay"))
+                #expect(line.contains("the old tokens remain valid"))
                 #expect(line.contains("line 1: "))
                 #expect(!line.contains("s3cret"))
             }
