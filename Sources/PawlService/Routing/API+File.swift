@@ -54,7 +54,7 @@ extension API {
     /// Redirects the client to the object storage unless a condition of the request decides otherwise.
     /// - Returns: Whether the response is filled in; `false` if the file is not in object storage.
     private func redirect(
-        to finished: FinishedFiles.File, _ id: DownloadID, _ identity: FileIdentity, isInline: Bool,
+        to finished: FileFields.File, _ id: DownloadID, _ identity: FileIdentity, isInline: Bool,
         _ request: borrowing Request, _ response: inout Response
     ) -> Bool {
         guard downloads.keepsObjects else { return false }
@@ -102,7 +102,7 @@ extension API {
         }
     }
 
-    private func finishedFile(of id: DownloadID) throws(Problem) -> FinishedFiles.File {
+    private func finishedFile(of id: DownloadID) throws(Problem) -> FileFields.File {
         if let version = index.version(of: id), let known = files.file(version) { return known }
         guard let download = index.download(id) else { throw Problem(DownloadError.notFound) }
         guard download.state == .completed else { throw Problem(DownloadError.notComplete(download.state)) }
@@ -111,7 +111,7 @@ extension API {
     }
 
     private func serve(
-        _ finished: FinishedFiles.File, _ handle: FileHandle, isInline: Bool, _ request: borrowing Request,
+        _ finished: FileFields.File, _ handle: FileHandle, isInline: Bool, _ request: borrowing Request,
         _ response: inout Response
     ) {
         response.serve(

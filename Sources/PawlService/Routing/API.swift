@@ -30,7 +30,7 @@ final class API: Application {
     private let renderedWithoutSecrets: RenderedDownloads
     /// Renderings with other link prefixes, which only trusted proxies can request.
     private let renderedElsewhere = Locked<[Elsewhere: RenderedDownloads]>([:])
-    let files: FinishedFiles
+    let files: FileFields
     /// The interface for clients of aria2; `nil` if it is disabled.
     let aria2: Aria2?
     let descriptors: DescriptorBudget
@@ -66,7 +66,7 @@ final class API: Application {
             sources: [configuration.itunesURL, configuration.postsURL, configuration.archiveURL])
         access = AccessPolicy(configuration, listed: tokens, ticketKey: downloads.secret)
         crossOrigin = CrossOriginPolicy(configuration.corsOrigins)
-        files = FinishedFiles(isShared: crossOrigin.isOpen)
+        files = FileFields(isShared: crossOrigin.isOpen)
         let path = (configuration.downloadsDirectory ?? configuration.dataDirectory) + "/files"
         aria2 =
             configuration.leavesOutAria2

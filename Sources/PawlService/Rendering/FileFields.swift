@@ -5,7 +5,7 @@ internal import HTTPServer
 internal import System
 
 /// Precomputed fields of responses with finished files: a cache of about 1,000 files in 1 MiB.
-final class FinishedFiles: Sendable {
+final class FileFields: Sendable {
     /// A finished file and the fields of its responses.
     struct File: Sendable {
         let name: String

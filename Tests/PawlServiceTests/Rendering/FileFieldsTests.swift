@@ -7,9 +7,9 @@ import Testing
 @testable import PawlService
 
 @Suite("The cache of finished files")
-struct FinishedFilesTests {
+struct FileFieldsTests {
     private let index = SnapshotIndex()
-    private let files = FinishedFiles(isShared: false)
+    private let files = FileFields(isShared: false)
     private let id = DownloadID(value: 1)
     private let identity = FileIdentity(device: 1, inode: 2, size: 3, modified: 4)
 
@@ -24,7 +24,7 @@ struct FinishedFilesTests {
         return try #require(index.download(id))
     }
 
-    private func kept() throws -> FinishedFiles.File? {
+    private func kept() throws -> FileFields.File? {
         files.file(try #require(index.version(of: id)))
     }
 
