@@ -1,32 +1,6 @@
 package import DownloadCore
 internal import System
 
-/// A part file to verify.
-package final class Verification: Sendable {
-    package let part: PartFile
-    /// The hasher that is bound to the part file. Bytes that it lacks are read back.
-    package let hasher: StreamingHasher
-    /// The length of the whole file in bytes.
-    package let length: Int64
-    /// The checksums of the client and of the origin that the file must match.
-    package let expected: [Checksum]
-    package let outcome = AbandonableOutcome<VerifiedFile>()
-
-    package init(part: PartFile, hasher: StreamingHasher, length: Int64, expected: [Checksum]) {
-        self.part = part
-        self.hasher = hasher
-        self.length = length
-        self.expected = expected
-    }
-
-    /// Abandons the verification. Its outcome follows at once, whatever the disk does. May be called on any thread at
-    /// any time.
-    package func abandon() {
-        hasher.stop()
-        outcome.abandon()
-    }
-}
-
 /// A verified file to publish under its name.
 package final class Publication: Sendable {
     package let id: DownloadID
@@ -46,6 +20,25 @@ package final class Publication: Sendable {
     package func abandon() -> Bool {
         outcome.abandon()
     }
+}
+
+/// The reason that a file could not be finished.
+package enum FinishingFailure: Error, Sendable, Equatable {
+    /// It was abandoned meanwhile.
+    case abandoned
+    /// Its bytes do not match the expected checksum.
+    case checksum(expected: String, actual: String)
+    case file(FileError)
+}
+
+/// A part file whose bytes were verified.
+package struct VerifiedFile: Sendable {
+    package let part: PartFile
+    /// Its length in bytes.
+    package let length: Int64
+    package let sha256: [UInt8]
+    /// Whether its bytes are on the disk. Small files are flushed together when they are published.
+    package let isFlushed: Bool
 }
 
 /// The outcome of work that can be abandoned until it begins a step that is not undone.

@@ -134,7 +134,7 @@ extension TransferAttempt {
             if let old = try order.part?.space().allocated {
                 guard try order.reservations.fits(total, in: part, for: order.id, freeing: old) else { throw error }
             }
-            _ = try order.depot.removeOtherParts(order.id, than: part.generation)
+            _ = try order.partFiles.removeOtherParts(order.id, than: part.generation)
             // The file may still be open here. Until it is cut, it keeps its space.
             try order.part?.cut(to: 0)
             try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
@@ -143,7 +143,7 @@ extension TransferAttempt {
 
     /// Opens the part file for the bytes: the present one if they continue it, or a new one.
     package func openPart(continuing: Bool, keepsOthers: Bool = false) throws(FileError) -> PartFile {
-        guard continuing else { return try order.depot.createPart(order.id, keepsOthers: keepsOthers) }
+        guard continuing else { return try order.partFiles.createPart(order.id, keepsOthers: keepsOthers) }
         guard let part = order.part else { throw FileError(.transient, "the part file of \(order.id) is not open") }
         return part
     }

@@ -18,7 +18,7 @@ package final class TransferAttempt: Sendable {
     package struct Order: Sendable {
         package let id: DownloadID
         package let generation: UInt64
-        package let depot: any FileDepot
+        package let partFiles: PartFiles
         /// Whether the store has recorded bytes of the part file, so that they must not be overwritten.
         package let hasRecordedBytes: Bool
         package let requestedMediaType: String?
@@ -44,14 +44,14 @@ package final class TransferAttempt: Sendable {
         package var isLastAttempt = false
 
         package init(
-            id: DownloadID, generation: UInt64, depot: any FileDepot, hasRecordedBytes: Bool, requestedMediaType: String?,
+            id: DownloadID, generation: UInt64, partFiles: PartFiles, hasRecordedBytes: Bool, requestedMediaType: String?,
             filename: String? = nil, expectation: ContentExpectation = ContentExpectation(), checksum: Checksum?,
             reservations: DiskReservations, quota: QuotaReservations = QuotaReservations(), connections: Int,
             sources: [ClientRequest], url: String, part: PartFile? = nil, isLastAttempt: Bool = false
         ) {
             self.id = id
             self.generation = generation
-            self.depot = depot
+            self.partFiles = partFiles
             self.hasRecordedBytes = hasRecordedBytes
             self.requestedMediaType = requestedMediaType
             self.filename = filename

@@ -10,7 +10,8 @@ public import System
 /// older release is migrated to the present schema, as by a service.
 public final class DirectoryCheck {
     private let directory: DataDirectory
-    private let depot: LocalFileDepot
+    private let partFiles: PartFiles
+    private let finishedFiles: LocalFinishedFiles
     private let connection: SQLiteConnection
     private let writer: StoreWriter
 
@@ -37,7 +38,8 @@ public final class DirectoryCheck {
         }
         do {
             directory = try DataDirectory(path: path, claimed: claimed, downloads: downloadsPath)
-            depot = LocalFileDepot(directory)
+            partFiles = PartFiles(directory)
+            finishedFiles = LocalFinishedFiles(partFiles)
             try directory.prepareDatabaseFile()
             connection = try directory.openDatabase()
             try StoreSchema.prepare(connection, path: directory.databasePath, in: directory.top)
@@ -126,15 +128,15 @@ public final class DirectoryCheck {
         let download = record.download
         var evidence = RecordInspection.Evidence()
         if download.state != .completed {
-            evidence.part = try depot.recover(record.id, record.partGeneration, likelyPath: download.path)
+            evidence.part = try partFiles.recover(record.id, record.partGeneration, likelyPath: download.path)
         } else if let path = download.path {
             evidence.isSuperseded = names.owner(of: path) != record.id
-            evidence.file = evidence.isSuperseded ? nil : try depot.identify(path)
+            evidence.file = evidence.isSuperseded ? nil : try finishedFiles.identify(path)
             if let file = evidence.file {
                 report.files += 1
                 if RecordInspection(record: record, evidence: evidence).needsHash {
                     var digest = FileDigest()
-                    try depot.openPublished(path, as: file).hash(upTo: file.size, into: &digest)
+                    try partFiles.openPublished(path, as: file).hash(upTo: file.size, into: &digest)
                     evidence.sha256 = digest.sha256
                     report.bytes += file.size
                 }
@@ -184,12 +186,12 @@ public final class DirectoryCheck {
         _ told: (DirectoryFault) -> Void
     ) throws(FileError) {
         let live = Set(records.filter { $0.download.state != .completed }.map(\.id) + refused.compactMap(\.id))
-        for name in try depot.orphans(keeping: { id, _ in live.contains(id) }).sorted() {
+        for name in try partFiles.orphans(keeping: { id, _ in live.contains(id) }).sorted() {
             note(DirectoryFault(.orphan, nil, "incomplete/\(name) belongs to no download"), &report, told)
         }
         guard repairs else { return }
-        report.repaired += try depot.orphans(keeping: { id, _ in live.contains(id) }).count
-        try depot.removeOrphans(keeping: { id, _ in live.contains(id) })
+        report.repaired += try partFiles.orphans(keeping: { id, _ in live.contains(id) }).count
+        try partFiles.removeOrphans(keeping: { id, _ in live.contains(id) })
     }
 
     private func note(_ fault: DirectoryFault, _ report: inout DirectoryReport, _ told: (DirectoryFault) -> Void) {

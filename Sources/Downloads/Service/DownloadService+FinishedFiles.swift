@@ -7,11 +7,11 @@ public import System
 extension DownloadService {
     /// Opens a finished file without the disk, for use on an event loop; `nil` if that fails or the disk is needed.
     public nonisolated func openCachedFile(_ name: String, in folder: String, as identity: FileIdentity) -> FileDescriptor? {
-        depot.openCached(FilePath(name, in: folder), as: identity)
+        finishedFiles.openCached(FilePath(name, in: folder), as: identity)
     }
 
     /// Whether finished files are in object storage.
-    public nonisolated var keepsObjects: Bool { depot.objects != nil }
+    public nonisolated var keepsObjects: Bool { finishedFiles.keepsObjects }
 
     /// Returns a URL at which a finished file in object storage is available for a minute, with ranges; `nil` if files
     /// are on this machine. Sends no request.
@@ -21,7 +21,7 @@ extension DownloadService {
     public nonisolated func address(
         of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String
     ) -> String? {
-        depot.objects?.address(of: id, as: identity, isHead: isHead, disposition: disposition, mediaType: mediaType)
+        finishedFiles.address(of: id, as: identity, isHead: isHead, disposition: disposition, mediaType: mediaType)
     }
 
     /// Opens the finished file of a download, if it is still the one that was published. Its present identity is recorded.
@@ -30,10 +30,12 @@ extension DownloadService {
     public func openFile(of id: DownloadID) async throws(FinishedFileError) -> (FileDescriptor?, FileIdentity) {
         if files.isAway { throw .unavailable("the downloads directory is away") }
         guard let identity = try await currentFile(of: id), let path = index.download(id)?.path else { throw .gone }
-        if depot.objects != nil { return (nil, identity) }
+        if keepsObjects { return (nil, identity) }
         do throws(FileError) {
             return (
-                try await BlockingExecutor.disk.run { [depot] () throws(FileError) in try depot.open(path, as: identity) },
+                try await BlockingExecutor.disk.run { [finishedFiles] () throws(FileError) in
+                    try finishedFiles.open(path, as: identity)
+                },
                 identity
             )
         } catch {

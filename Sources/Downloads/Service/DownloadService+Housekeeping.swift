@@ -15,9 +15,9 @@ extension DownloadService {
         var tasks: [Task<Void, Never>] = []
         if parts.configuration.minFree > 0 {
             tasks.append(
-                Task { [weak self, depot, minFree = parts.configuration.minFree] in
+                Task { [weak self, partFiles, minFree = parts.configuration.minFree] in
                     while !Task.isCancelled {
-                        let isLow = await BlockingExecutor.disk.run { Self.isDiskLow(depot, minFree) }
+                        let isLow = await BlockingExecutor.disk.run { Self.isDiskLow(partFiles, minFree) }
                         await self?.room(isLow: isLow)
                         do { try await Task.sleep(for: Self.roomInterval) } catch { return }
                     }
@@ -25,12 +25,12 @@ extension DownloadService {
         }
         if parts.configuration.quota > 0 {
             tasks.append(
-                Task { [weak self, depot] in
+                Task { [weak self, finishedFiles] in
                     var pause = Self.roomInterval
                     while true {
                         do { try await Task.sleep(for: pause) } catch { return }
                         let begun = ContinuousClock.now
-                        let found = await BlockingExecutor.disk.run { try? depot.finishedBytes() }
+                        let found = await BlockingExecutor.disk.run { try? finishedFiles.finishedBytes() }
                         if let found { await self?.noteFinished(found) }
                         // With many files, counting takes at most a fiftieth of the time.
                         pause = max(Self.roomInterval, begun.duration(to: .now) * 50)
@@ -47,13 +47,13 @@ extension DownloadService {
                     }
                 })
         }
-        tasks += sharing.startHousekeeping(depot, clock, log: log)
+        tasks += sharing.startHousekeeping(clock, log: log)
         return tasks
     }
 
     /// Whether less disk space is free than must stay free. An unknown free space counts as sufficient.
-    static func isDiskLow(_ depot: any FileDepot, _ minFree: Int64) -> Bool {
-        guard minFree > 0, let free = try? depot.freeBytes() else { return false }
+    static func isDiskLow(_ partFiles: PartFiles, _ minFree: Int64) -> Bool {
+        guard minFree > 0, let free = try? partFiles.freeBytes() else { return false }
         return free < minFree
     }
 

@@ -189,13 +189,9 @@ extension DownloadService {
     /// Begins to remove names of files. A failure changes nothing and is only logged.
     private func remove(
         _ purpose: String, of id: DownloadID,
-        _ body: @escaping @Sendable (any FileDepot) throws(FileError) -> RemovedFiles
+        _ body: @escaping @Sendable () throws(FileError) -> RemovedFiles
     ) -> Course {
-        blocking(.disk) { [depot] () throws(FileError) in
-            try body(depot)
-        } then: {
-            .removed(id, purpose: purpose, $0)
-        }
+        blocking(.disk, body) { .removed(id, purpose: purpose, $0) }
         return .interrupts
     }
 
@@ -317,9 +313,9 @@ extension DownloadService {
             reassign(others)
         case .openPart(let operation, let length, let published):
             let generation = entry.machine.record.partGeneration
-            blocking(.disk) { [depot] () throws(FileError) in
-                if let published { return try depot.openPublished(published.path, as: published.identity) }
-                return try depot.openPart(id, generation, holding: length)
+            blocking(.disk) { [partFiles] () throws(FileError) in
+                if let published { return try partFiles.openPublished(published.path, as: published.identity) }
+                return try partFiles.openPart(id, generation, holding: length)
             } then: {
                 .partOpened(id, operation, $0)
             }
@@ -380,23 +376,27 @@ extension DownloadService {
         case .log(let event):
             if coordination.publishesCommits, event.tellsOfRecord, group != nil { group?.news.append(event) } else { log(event) }
         case .discardNewPart(let generation):
-            return remove("remove the new version of", of: id) { depot throws(FileError) in
-                try depot.removePart(id, generation)
+            return remove("remove the new version of", of: id) { [partFiles] () throws(FileError) in
+                try partFiles.removePart(id, generation)
             }
         case .discardOldParts(let generation):
-            return remove("remove the earlier version of", of: id) { depot throws(FileError) in
-                try depot.removeOtherParts(id, than: generation)
+            return remove("remove the earlier version of", of: id) { [partFiles] () throws(FileError) in
+                try partFiles.removeOtherParts(id, than: generation)
             }
         case .discardPart:
-            return remove("remove the partial bytes of", of: id) { depot throws(FileError) in try depot.removeParts(id) }
+            return remove("remove the partial bytes of", of: id) { [partFiles] () throws(FileError) in
+                try partFiles.removeParts(id)
+            }
         case .discardFile(let file): return coordination.discard(file, of: id, in: self)
         case .removeFile(let path, let identity):
             names.forget(path, of: id)
             noteStrayBytes { $0.noteRemovedFile(identity.size) }
-            return remove("remove the file of", of: id) { depot throws(FileError) in try depot.remove(path, as: identity) }
+            return remove("remove the file of", of: id) { [finishedFiles] () throws(FileError) in
+                try finishedFiles.remove(path, as: identity)
+            }
         case .finishPublishing:
             let inbox = inbox
-            depot.finishPublishing(id) { error in
+            finishedFiles.finishPublishing(id) { error in
                 let result = error.map(Result.failure) ?? .success(RemovedFiles())
                 inbox.yield(.removed(id, purpose: "remove the part file of", result))
             }

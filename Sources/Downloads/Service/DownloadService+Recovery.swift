@@ -64,7 +64,7 @@ extension DownloadService {
     /// - Parameter isKept: Whether a download's part file of this generation is kept.
     nonisolated func tidyParts(keeping isKept: (DownloadID, UInt64?) -> Bool) {
         do throws(FileError) {
-            try depot.removeOrphans { parts.refused.contains($0) || isKept($0, $1) }
+            try partFiles.removeOrphans { parts.refused.contains($0) || isKept($0, $1) }
         } catch {
             log(.warning("cannot tidy the part files: \(error.message)"))
         }
@@ -80,7 +80,8 @@ extension DownloadService {
     /// - Parameter isRolledBack: Whether the directory was put back to an earlier state. Then only complete files are trusted.
     nonisolated func recover(_ record: DownloadRecord, isRolledBack: Bool) -> RecoveredPart {
         do throws(FileError) {
-            let found = try depot.recover(record.id, record.partGeneration, likelyPath: record.download.path)
+            let found = try partFiles.recover(
+                record.id, record.partGeneration, likelyPath: record.download.path, findsWhole: keepsObjects)
             if isRolledBack, case .part = found { return .missing }
             return found
         } catch {

@@ -55,7 +55,7 @@ extension DownloadService {
         index.queue.set(
             QueueStatus.State(
                 gate: gate.reason, isFull: queue.isFull, fullHosts: queue.fullHosts,
-                isStorageAway: depot.objects?.isStorageAway ?? false))
+                isStorageAway: finishedFiles.isStorageAway))
         coordination.requestSlots(in: self)
     }
 

@@ -35,7 +35,7 @@ extension DownloadService {
         let (written, resume, hasRecordedBytes) = machine.start
         let hasher = work.hasher ?? StreamingHasher(machine.expectedDigests.map(\.algorithm))
         let order = TransferAttempt.Order(
-            id: id, generation: operation, depot: depot,
+            id: id, generation: operation, partFiles: partFiles,
             hasRecordedBytes: hasRecordedBytes, requestedMediaType: record.requestedMediaType,
             filename: record.download.filename ?? record.requestedFilename,
             expectation: ContentExpectation(
@@ -140,7 +140,7 @@ extension DownloadService {
             case .failure(.file(let error)): inbox.yield(.event(id, .verified(operation, .failed(error))))
             }
         }
-        depot.begin(verification)
+        partFiles.begin(verification)
     }
 
     func publish(_ operation: DownloadMachine.Operation, _ path: FilePath, _ entry: LiveDownload) {
@@ -161,7 +161,7 @@ extension DownloadService {
             case .failure: break
             }
         }
-        depot.begin(publication)
+        finishedFiles.begin(publication)
     }
 
     // MARK: - Observation

@@ -51,7 +51,7 @@ extension DownloadService {
     }
 
     private func volumeFound(isRolledBack: Bool) async {
-        depot.forgetParts()
+        partFiles.forgetParts()
         // Runs on the executor that publishes files, so that no file is published meanwhile. Downloads that have begun
         // since are in the index.
         await BlockingExecutor.publishing.run { [index] in

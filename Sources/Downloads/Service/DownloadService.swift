@@ -76,43 +76,43 @@ public actor DownloadService {
             })
     }
 
-    /// Opens a service with a store and a depot of the caller's choice.
+    /// Opens a service with a store and files of the caller's choice.
     init(
         configuration: DownloadsConfiguration, client: HTTPClient, webhooks: (any WebhookSender)?,
         log: @escaping @Sendable (DownloadLogEvent) -> Void,
-        openDepot: ((DataDirectory) -> any FileDepot)? = nil,
+        openFiles: ServiceOpening.OpenFiles? = nil,
         openStore: (DataDirectory) throws(StoreError) -> (store: any RecordStore, fleet: FleetStore?)
     ) async throws(DownloadsStartError) {
         try await self.init(
-            try await ServiceOpening(configuration, client, webhooks, log: log, openDepot: openDepot, openStore: openStore))
+            try await ServiceOpening(configuration, client, webhooks, log: log, openFiles: openFiles, openStore: openStore))
     }
 
     private init(_ opening: ServiceOpening) async throws(DownloadsStartError) {
         let (contents, settings) = (opening.contents, opening.settings)
         let parts = opening.parts
-        let (configuration, depot, sharing) = (parts.configuration, parts.depot, parts.sharing)
+        let (configuration, sharing) = (parts.configuration, parts.sharing)
         self.parts = parts
         settingsKeeper = SettingsKeeper(settings)
         trustedTimeKeeper = opening.trustedTimeKeeper
         ledger = opening.ledger
         gate = StorageGate(holdsFinishedFiles: !sharing.isShared, isVolumeAway: parts.volume.isAway)
         timers = ActorTimers { [inbox] in inbox.yield(.alarm) }
-        coordination = sharing.makeCoordination(depot, log: parts.log)
+        coordination = sharing.makeCoordination(log: parts.log)
         queue = DownloadQueue(limits: coordination.limits(settings))
-        names = sharing.makeNames(depot)
+        names = sharing.makeNames(parts.finishedFiles)
         context = DownloadMachine.Context(
             now: parts.clock.now, random: SystemRandom(),
             retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest),
             retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.newestID))
         context.callsWebhooks = parts.webhooks != nil
-        gate.isDiskLow = Self.isDiskLow(depot, configuration.minFree)
+        gate.isDiskLow = Self.isDiskLow(parts.partFiles, configuration.minFree)
         try coordination.restore(contents, in: self)
         // The numbers of crashes are durable before anything is transferred again.
         if let error = await store.submit(entries.values.filter(\.wasInTransfer).map { .save($0.machine.record) }).failure() {
             log(.warning("cannot record what was in transfer at the crash: \(error)"))
         }
         journal?.clear()
-        if configuration.quota > 0 { noteFinished((try? depot.finishedBytes()) ?? 0) }
+        if configuration.quota > 0 { noteFinished((try? finishedFiles.finishedBytes()) ?? 0) }
         // The task ends with `shutdown`, and with the last reference to the service.
         Task { [weak self, inbox] in
             while let messages = await inbox.next() { await self?.receive(messages) }
@@ -139,12 +139,10 @@ public actor DownloadService {
         timers.cancel(.pulse)
         for id in Array(entries.keys) { send(.shutdown, to: id) }
         if tally.busy > 0 { await waitUntilQuiet(for: limit) }
-        if let objects = depot.objects {
-            let _: Void? = await result(by: .now + Self.discardingLimit) { finish in
-                Task {
-                    await objects.settle()
-                    finish(())
-                }
+        let _: Void? = await result(by: .now + Self.discardingLimit) { finish in
+            Task { [finishedFiles] in
+                await finishedFiles.settle()
+                finish(())
             }
         }
         // The marker is advanced after the last records, so that an earlier state of the directory shows.
@@ -196,7 +194,7 @@ public actor DownloadService {
     /// Tests the store on the disk. This takes at most about two seconds, and writes at most once a second.
     public nonisolated func storeCondition() async -> StoreCondition {
         var condition = await probe.condition()
-        if depot.objects?.isStorageAway == true { condition.degraded.append(.objectsAway) }
+        if finishedFiles.isStorageAway { condition.degraded.append(.objectsAway) }
         if volume.isAway {
             condition.degraded.append(.volumeAway)
             condition.reason = condition.reason ?? volume.reason

@@ -4,7 +4,7 @@ internal import System
 
 /// Finds the finished files of downloads.
 struct FinishedFileLookup: Sendable {
-    let depot: any FileDepot
+    let finishedFiles: any FinishedFiles
     let volume: DownloadsVolume
 
     /// Whether the finished file of a download is present, judging by its name.
@@ -13,17 +13,17 @@ struct FinishedFileLookup: Sendable {
         guard let file = download.published, !download.fileMissing, !names.isClaimed(file.path, byOtherThan: download.id)
         else { return false }
         // A file that cannot be examined does not count as missing.
-        return volume.isAway || depot.has(file)
+        return volume.isAway || finishedFiles.has(file)
     }
 
     /// Whether the files are on this machine, and their directory is away.
-    var isAway: Bool { depot.objects == nil && volume.isAway }
+    var isAway: Bool { !finishedFiles.keepsObjects && volume.isAway }
 
     /// Finds the present identity of a finished file; `nil` if it is gone.
     /// - Throws: `unavailable`.
     func find(_ file: PublishedFile, of id: DownloadID) async throws(FinishedFileError) -> FileIdentity? {
         do throws(FileError) {
-            switch try await depot.recognise(file, of: id) {
+            switch try await finishedFiles.recognise(file, of: id) {
             case .identical: return file.identity
             case .adopted(let identity): return identity
             case .different, .missing: return nil

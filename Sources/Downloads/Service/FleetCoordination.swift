@@ -10,7 +10,7 @@ internal import System
 /// database. The store publishes changes in the order of their commits in the database.
 final class FleetCoordination: Coordination {
     private let fleet: FleetStore
-    private let depot: any FileDepot
+    private let objects: ObjectFinishedFiles?
     private let log: @Sendable (DownloadLogEvent) -> Void
     private var slots = SlotRequests()
     private(set) var commands = RemoteCommands()
@@ -23,9 +23,9 @@ final class FleetCoordination: Coordination {
 
     let publishesCommits = true
 
-    init(_ fleet: FleetStore, depot: any FileDepot, log: @escaping @Sendable (DownloadLogEvent) -> Void) {
+    init(_ fleet: FleetStore, objects: ObjectFinishedFiles?, log: @escaping @Sendable (DownloadLogEvent) -> Void) {
         self.fleet = fleet
-        self.depot = depot
+        self.objects = objects
         self.log = log
     }
 
@@ -173,7 +173,7 @@ extension FleetCoordination {
     }
 
     func requestSlots(in service: isolated DownloadService) {
-        guard service.mayStart, depot.objects?.place.isRefused != true else { return }
+        guard service.mayStart, objects?.place.isRefused != true else { return }
         let free = service.queue.limits.maxConcurrent - service.queue.runningCount - service.queue.waitingCount
         guard slots.begin(free: free) else { return }
         // Submitted at once, so that later releases come after the claim.
@@ -365,8 +365,8 @@ extension FleetCoordination {
     func discard(
         _ file: PublishedFile, of id: DownloadID, in service: isolated DownloadService
     ) -> DownloadService.Course {
-        Task { [inbox = service.inbox, fleet, depot, log] in
-            await FleetCoordination.removeUnrecorded(file, of: id, fleet, depot, log: log)
+        Task { [inbox = service.inbox, fleet, objects, log] in
+            await FleetCoordination.removeUnrecorded(file, of: id, fleet, objects, log: log)
             inbox.yield(.removed(id, purpose: "discard the file of", .success(RemovedFiles())))
         }
         return .interrupts
@@ -374,10 +374,10 @@ extension FleetCoordination {
 
     /// Removes the object of a file unless a record names it: a commit may have succeeded before the lease was lost.
     static func removeUnrecorded(
-        _ file: PublishedFile, of id: DownloadID, _ fleet: FleetStore, _ depot: any FileDepot,
+        _ file: PublishedFile, of id: DownloadID, _ fleet: FleetStore, _ objects: ObjectFinishedFiles?,
         log: @Sendable (DownloadLogEvent) -> Void
     ) async {
-        guard let objects = depot.objects, let key = file.identity.flatMap({ ObjectKey(id, $0) }) else { return }
+        guard let objects, let key = file.identity.flatMap({ ObjectKey(id, $0) }) else { return }
         do throws(StoreError) {
             if try await fleet.unnamed([key.description]).isEmpty { return }
             await objects.discard(key)

@@ -9,6 +9,26 @@ internal import ObjectStorage
 /// A replica of a fleet. Finished files are in object storage, if the configuration has one.
 struct FleetSharing: Sharing {
     let fleet: FleetStore
+    /// The finished files in object storage; `nil` if they are on this machine.
+    let objects: ObjectFinishedFiles?
+
+    init(
+        _ fleet: FleetStore, _ contents: StoredContents, _ configuration: DownloadsConfiguration, _ client: HTTPClient,
+        _ partFiles: PartFiles, log: @escaping @Sendable (DownloadLogEvent) -> Void
+    ) {
+        self.fleet = fleet
+        guard let (location, credentials) = configuration.objects, let owner = contents.fleet?.owner else {
+            objects = nil
+            return
+        }
+        let storage = ObjectStorage(location, credentials: credentials, client: client)
+        let place = ObjectPlace(storage, owner) { place, replacing throws(StoreError) in
+            try await fleet.keep(place: place, replacing: replacing)
+        }
+        objects = ObjectFinishedFiles(
+            partFiles, storage, place, pauses: configuration.retryDelay,
+            noteGarbage: { try? await fleet.noteGarbage($0) }, log: log)
+    }
 
     let isShared = true
     var condition: FleetCondition? { fleet.condition }
@@ -17,19 +37,9 @@ struct FleetSharing: Sharing {
         try await fleet.catchUp(within: limit ?? FleetStore.patience)
     }
 
-    func makeDepot(
-        _ local: LocalFileDepot, _ configuration: DownloadsConfiguration, _ client: HTTPClient, _ contents: StoredContents,
-        log: @escaping @Sendable (DownloadLogEvent) -> Void
-    ) -> any FileDepot {
-        guard let (location, credentials) = configuration.objects, let owner = contents.fleet?.owner else { return local }
-        let storage = ObjectStorage(location, credentials: credentials, client: client)
-        let place = ObjectPlace(storage, owner) { [fleet] place, replacing throws(StoreError) in
-            try await fleet.keep(place: place, replacing: replacing)
-        }
-        return ObjectDepot(
-            local, storage, place, pauses: configuration.retryDelay,
-            noteGarbage: { [fleet] in try? await fleet.noteGarbage($0) }, log: log)
-    }
+    func problem() async -> String? { await objects?.problem() }
+
+    func makeFinishedFiles(_ partFiles: PartFiles) -> any FinishedFiles { objects ?? LocalFinishedFiles(partFiles) }
 
     func makePublisher(_ contents: StoredContents, epoch: UInt64) -> DownloadPublisher {
         DownloadPublisher(contents.fleet ?? FleetContents()) { [weak fleet] in fleet?.pull() }
@@ -39,16 +49,16 @@ struct FleetSharing: Sharing {
     func makeQuota(_ quota: Int64, _ index: SnapshotIndex) -> QuotaReservations { QuotaReservations(quota: quota) }
 
     /// Makes names that are never taken: a file belongs to its download, not to a directory.
-    func makeNames(_ depot: any FileDepot) -> FileNames { FileNames(isTaken: nil) }
+    func makeNames(_ finishedFiles: any FinishedFiles) -> FileNames { FileNames(isTaken: nil) }
 
-    func makeCoordination(
-        _ depot: any FileDepot, log: @escaping @Sendable (DownloadLogEvent) -> Void
-    ) -> any Coordination { FleetCoordination(fleet, depot: depot, log: log) }
+    func makeCoordination(log: @escaping @Sendable (DownloadLogEvent) -> Void) -> any Coordination {
+        FleetCoordination(fleet, objects: objects, log: log)
+    }
 
     func startHousekeeping(
-        _ depot: any FileDepot, _ clock: ServiceClock, log: @escaping @Sendable (DownloadLogEvent) -> Void
+        _ clock: ServiceClock, log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) -> [Task<Void, Never>] {
-        guard let objects = depot.objects else { return [] }
+        guard let objects else { return [] }
         let collector = ObjectCollector(
             fleet: fleet, storage: objects.storage, isOwn: { objects.place.isOwn }, now: { clock.reading.trusted }, log: log)
         return [Task { await collector.collect() }, Task { await collector.sweep() }, Task { await objects.watch() }]

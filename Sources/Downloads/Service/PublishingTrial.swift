@@ -22,7 +22,7 @@ final class PublishingTrial: Sendable {
         var triedAt: ContinuousClock.Instant?
     }
 
-    private let depot: any FileDepot
+    private let finishedFiles: any FinishedFiles
     private let patience: Duration
     private let changed: @Sendable (FileError?) -> Void
     private let state = Locked(State())
@@ -31,8 +31,11 @@ final class PublishingTrial: Sendable {
     /// - Parameters:
     ///   - patience: The time for which a failure among finished files is valid.
     ///   - changed: Called after each change with the reason that files cannot be published, or `nil` if they can.
-    init(_ depot: any FileDepot, patience: Duration = .seconds(5), changed: @escaping @Sendable (FileError?) -> Void) {
-        self.depot = depot
+    init(
+        _ finishedFiles: any FinishedFiles, patience: Duration = .seconds(5),
+        changed: @escaping @Sendable (FileError?) -> Void
+    ) {
+        self.finishedFiles = finishedFiles
         self.patience = patience
         self.changed = changed
     }
@@ -65,9 +68,9 @@ final class PublishingTrial: Sendable {
             self.note(FileError(.other, "no answer from the disk of the downloads directory within \(Self.limit)"))
             done.conclude(.success(()))
         }
-        BlockingExecutor.disk.submit { [depot] in
+        BlockingExecutor.disk.submit { [finishedFiles] in
             var failure: FileError?
-            do throws(FileError) { try depot.tryPublishing(isHidden: isHidden) } catch { failure = error }
+            do throws(FileError) { try finishedFiles.tryPublishing(isHidden: isHidden) } catch { failure = error }
             self.note(failure)
             self.state.withLock { state in
                 state.isRunning = false

@@ -11,7 +11,7 @@ internal import System
 /// The first half of a start: opens the directories and the records, decides about the settings, and makes the parts of
 /// the service. The second half restores the downloads.
 struct ServiceOpening: Sendable {
-    typealias OpenDepot = (DataDirectory) -> any FileDepot
+    typealias OpenFiles = (DataDirectory) -> (PartFiles, any FinishedFiles)
     typealias OpenStore = (DataDirectory) throws(StoreError) -> (store: any RecordStore, fleet: FleetStore?)
 
     let parts: ServiceParts
@@ -23,22 +23,22 @@ struct ServiceOpening: Sendable {
 
     /// Opens the directories and the records.
     /// - Parameters:
-    ///   - openDepot: Makes the depot; `nil`: the one that the configuration requires.
+    ///   - openFiles: Opens part files and finished files; `nil`: those that the configuration requires.
     ///   - openStore: Opens the store.
     init(
         _ configuration: DownloadsConfiguration, _ client: HTTPClient, _ webhookSender: (any WebhookSender)?,
-        log: @escaping @Sendable (DownloadLogEvent) -> Void, openDepot: OpenDepot? = nil, openStore: OpenStore
+        log: @escaping @Sendable (DownloadLogEvent) -> Void, openFiles: OpenFiles? = nil, openStore: OpenStore
     ) async throws(DownloadsStartError) {
         let opened: Opened
         do throws(StoreError) {
-            opened = try Opened(configuration, client, log, openDepot, openStore)
+            opened = try Opened(configuration, client, log, openFiles, openStore)
         } catch {
             throw DownloadsStartError(error.description)
         }
         contents = opened.contents
-        let (store, depot, volume) = (opened.store, opened.depot, opened.volume)
+        let (store, volume) = (opened.store, opened.volume)
         let sharing = opened.sharing
-        if let problem = await depot.objects?.problem() {
+        if let problem = await sharing.problem() {
             await store.close()
             throw DownloadsStartError(problem)
         }
@@ -66,7 +66,7 @@ struct ServiceOpening: Sendable {
         }
         sharing.logStart(log)
         let publisher = sharing.makePublisher(contents, epoch: epoch)
-        let trial = PublishingTrial(depot) { failure in
+        let trial = PublishingTrial(opened.finishedFiles) { failure in
             log(.warning(failure.map { "files cannot be published: \($0.message)" } ?? "files can be published again"))
         }
         if let reason = volume.reason { log(.volume(reason)) } else { await trial.begin() }
@@ -87,8 +87,9 @@ struct ServiceOpening: Sendable {
                         .first { !DiskReservations.hasRoom(at: $0) }
                 },
                 changed: { log(.storage($0)) }),
-            journal: journal, depot: depot, files: FinishedFileLookup(depot: depot, volume: volume), trial: trial,
-            volume: volume, isVolumeRolledBack: opened.isVolumeRolledBack, refused: Set(contents.refused.compactMap(\.id)),
+            journal: journal, partFiles: opened.partFiles, finishedFiles: opened.finishedFiles,
+            files: FinishedFileLookup(finishedFiles: opened.finishedFiles, volume: volume), trial: trial, volume: volume,
+            isVolumeRolledBack: opened.isVolumeRolledBack, refused: Set(contents.refused.compactMap(\.id)),
             quota: sharing.makeQuota(configuration.quota, publisher.index),
             rules: RequestRules(destinations: configuration.destinationGuard), client: client,
             speedLimiter: SpeedLimiter(bytesPerSecond: settings.speedLimit(now: clock.now)),
@@ -105,11 +106,12 @@ struct ServiceOpening: Sendable {
         let contents: StoredContents
         let volume: DownloadsVolume
         let isVolumeRolledBack: Bool
-        let depot: any FileDepot
+        let partFiles: PartFiles
+        let finishedFiles: any FinishedFiles
 
         init(
             _ configuration: DownloadsConfiguration, _ client: HTTPClient,
-            _ log: @escaping @Sendable (DownloadLogEvent) -> Void, _ openDepot: OpenDepot?, _ openStore: OpenStore
+            _ log: @escaping @Sendable (DownloadLogEvent) -> Void, _ openFiles: OpenFiles?, _ openStore: OpenStore
         ) throws(StoreError) {
             let directory = try DataDirectory(
                 path: configuration.dataDirectory, claimed: configuration.claimedDirectory,
@@ -117,15 +119,17 @@ struct ServiceOpening: Sendable {
             data = directory.top
             let opened = try openStore(directory)
             store = opened.store
-            sharing = opened.fleet.map(FleetSharing.init) ?? Unshared()
-            contents = try store.load()
+            let contents = try store.load()
+            self.contents = contents
+            let partFiles = PartFiles(directory)
+            sharing =
+                opened.fleet.map { FleetSharing($0, contents, configuration, client, partFiles, log: log) } ?? Unshared()
             volume = DownloadsVolume(
                 directory, settings: contents.settings, isShared: sharing.isShared)
             isVolumeRolledBack = try volume.open()
             for line in directory.warnings { log(.warning(line)) }
-            depot =
-                openDepot?(directory)
-                ?? sharing.makeDepot(LocalFileDepot(directory), configuration, client, contents, log: log)
+            (self.partFiles, finishedFiles) =
+                openFiles?(directory) ?? (partFiles, sharing.makeFinishedFiles(partFiles))
         }
     }
 

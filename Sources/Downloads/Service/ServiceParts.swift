@@ -24,7 +24,8 @@ struct ServiceParts: Sendable {
     let journal: TransferJournal?
 
     // Files.
-    let depot: any FileDepot
+    let partFiles: PartFiles
+    let finishedFiles: any FinishedFiles
     let files: FinishedFileLookup
     let trial: PublishingTrial
     /// The downloads directory, which may be away.
@@ -53,7 +54,8 @@ extension DownloadService {
     nonisolated var publisher: DownloadPublisher { parts.publisher }
     nonisolated var probe: StoreProbe { parts.probe }
     nonisolated var journal: TransferJournal? { parts.journal }
-    nonisolated var depot: any FileDepot { parts.depot }
+    nonisolated var partFiles: PartFiles { parts.partFiles }
+    nonisolated var finishedFiles: any FinishedFiles { parts.finishedFiles }
     nonisolated var files: FinishedFileLookup { parts.files }
     nonisolated var trial: PublishingTrial { parts.trial }
     nonisolated var volume: DownloadsVolume { parts.volume }

@@ -17,23 +17,20 @@ protocol Sharing: Sendable {
     /// - Parameter limit: The longest wait; `nil`: as long as a client would wait.
     func catchUp(within limit: Duration?) async throws(StoreError)
 
-    /// Makes the depot for finished files.
-    func makeDepot(
-        _ local: LocalFileDepot, _ configuration: DownloadsConfiguration, _ client: HTTPClient, _ contents: StoredContents,
-        log: @escaping @Sendable (DownloadLogEvent) -> Void
-    ) -> any FileDepot
+    /// Returns the reason that no file can ever be published with this configuration; `nil` if none is known.
+    func problem() async -> String?
+    /// Makes the finished files that are published from part files.
+    func makeFinishedFiles(_ partFiles: PartFiles) -> any FinishedFiles
     /// Makes the publisher of a service that begins with an epoch.
     func makePublisher(_ contents: StoredContents, epoch: UInt64) -> DownloadPublisher
     /// Makes the claims of disk space under a quota in bytes.
     func makeQuota(_ quota: Int64, _ index: SnapshotIndex) -> QuotaReservations
     /// Makes the names of finished files.
-    func makeNames(_ depot: any FileDepot) -> FileNames
-    func makeCoordination(
-        _ depot: any FileDepot, log: @escaping @Sendable (DownloadLogEvent) -> Void
-    ) -> any Coordination
+    func makeNames(_ finishedFiles: any FinishedFiles) -> FileNames
+    func makeCoordination(log: @escaping @Sendable (DownloadLogEvent) -> Void) -> any Coordination
     /// Starts the tasks that keep finished files in order.
     func startHousekeeping(
-        _ depot: any FileDepot, _ clock: ServiceClock, log: @escaping @Sendable (DownloadLogEvent) -> Void
+        _ clock: ServiceClock, log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) -> [Task<Void, Never>]
     /// Logs the start of a service.
     func logStart(_ log: (DownloadLogEvent) -> Void)
@@ -46,10 +43,9 @@ struct Unshared: Sharing {
 
     func catchUp(within limit: Duration?) async throws(StoreError) {}
 
-    func makeDepot(
-        _ local: LocalFileDepot, _ configuration: DownloadsConfiguration, _ client: HTTPClient, _ contents: StoredContents,
-        log: @escaping @Sendable (DownloadLogEvent) -> Void
-    ) -> any FileDepot { local }
+    func problem() async -> String? { nil }
+
+    func makeFinishedFiles(_ partFiles: PartFiles) -> any FinishedFiles { LocalFinishedFiles(partFiles) }
 
     func makePublisher(_ contents: StoredContents, epoch: UInt64) -> DownloadPublisher {
         DownloadPublisher(epoch: epoch, history: contents.events)
@@ -59,16 +55,14 @@ struct Unshared: Sharing {
         QuotaReservations(quota: quota) { index.keptBytes(except: $0) }
     }
 
-    func makeNames(_ depot: any FileDepot) -> FileNames {
-        FileNames(isTaken: { depot.isTaken($0) }, obstacle: { depot.obstacle(to: $0) })
+    func makeNames(_ finishedFiles: any FinishedFiles) -> FileNames {
+        FileNames(isTaken: { finishedFiles.isTaken($0) }, obstacle: { finishedFiles.obstacle(to: $0) })
     }
 
-    func makeCoordination(
-        _ depot: any FileDepot, log: @escaping @Sendable (DownloadLogEvent) -> Void
-    ) -> any Coordination { SoloCoordination() }
+    func makeCoordination(log: @escaping @Sendable (DownloadLogEvent) -> Void) -> any Coordination { SoloCoordination() }
 
     func startHousekeeping(
-        _ depot: any FileDepot, _ clock: ServiceClock, log: @escaping @Sendable (DownloadLogEvent) -> Void
+        _ clock: ServiceClock, log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) -> [Task<Void, Never>] { [] }
 
     func logStart(_ log: (DownloadLogEvent) -> Void) {}

@@ -150,9 +150,9 @@ struct DirectoryCheckTests {
         let after = try scene.contentsAfterCrash().records.map(\.download)
         #expect(after.map(\.state) == Array(repeating: .completed, count: 4))
         #expect(after.map(\.fileMissing) == [true, false, true, false])
-        let depot = LocalFileDepot(try DataDirectory(path: scene.path))
-        #expect(try after[1].file == depot.identify("a"))
-        #expect(try after[3].file == depot.identify("restored"))
+        let files = LocalFiles(try DataDirectory(path: scene.path)).finished
+        #expect(try after[1].file == files.identify("a"))
+        #expect(try after[3].file == files.identify("restored"))
         #expect(try Data(contentsOf: URL(filePath: scene.path + "/files/foreign")) == Data(foreign))
         #expect(!FileManager.default.fileExists(atPath: scene.path + "/damaged"))
     }

@@ -9,27 +9,27 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3)))
 struct FinishedFileTests {
-    private let fixture: DepotFixture
-    private var depot: LocalFileDepot { fixture.depot }
+    private let fixture: FilesFixture
+    private var local: LocalFiles { fixture.local }
     private static let bytes = Array("the bytes of a file".utf8)
 
     init() throws {
-        fixture = try DepotFixture()
+        fixture = try FilesFixture()
     }
 
     @Test("A finished file counts once with any number of names, and a part file does not count")
     func finishedBytes() async throws {
         _ = try await fixture.publish([1, 2, 3], as: "a")
-        try await depot.finishPublishing(DepotFixture.id(1))
+        try await local.finished.finishPublishing(FilesFixture.id(1))
         try FileManager.default.linkItem(atPath: fixture.path("files/a"), toPath: fixture.path("library"))
-        #expect(try depot.finishedBytes() == 3)
+        #expect(try local.finished.finishedBytes() == 3)
         try FileManager.default.linkItem(atPath: fixture.path("files/a"), toPath: fixture.path("files/b"))
         try fixture.write([1, 2, 3, 4], to: "files/c")
-        #expect(try depot.finishedBytes() == 7)
+        #expect(try local.finished.finishedBytes() == 7)
         _ = try fixture.makePart([1, 2, 3, 4, 5], 2)
         let part = fixture.path("incomplete/\(fixture.partName(2))")
         try FileManager.default.linkItem(atPath: part, toPath: fixture.path("files/look"))
-        #expect(try depot.finishedBytes() == 7)
+        #expect(try local.finished.finishedBytes() == 7)
     }
 
     /// Possible changes of a finished file.
@@ -37,7 +37,7 @@ struct FinishedFileTests {
         let testDescription: String
         /// The expected recognition; `nil` for an adopted file.
         let recognition: FileRecognition?
-        let happens: @Sendable (DepotFixture, String) throws -> Void
+        let happens: @Sendable (FilesFixture, String) throws -> Void
     }
 
     static let changes = [
@@ -85,9 +85,9 @@ struct FinishedFileTests {
         let before = try fixture.names(in: "files")
 
         let isIdentical = change.recognition == .identical
-        #expect((try? depot.open("a", as: identity)) != nil ? isIdentical : !isIdentical)
-        #expect(isIdentical || depot.openCached("a", as: identity) == nil)
-        _ = try depot.remove("a", as: identity)
+        #expect((try? local.finished.open("a", as: identity)) != nil ? isIdentical : !isIdentical)
+        #expect(isIdentical || local.finished.openCached("a", as: identity) == nil)
+        _ = try local.finished.remove("a", as: identity)
         #expect(try fixture.names(in: "files") == (isIdentical ? [] : before))
     }
 
@@ -95,11 +95,11 @@ struct FinishedFileTests {
     func fileIsRecognised(change: Change) async throws {
         let published = try await fixture.publish(Self.bytes, as: "a")
         try change.happens(fixture, fixture.path("files/a"))
-        let recognition = try await depot.recognise(published, of: DepotFixture.id(1))
+        let recognition = try await local.finished.recognise(published, of: FilesFixture.id(1))
         if let expected = change.recognition {
             #expect(recognition == expected)
         } else {
-            let found = try #require(try depot.identify("a"))
+            let found = try #require(try local.finished.identify("a"))
             #expect(recognition == .adopted(found))
         }
     }
@@ -108,7 +108,7 @@ struct FinishedFileTests {
     func fileWithoutIdentityIsRecognisedByHash() async throws {
         let published = try await fixture.publish(Self.bytes, as: "a")
         let unknown = PublishedFile(path: "a", length: published.length, sha256: published.sha256, identity: nil)
-        #expect(try await depot.recognise(unknown, of: DepotFixture.id(1)) == .adopted(try #require(published.identity)))
+        #expect(try await local.finished.recognise(unknown, of: FilesFixture.id(1)) == .adopted(try #require(published.identity)))
     }
 
     @Test(
@@ -117,16 +117,16 @@ struct FinishedFileTests {
     func pathIsNoName(path: FilePath) throws {
         try fixture.directory.files.makeDirectory("a")
         let identity = FileIdentity(device: 1, inode: 2, size: 3, modified: 4)
-        #expect(throws: FileError.self) { try depot.open(path, as: identity) }
-        #expect(throws: FileError.self) { try depot.remove(path, as: identity) }
-        #expect(depot.openCached(path, as: identity) == nil)
+        #expect(throws: FileError.self) { try local.finished.open(path, as: identity) }
+        #expect(throws: FileError.self) { try local.finished.remove(path, as: identity) }
+        #expect(local.finished.openCached(path, as: identity) == nil)
     }
 }
 
 struct FinishedNamesTests {
     private func completed(_ number: Int, _ name: String, at time: Int64, state: DownloadState = .completed) -> Download {
         var download = Download(
-            id: DepotFixture.id(number), url: "http://a.example/", state: state, createdAt: Timestamp(millisecondsSinceEpoch: 0))
+            id: FilesFixture.id(number), url: "http://a.example/", state: state, createdAt: Timestamp(millisecondsSinceEpoch: 0))
         download.filename = name
         download.endedAt = Timestamp(millisecondsSinceEpoch: time)
         return download
@@ -139,15 +139,15 @@ struct FinishedNamesTests {
             completed(4, "a", at: 40, state: .paused),
         ]
         let names = FinishedNames(downloads.compactMap(FinishedNames.Claim.init))
-        #expect(names.owner(of: "a") == DepotFixture.id(1))
-        #expect(names.owner(of: "b") == DepotFixture.id(3))
+        #expect(names.owner(of: "a") == FilesFixture.id(1))
+        #expect(names.owner(of: "b") == FilesFixture.id(3))
         #expect(names.owner(of: "c") == nil)
     }
 
     @Test("Publishing a name tells which file has lost it")
     func publishingNameDisplacesOthers() {
         var names = FinishedNames()
-        let (first, second) = (DepotFixture.id(1), DepotFixture.id(2))
+        let (first, second) = (FilesFixture.id(1), FilesFixture.id(2))
         #expect(names.publish("a", by: first) == nil)
         #expect(names.publish("a", by: first) == nil)
         #expect(names.publish("a", by: second) == first)

@@ -8,12 +8,12 @@ import Testing
 
 @Suite("Folders below the files directory", .timeLimit(.minutes(2)))
 struct FolderTests {
-    private let fixture: DepotFixture
-    private var depot: LocalFileDepot { fixture.depot }
+    private let fixture: FilesFixture
+    private var local: LocalFiles { fixture.local }
     private let bytes = Array("the bytes of a file".utf8)
 
     init() throws {
-        fixture = try DepotFixture()
+        fixture = try FilesFixture()
     }
 
     private func makeDirectory(_ name: String) throws {
@@ -31,14 +31,14 @@ struct FolderTests {
         for (number, file) in published.enumerated() {
             let identity = try #require(file.identity)
             #expect(try fixture.read("files/\(file.path)") == bytes + [UInt8(number)])
-            #expect(try depot.identify(file.path) == identity)
-            #expect(depot.isTaken(file.path))
-            #expect(try depot.open(file.path, as: identity).status().identity == identity)
-            #expect(try await depot.recognise(file, of: DepotFixture.id(1)) == .identical)
+            #expect(try local.finished.identify(file.path) == identity)
+            #expect(local.finished.isTaken(file.path))
+            #expect(try local.finished.open(file.path, as: identity).status().identity == identity)
+            #expect(try await local.finished.recognise(file, of: FilesFixture.id(1)) == .identical)
         }
-        #expect(!depot.isTaken("music/b"))
-        #expect(!depot.isTaken("elsewhere/a"))
-        #expect(try depot.identify("music/live") == nil)
+        #expect(!local.finished.isTaken("music/b"))
+        #expect(!local.finished.isTaken("elsewhere/a"))
+        #expect(try local.finished.identify("music/live") == nil)
         let made = try FileManager.default.attributesOfItem(atPath: fixture.path("files/music/live"))
         #expect(made[.posixPermissions] as? Int == 0o700)
     }
@@ -54,7 +54,7 @@ struct FolderTests {
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(Set(published.map(\.path)).count == 40)
-        for file in published { #expect(try depot.identify(file.path) == file.identity) }
+        for file in published { #expect(try local.finished.identify(file.path) == file.identity) }
         #expect(try fixture.names(in: "files/folder 0").count == 10)
     }
 
@@ -65,7 +65,7 @@ struct FolderTests {
         let third = try await fixture.publish(bytes, as: "third", number: 3)
         func remove(_ file: PublishedFile) async throws -> [String] {
             let identity = try #require(file.identity)
-            let removed = try depot.remove(file.path, as: identity)
+            let removed = try local.finished.remove(file.path, as: identity)
             await removed.flush()
             await removed.free()
             return try fixture.names(in: "files")
@@ -87,10 +87,10 @@ struct FolderTests {
         let identity = try #require(file.identity)
         try FileManager.default.moveItem(atPath: fixture.path("files/a/b/file"), toPath: fixture.path("moved"))
         try fixture.write([1, 2, 3], to: "files/a/b/file")
-        _ = try depot.remove(file.path, as: identity)
+        _ = try local.finished.remove(file.path, as: identity)
         #expect(try fixture.read("files/a/b/file") == [1, 2, 3])
         try FileManager.default.removeItem(atPath: fixture.path("files/a/b/file"))
-        _ = try depot.remove(file.path, as: identity)
+        _ = try local.finished.remove(file.path, as: identity)
         #expect(try fixture.names(in: "files") == [])
     }
 
@@ -120,11 +120,11 @@ struct FolderTests {
     )
     func linksAreNotFollowed(obstacle: Obstacle) async throws {
         try put(obstacle)
-        #expect(depot.obstacle(to: "a/b") != nil)
+        #expect(local.finished.obstacle(to: "a/b") != nil)
         let part = try fixture.makePart(bytes)
         let file = try await fixture.verify(part, length: bytes.count)
         let error = await #expect(throws: FinishingFailure.self) {
-            try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: "a/b/c"))
+            try await local.finished.publish(Publication(id: FilesFixture.id(1), file: file, path: "a/b/c"))
         }
         guard case .file(let cause) = error else { throw FinishingFailure.abandoned }
         // No folder that would require fetching the bytes again.
@@ -134,11 +134,11 @@ struct FolderTests {
 
         try fixture.write(bytes, to: "outside/c")
         let status = try FileDescriptor(opening: fixture.path("outside/c")).status()
-        #expect(try depot.identify("a/b/c") == nil)
-        #expect(!depot.isTaken("a/b/c"))
-        #expect(throws: FileError.self) { try depot.open("a/b/c", as: status.identity) }
-        #expect(depot.openCached("a/b/c", as: status.identity) == nil)
-        _ = try? depot.remove("a/b/c", as: status.identity)
+        #expect(try local.finished.identify("a/b/c") == nil)
+        #expect(!local.finished.isTaken("a/b/c"))
+        #expect(throws: FileError.self) { try local.finished.open("a/b/c", as: status.identity) }
+        #expect(local.finished.openCached("a/b/c", as: status.identity) == nil)
+        _ = try? local.finished.remove("a/b/c", as: status.identity)
         #expect(try fixture.names(in: "outside") == ["c"])
         #expect(try fixture.names(in: "files") == ["a"])
     }
@@ -146,29 +146,30 @@ struct FolderTests {
     @Test("An existing folder can be used, and a missing one can be created", arguments: ["", "a", "a/b", "a/c", "new/b"])
     func foldersCanBeUsed(folder: String) throws {
         try makeDirectory("files/a/b")
-        #expect(depot.obstacle(to: folder) == nil)
+        #expect(local.finished.obstacle(to: folder) == nil)
     }
 
     @Test("Detects a crash before the record's commit in a folder, too", arguments: [true, false])
     func crashIsFoundOut(hasLinks: Bool) async throws {
-        let depot = hasLinks ? fixture.depot : fixture.withoutLinks
+        let local = hasLinks ? fixture.local : fixture.withoutLinks
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         try makeDirectory("files/music/live")
         try fixture.write([1], to: "files/music/live/a")
-        let published = try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: "music/live/a"))
+        let published = try await local.finished.publish(Publication(id: FilesFixture.id(1), file: file, path: "music/live/a"))
         #expect(published.path == "music/live/a (2)")
         let identity = try #require(published.identity)
         let generation = try #require(file.part.generation)
         // Also if the record, which may be behind, has another folder.
         for likely: FilePath? in ["music/live/a", "a", nil] {
             #expect(
-                try depot.recover(DepotFixture.id(1), generation, likelyPath: likely)
+                try local.parts.recover(FilesFixture.id(1), generation, likelyPath: likely)
                     == .published(
                         path: published.path, identity: identity, sha256: published.sha256, generation: generation))
         }
-        let again = try await fixture.verify(try depot.openPublished(published.path, as: identity), length: bytes.count)
-        #expect(try await depot.publish(Publication(id: DepotFixture.id(1), file: again, path: published.path)) == published)
-        try await depot.finishPublishing(DepotFixture.id(1))
+        let again = try await fixture.verify(try local.parts.openPublished(published.path, as: identity), length: bytes.count)
+        #expect(
+            try await local.finished.publish(Publication(id: FilesFixture.id(1), file: again, path: published.path)) == published)
+        try await local.finished.finishPublishing(FilesFixture.id(1))
         #expect(try fixture.names(in: "incomplete") == [])
         #expect(try fixture.names(in: "files/music/live") == ["a", "a (2)"])
     }
@@ -177,9 +178,9 @@ struct FolderTests {
     func vanishedFolderIsMadeAgain() async throws {
         let isFirst = Locked(true)
         let path = fixture.path("files/a")
-        let depot = LocalFileDepot(
+        let local = LocalFiles(
             fixture.directory,
-            naming: .init(link: { (from, name, to, newName) throws(SystemError) in
+            operations: .init(link: { (from, name, to, newName) throws(SystemError) in
                 if isFirst.withLock({ first in
                     defer { first = false }; return first
                 }) {
@@ -188,7 +189,7 @@ struct FolderTests {
                 try from.link(name, to: to, as: newName)
             }))
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
-        let published = try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: "a/b/c"))
+        let published = try await local.finished.publish(Publication(id: FilesFixture.id(1), file: file, path: "a/b/c"))
         #expect(published.path == "a/b/c")
         #expect(try fixture.read("files/a/b/c") == bytes)
     }
@@ -198,7 +199,7 @@ struct FolderTests {
         var permissions = FilePermissions()
         // More permissions than a usual umask leaves.
         (permissions.file, permissions.directory) = (0o666, 0o2777)
-        let fixture = try DepotFixture(permissions: permissions)
+        let fixture = try FilesFixture(permissions: permissions)
         func mode(_ name: String) throws -> Int? {
             try FileManager.default.attributesOfItem(atPath: fixture.path(name))[.posixPermissions] as? Int
         }
@@ -210,25 +211,25 @@ struct FolderTests {
             if number == 2 { try part.setPermissions(0o600) }
             let file = try await fixture.verify(part, length: bytes.count)
             let path = try #require(FilePath(path))
-            let depot = hasLinks ? fixture.depot : fixture.withoutLinks
-            _ = try await depot.publish(Publication(id: DepotFixture.id(number), file: file, path: path))
+            let local = hasLinks ? fixture.local : fixture.withoutLinks
+            _ = try await local.finished.publish(Publication(id: FilesFixture.id(number), file: file, path: path))
             #expect(try mode("files/\(path)") == 0o666)
         }
         #expect(try [mode("files/b"), mode("files/b/c")] == [0o2777, 0o2777])
         #expect(try mode("files/mine") == before)
         #expect(try mode("incomplete") == 0o700)
         let plain = try await self.fixture.publish(bytes, as: "a")
-        #expect(try self.fixture.depot.open(plain.path, as: try #require(plain.identity)).status().permissions == 0o600)
+        #expect(try self.fixture.local.finished.open(plain.path, as: try #require(plain.identity)).status().permissions == 0o600)
     }
 
     @Test("A failed publication leaves no empty folder")
     func failedPublicationLeavesNoFolder() async throws {
-        let depot = LocalFileDepot(
+        let local = LocalFiles(
             fixture.directory,
-            naming: .init(link: { (_, _, _, _) throws(SystemError) in throw SystemError(ENOSPC) }))
+            operations: .init(link: { (_, _, _, _) throws(SystemError) in throw SystemError(ENOSPC) }))
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         await #expect(throws: FinishingFailure.self) {
-            try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: "a/b/c"))
+            try await local.finished.publish(Publication(id: FilesFixture.id(1), file: file, path: "a/b/c"))
         }
         #expect(try fixture.names(in: "files") == [])
     }
@@ -256,7 +257,7 @@ struct FilePathTests {
     @Test("A name is reserved for one download in each folder, ignoring case")
     func reserving() {
         var names = FileNames { $0 == "there/a.txt" }
-        let (first, second) = (DepotFixture.id(1), DepotFixture.id(2))
+        let (first, second) = (FilesFixture.id(1), FilesFixture.id(2))
         #expect(names.reserve("a.txt", for: first) == "a.txt")
         #expect(names.reserve("A.txt", for: second) == "A (2).txt")
         #expect(names.reserve("b/a.txt", for: first) == "b/a.txt")
@@ -271,7 +272,7 @@ struct FilePathTests {
     @Test("A download has at most one reservation, and none after its release")
     func oneReservation() {
         var names = FileNames { _ in false }
-        let (first, second) = (DepotFixture.id(1), DepotFixture.id(2))
+        let (first, second) = (FilesFixture.id(1), FilesFixture.id(2))
         #expect(names.reserve("a/x", for: first) == "a/x")
         #expect(names.reserve("b/y", for: first) == "b/y")
         #expect(names.reserve("a/x", for: second) == "a/x")
@@ -291,7 +292,7 @@ struct FilePathTests {
     @Test("A file cannot get the name of a needed folder, nor a folder that of a file")
     func filesAndFolders() {
         var names = FileNames(isTaken: { _ in false }, obstacle: { $0.hasPrefix("file") ? "'file' is no directory" : nil })
-        let (first, second) = (DepotFixture.id(1), DepotFixture.id(2))
+        let (first, second) = (FilesFixture.id(1), FilesFixture.id(2))
         // The name is not known yet.
         names.reserve(folder: "Music/Live", for: first)
         #expect(names.reserve("music", for: second) == "music (2)")

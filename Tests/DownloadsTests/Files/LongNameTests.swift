@@ -7,24 +7,24 @@ import Testing
 
 @Suite("Names that are too long for the file system")
 struct LongNameTests {
-    private let fixture: DepotFixture
+    private let fixture: FilesFixture
     private let bytes = Array("hello".utf8)
 
-    init() throws { fixture = try DepotFixture() }
+    init() throws { fixture = try FilesFixture() }
 
-    private func publish(_ path: FilePath, by depot: LocalFileDepot) async throws -> PublishedFile {
-        let part = try fixture.makePart(bytes, by: depot)
+    private func publish(_ path: FilePath, by local: LocalFiles) async throws -> PublishedFile {
+        let part = try fixture.makePart(bytes, by: local)
         let file = try await fixture.verify(part, length: bytes.count)
-        let published = try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: path))
-        try await depot.finishPublishing(DepotFixture.id(1))
+        let published = try await local.finished.publish(Publication(id: FilesFixture.id(1), file: file, path: path))
+        try await local.finished.finishPublishing(FilesFixture.id(1))
         return published
     }
 
     /// A file system with names of at most this number of bytes, with hard links.
-    private func depot(taking limit: Int) -> LocalFileDepot {
-        LocalFileDepot(
+    private func local(taking limit: Int) -> LocalFiles {
+        LocalFiles(
             fixture.directory,
-            naming: .init(link: { (from, name, to, newName) throws(SystemError) in
+            operations: .init(link: { (from, name, to, newName) throws(SystemError) in
                 if newName.utf8.count > limit { throw SystemError(ENAMETOOLONG) }
                 try from.link(name, to: to, as: newName)
             }))
@@ -34,10 +34,10 @@ struct LongNameTests {
         "Shortens a name between characters, keeps its extension, and numbers a used one",
         arguments: [143, 120, 80])
     func shortened(limit: Int) async throws {
-        let depot = depot(taking: limit)
+        let local = local(taking: limit)
         let name = String(repeating: "日", count: 60) + ".tar.gz"
         var found: [String] = []
-        for _ in 1...3 { found.append(try await publish(FilePath(name, in: "a"), by: depot).path.name) }
+        for _ in 1...3 { found.append(try await publish(FilePath(name, in: "a"), by: local).path.name) }
         #expect(Set(found).count == 3)
         for (index, name) in found.enumerated() {
             #expect(name.utf8.count <= limit && name.hasPrefix("日日日日日日日日日日日日日日"))
@@ -48,29 +48,29 @@ struct LongNameTests {
 
     @Test("Numbers a name of maximum length within the limit")
     func numbered() async throws {
-        let depot = depot(taking: 143)
+        let local = local(taking: 143)
         let name = String(repeating: "a", count: 138) + ".mp3"
-        #expect(try await publish(FilePath(name, in: ""), by: depot).path.name == name)
+        #expect(try await publish(FilePath(name, in: ""), by: local).path.name == name)
         #expect(
-            try await publish(FilePath(name, in: ""), by: depot).path.name == String(repeating: "a", count: 135) + " (2).mp3")
+            try await publish(FilePath(name, in: ""), by: local).path.name == String(repeating: "a", count: 135) + " (2).mp3")
     }
 
     @Test("The file system's own limit applies to names and folders, and a crash before the record's commit is detected")
     func realLimit() async throws {
         let folder = String(repeating: "f", count: 300) + "/b"
         let wanted = FilePath(String(repeating: "n", count: 300) + ".bin", in: folder)
-        #expect(fixture.depot.obstacle(to: folder) == nil && !fixture.depot.isTaken(wanted))
+        #expect(fixture.local.finished.obstacle(to: folder) == nil && !fixture.local.finished.isTaken(wanted))
         let part = try fixture.makePart(bytes)
         let file = try await fixture.verify(part, length: bytes.count)
-        let published = try await fixture.depot.publish(Publication(id: DepotFixture.id(1), file: file, path: wanted))
+        let published = try await fixture.local.finished.publish(Publication(id: FilesFixture.id(1), file: file, path: wanted))
         let path = FilePath(String(repeating: "n", count: 139) + ".bin", in: String(repeating: "f", count: 143) + "/b")
         #expect(published.path == path)
         let identity = try #require(published.identity)
         let generation = try #require(part.generation)
         #expect(
-            try fixture.depot.recover(DepotFixture.id(1), generation, likelyPath: wanted)
+            try fixture.local.parts.recover(FilesFixture.id(1), generation, likelyPath: wanted)
                 == .published(path: path, identity: identity, sha256: published.sha256, generation: generation))
-        #expect(try fixture.depot.identify(path) == identity && fixture.depot.identify(wanted) == nil)
+        #expect(try fixture.local.finished.identify(path) == identity && fixture.local.finished.identify(wanted) == nil)
     }
 
     @Test("Cuts a name to the requested length, and makes it safe again")

@@ -7,7 +7,7 @@ import Testing
 struct ObjectKeyTests {
     @Test("A key survives a round trip, and is stored in a record as an identity")
     func roundTrip() throws {
-        let id = DepotFixture.id(1)
+        let id = FilesFixture.id(1)
         for upload in [0, 1, Int64.max] {
             let key = ObjectKey(id: id, upload: upload)
             #expect(ObjectKey(key.description) == key)
@@ -20,7 +20,7 @@ struct ObjectKeyTests {
 
     @Test("Refuses keys that are no file's")
     func others() {
-        let id = DepotFixture.id(1)
+        let id = FilesFixture.id(1)
         for text in [
             "", "\(id)", "\(id)/", "\(id)/-1", "\(id)/+1", "\(id)/01", "\(id)/1/2", "/\(id)/1", "x/1",
             "\(id)/9223372036854775808",

@@ -8,12 +8,12 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3)))
 struct PartFileTests {
-    private let fixture: DepotFixture
-    private var depot: LocalFileDepot { fixture.depot }
-    private let id = DepotFixture.id(1)
+    private let fixture: FilesFixture
+    private var local: LocalFiles { fixture.local }
+    private let id = FilesFixture.id(1)
 
     init() throws {
-        fixture = try DepotFixture()
+        fixture = try FilesFixture()
     }
 
     /// Possible files with the name of a part file.
@@ -48,7 +48,7 @@ struct PartFileTests {
     func partFileIsOpenedIfSound(found: Found, kind: FileError.Kind?) throws {
         try make(found)
         do throws(FileError) {
-            let part = try depot.openPart(id, 1, holding: 3)
+            let part = try local.parts.openPart(id, 1, holding: 3)
             #expect(kind == nil)
             #expect(try part.size() >= 3)
         } catch {
@@ -61,7 +61,7 @@ struct PartFileTests {
     @Test("A new part file is different from existing ones, and writes through no link", arguments: Found.allCases)
     func newPartFileIsAnother(found: Found) throws {
         try make(found)
-        let part = try depot.createPart(id, keepsOthers: false)
+        let part = try local.parts.createPart(id, keepsOthers: false)
         #expect(try part.size() == 0)
         try unsafe part.write(([9] as [UInt8]).span.bytes, at: 0)
         // A directory is no obstacle.
@@ -76,19 +76,19 @@ struct PartFileTests {
     @Test("Each generation has its own part file, found by its number only")
     func eachBeginningHasItsOwn() throws {
         let first = try fixture.makePart([1])
-        let second = try depot.createPart(id, keepsOthers: true)
+        let second = try local.parts.createPart(id, keepsOthers: true)
         try unsafe second.write(([2] as [UInt8]).span.bytes, at: 0)
         #expect(first.generation != second.generation)
         for part in [first, second] {
-            #expect(try depot.openPart(id, part.generation, holding: 1).identity() == part.identity())
-            #expect(try depot.recover(id, part.generation, likelyPath: nil) == .part(size: part.size()))
+            #expect(try local.parts.openPart(id, part.generation, holding: 1).identity() == part.identity())
+            #expect(try local.parts.recover(id, part.generation, likelyPath: nil) == .part(size: part.size()))
         }
-        let unknown = #expect(throws: FileError.self) { try depot.openPart(id, nil, holding: 0) }
+        let unknown = #expect(throws: FileError.self) { try local.parts.openPart(id, nil, holding: 0) }
         #expect(unknown?.kind == .missing)
-        #expect(try depot.recover(id, nil, likelyPath: nil) == .missing)
-        _ = try depot.removeOtherParts(id, than: second.generation)
+        #expect(try local.parts.recover(id, nil, likelyPath: nil) == .missing)
+        _ = try local.parts.removeOtherParts(id, than: second.generation)
         #expect(try fixture.names(in: "incomplete") == [PartName(id, try #require(second.generation)).text])
-        _ = try depot.removePart(id, second.generation)
+        _ = try local.parts.removePart(id, second.generation)
         #expect(try fixture.names(in: "incomplete") == [])
     }
 
@@ -97,24 +97,24 @@ struct PartFileTests {
         let old = try fixture.makePart([1, 2, 3])
         let name = PartName(id, try #require(old.generation)).text
         let bytes = try fixture.read("incomplete/" + name)
-        let new = try depot.createPart(id, keepsOthers: false)
+        let new = try local.parts.createPart(id, keepsOthers: false)
         try fixture.write(bytes, to: "incomplete/" + name)
         // As in the next start.
-        let next = LocalFileDepot(fixture.directory)
-        #expect(try next.recover(id, new.generation, likelyPath: nil) == .part(size: 0))
-        try next.removeOrphans { $0 == id && $1 == new.generation }
+        let next = LocalFiles(fixture.directory)
+        #expect(try next.parts.recover(id, new.generation, likelyPath: nil) == .part(size: 0))
+        try next.parts.removeOrphans { $0 == id && $1 == new.generation }
         #expect(try fixture.names(in: "incomplete") == [PartName(id, try #require(new.generation)).text])
     }
 
     @Test("Removes all files of an unfinished download, and no others")
     func allOfUnfinishedDownloadIsRemoved() throws {
         _ = try fixture.makePart([1])
-        _ = try depot.createPart(id, keepsOthers: true)
+        _ = try local.parts.createPart(id, keepsOthers: true)
         try fixture.write([1], to: "incomplete/\(id).publishing")
         let other = try fixture.makePart([1], 2)
-        _ = try depot.removeParts(id)
-        #expect(try fixture.names(in: "incomplete") == [PartName(DepotFixture.id(2), try #require(other.generation)).text])
-        _ = try depot.removeParts(id)
+        _ = try local.parts.removeParts(id)
+        #expect(try fixture.names(in: "incomplete") == [PartName(FilesFixture.id(2), try #require(other.generation)).text])
+        _ = try local.parts.removeParts(id)
     }
 
     @Test("Removes part files that no record uses")
@@ -124,17 +124,17 @@ struct PartFileTests {
         let note = PublicationNote(
             path: "a", identity: try parts[0].identity(), sha256: [UInt8](repeating: 0, count: 32),
             generation: generations[0])
-        try note.write("\(DepotFixture.id(1)).publishing", in: fixture.directory.incomplete)
+        try note.write("\(FilesFixture.id(1)).publishing", in: fixture.directory.incomplete)
         for name in [
-            "\(DepotFixture.id(1)).part", PartName(DepotFixture.id(1), 7).text, "\(DepotFixture.id(2)).publishing", "x", ".part",
+            "\(FilesFixture.id(1)).part", PartName(FilesFixture.id(1), 7).text, "\(FilesFixture.id(2)).publishing", "x", ".part",
         ] {
             try fixture.write([1], to: "incomplete/" + name)
         }
-        let kept = [DepotFixture.id(1): generations[0], DepotFixture.id(3): generations[2]]
-        try depot.removeOrphans { kept[$0] == .some($1) }
+        let kept = [FilesFixture.id(1): generations[0], FilesFixture.id(3): generations[2]]
+        try local.parts.removeOrphans { kept[$0] == .some($1) }
         let names = [
-            PartName(DepotFixture.id(1), generations[0]).text, "\(DepotFixture.id(1)).publishing",
-            PartName(DepotFixture.id(3), generations[2]).text,
+            PartName(FilesFixture.id(1), generations[0]).text, "\(FilesFixture.id(1)).publishing",
+            PartName(FilesFixture.id(3), generations[2]).text,
         ]
         #expect(try Set(fixture.names(in: "incomplete")) == Set(names))
     }
@@ -151,7 +151,7 @@ struct PartFileTests {
 
     @Test("Notices bytes that were cut off, even if the file has grown again")
     func cutAndGrown() throws {
-        let part = try depot.createPart(id, keepsOthers: false)
+        let part = try local.parts.createPart(id, keepsOthers: false)
         #expect(try part.preallocate(4 << 20))
         let piece = [UInt8](repeating: 7, count: 1 << 20)
         try unsafe part.write(piece.span.bytes, at: 0)
@@ -167,7 +167,7 @@ struct PartFileTests {
 
     @Test("Frees reserved space of missing bytes, and keeps the others")
     func unusedRoomIsGivenBack() throws {
-        let part = try depot.createPart(id, keepsOthers: false)
+        let part = try local.parts.createPart(id, keepsOthers: false)
         _ = try part.preallocate(8 << 20)
         let piece = [UInt8](repeating: 7, count: 1 << 20)
         var written = Coverage()

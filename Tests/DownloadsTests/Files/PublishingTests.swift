@@ -9,13 +9,13 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct PublishingTests {
-    private let fixture: DepotFixture
-    private var depot: LocalFileDepot { fixture.depot }
-    private let id = DepotFixture.id(1)
+    private let fixture: FilesFixture
+    private var local: LocalFiles { fixture.local }
+    private let id = FilesFixture.id(1)
     private let bytes = Array("the bytes of a file".utf8)
 
     init() throws {
-        fixture = try DepotFixture()
+        fixture = try FilesFixture()
     }
 
     // MARK: - Verification
@@ -44,14 +44,14 @@ struct PublishingTests {
 
     @Test("Abandoning a verification ends it at once, whatever its size")
     func verificationGivesUpAtOnce() async throws {
-        let part = try depot.createPart(id, keepsOthers: false)
+        let part = try local.parts.createPart(id, keepsOthers: false)
         // Hashing a hole of a tebibyte takes longer than this test may.
         let length: Int64 = 1 << 40
         try FileDescriptor(opening: part.path, .writing).truncate(to: length)
         let hasher = StreamingHasher()
         hasher.bind(to: part, holding: 0)
         let verification = Verification(part: part, hasher: hasher, length: length, expected: [])
-        let outcome = Task { [depot] in try await depot.verify(verification) }
+        let outcome = Task { [local] in try await local.parts.verify(verification) }
         verification.abandon()
         await #expect(throws: FinishingFailure.abandoned) { try await outcome.value }
     }
@@ -64,14 +64,14 @@ struct PublishingTests {
         for number in 0..<count {
             let content = Array("content \(number)".utf8)
             let file = try await fixture.verify(try fixture.makePart(content, number), length: content.count)
-            files.append(Publication(id: DepotFixture.id(number), file: file, path: FilePath("file \(number).txt", in: "")))
+            files.append(Publication(id: FilesFixture.id(number), file: file, path: FilePath("file \(number).txt", in: "")))
         }
         let published = try await withThrowingTaskGroup { group in
-            for file in files { group.addTask { [depot] in try await depot.publish(file) } }
+            for file in files { group.addTask { [local] in try await local.finished.publish(file) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(published.count == count)
-        for file in published { #expect(try depot.identify(file.path) == file.identity) }
+        for file in published { #expect(try local.finished.identify(file.path) == file.identity) }
         for number in 0..<count {
             #expect(try fixture.read("files/file \(number).txt") == Array("content \(number)".utf8))
         }
@@ -81,9 +81,9 @@ struct PublishingTests {
         case hard, none, neither
     }
 
-    private func depot(_ links: Links) -> LocalFileDepot {
+    private func local(_ links: Links) -> LocalFiles {
         switch links {
-        case .hard: fixture.depot
+        case .hard: fixture.local
         case .none: fixture.withoutLinks
         case .neither: fixture.onShare()
         }
@@ -102,13 +102,13 @@ struct PublishingTests {
     }
 
     /// Expects a trial and a publication to succeed, without leftovers.
-    private func publishes(_ depot: LocalFileDepot) async throws {
-        try depot.tryPublishing(isHidden: false)
-        try depot.tryPublishing(isHidden: true)
+    private func publishes(_ local: LocalFiles) async throws {
+        try local.finished.tryPublishing(isHidden: false)
+        try local.finished.tryPublishing(isHidden: true)
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
-        let published = try await depot.publish(Publication(id: id, file: file, path: "a"))
+        let published = try await local.finished.publish(Publication(id: id, file: file, path: "a"))
         #expect(published.path == "a")
-        try await depot.finishPublishing(id)
+        try await local.finished.finishPublishing(id)
         #expect(try fixture.read("files/a") == bytes)
         #expect(try fixture.names(in: "files") == ["a"] && fixture.names(in: "incomplete") == [])
     }
@@ -116,9 +116,9 @@ struct PublishingTests {
     @Test("On a share, never replaces another file, whenever it appears", arguments: [[], [1]] as [[UInt8]])
     func shareReplacesNothing(foreign: [UInt8]) async throws {
         let path = fixture.path("files/a")
-        let depot = LocalFileDepot(
+        let local = LocalFiles(
             fixture.directory,
-            naming: .init(
+            operations: .init(
                 link: { (_, _, _, _) throws(SystemError) in throw SystemError(EOPNOTSUPP) },
                 rename: { (_, _, _, name) throws(SystemError) in
                     // Between the check whether the name is free and its reservation.
@@ -126,7 +126,7 @@ struct PublishingTests {
                     throw SystemError(EINVAL)
                 }))
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
-        let published = try await depot.publish(Publication(id: id, file: file, path: "a"))
+        let published = try await local.finished.publish(Publication(id: id, file: file, path: "a"))
         #expect(published.path == "a (2)")
         #expect(try fixture.read("files/a") == foreign)
         #expect(try fixture.read("files/a (2)") == bytes)
@@ -134,11 +134,11 @@ struct PublishingTests {
 
     @Test("A share that reports every name as used ends the publication, and is detected at the start")
     func shareWithoutFreeNames() async throws {
-        let depot = fixture.onShare(link: EEXIST)
-        #expect(throws: FileError.self) { try depot.tryPublishing(isHidden: false) }
+        let local = fixture.onShare(link: EEXIST)
+        #expect(throws: FileError.self) { try local.finished.tryPublishing(isHidden: false) }
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         let error = await #expect(throws: FinishingFailure.self) {
-            try await depot.publish(Publication(id: id, file: file, path: "a"))
+            try await local.finished.publish(Publication(id: id, file: file, path: "a"))
         }
         guard case .file(let cause) = error else { throw FinishingFailure.abandoned }
         #expect(cause.message.hasSuffix("/files/a: no name is free up to a (1000)"))
@@ -148,15 +148,15 @@ struct PublishingTests {
     @Test("If no file can move between the directories, this stays reported, and no part file is created")
     func dividedDirectories() async throws {
         let isDivided = Locked(true)
-        let depot = fixture.divided(isDivided)
-        let trial = PublishingTrial(depot, patience: .zero) { _ in }
+        let local = fixture.divided(isDivided)
+        let trial = PublishingTrial(local.finished, patience: .zero) { _ in }
         await trial.begin()
         for _ in 0..<3 { #expect(await trial.failure()?.message.contains("are not on one file system") == true) }
-        #expect(throws: FileError.self) { try depot.createPart(id, keepsOthers: false) }
+        #expect(throws: FileError.self) { try local.parts.createPart(id, keepsOthers: false) }
         #expect(try fixture.names(in: "files") == [] && fixture.names(in: "incomplete") == [])
         isDivided.withLock { $0 = false }
         #expect(await trial.failure() == nil)
-        _ = try depot.createPart(id, keepsOthers: false)
+        _ = try local.parts.createPart(id, keepsOthers: false)
     }
 
     @Test("The trial file's name is as long as that of a whole part file")
@@ -164,13 +164,13 @@ struct PublishingTests {
         let name = PartName(id, .max, whole: SHA256.digest(of: bytes))
         #expect(name.text.utf8.count == PartName.longest)
         let seen = Locked<[String]>([])
-        let depot = LocalFileDepot(
+        let local = LocalFiles(
             fixture.directory,
-            naming: .init(link: { (from, name, to, newName) throws(SystemError) in
+            operations: .init(link: { (from, name, to, newName) throws(SystemError) in
                 seen.withLock { $0.append(name) }
                 try from.link(name, to: to, as: newName)
             }))
-        try depot.tryPublishing(isHidden: false)
+        try local.finished.tryPublishing(isHidden: false)
         #expect(seen.withLock { $0.map(\.utf8.count) } == [PartName.longest])
     }
 
@@ -184,25 +184,25 @@ struct PublishingTests {
         try fixture.write([], to: "files/a")
         try fixture.write([], to: "files/mine")
         let next = fixture.onShare()
-        #expect(try next.recover(id, generation, likelyPath: "a") == .part(size: Int64(bytes.count)))
-        try next.removeOrphans { $0 == id && $1 == generation }
+        #expect(try next.parts.recover(id, generation, likelyPath: "a") == .part(size: Int64(bytes.count)))
+        try next.parts.removeOrphans { $0 == id && $1 == generation }
         #expect(try fixture.names(in: "files") == ["mine"])
-        let part = try next.openPart(id, generation, holding: Int64(bytes.count))
+        let part = try next.parts.openPart(id, generation, holding: Int64(bytes.count))
         let again = try await fixture.verify(part, length: bytes.count)
-        #expect(try await next.publish(Publication(id: id, file: again, path: "a")).path == "a")
+        #expect(try await next.finished.publish(Publication(id: id, file: again, path: "a")).path == "a")
         #expect(try fixture.names(in: "files") == ["a", "mine"])
     }
 
     @Test("The trial reports unwritable directories, and leaves no file", arguments: ["files", "incomplete"])
     func trialFindsWhatIsNotWritable(name: String) throws {
-        try depot.tryPublishing(isHidden: false)
+        try local.finished.tryPublishing(isHidden: false)
         #expect(try fixture.names(in: "files") == [] && fixture.names(in: "incomplete") == [])
         // Root may write everywhere, but not into a missing directory.
         try FileManager.default.removeItem(atPath: fixture.path(name))
         if name == "incomplete" {
-            #expect(throws: FileError.self) { try depot.tryPublishing(isHidden: true) }
+            #expect(throws: FileError.self) { try local.finished.tryPublishing(isHidden: true) }
         } else {
-            #expect(throws: FileError.self) { try depot.tryPublishing(isHidden: false) }
+            #expect(throws: FileError.self) { try local.finished.tryPublishing(isHidden: false) }
         }
     }
 
@@ -211,7 +211,7 @@ struct PublishingTests {
         try fixture.write([1], to: "files/a.tar.gz")
         try FileManager.default.createSymbolicLink(atPath: fixture.path("files/a (2).tar.gz"), withDestinationPath: "nowhere")
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
-        let published = try await depot(links).publish(Publication(id: id, file: file, path: "a.tar.gz"))
+        let published = try await local(links).finished.publish(Publication(id: id, file: file, path: "a.tar.gz"))
         #expect(published.path == "a (3).tar.gz")
         #expect(published.sha256 == SHA256.digest(of: bytes))
         #expect(try fixture.read("files/a.tar.gz") == [1])
@@ -222,33 +222,33 @@ struct PublishingTests {
     @Test("After the record's commit, only the finished file remains", arguments: Links.allCases)
     func recordLeavesOnlyFinishedFile(links: Links) async throws {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
-        let depot = depot(links)
-        let published = try await depot.publish(Publication(id: id, file: file, path: "a"))
-        try await depot.finishPublishing(id)
+        let local = local(links)
+        let published = try await local.finished.publish(Publication(id: id, file: file, path: "a"))
+        try await local.finished.finishPublishing(id)
         #expect(try fixture.names(in: "incomplete") == [])
         #expect(try fixture.names(in: "files") == ["a"])
-        #expect(try await depot.recognise(published, of: DepotFixture.id(1)) == .identical)
+        #expect(try await local.finished.recognise(published, of: FilesFixture.id(1)) == .identical)
     }
 
     @Test("Detects a crash before the record's commit at the start, and makes no second file", arguments: Links.allCases)
     func crashBeforeRecordIsFoundOut(links: Links) async throws {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         try fixture.write([1], to: "files/a")
-        let published = try await depot(links).publish(Publication(id: id, file: file, path: "a"))
+        let published = try await local(links).finished.publish(Publication(id: id, file: file, path: "a"))
 
-        let next = LocalFileDepot(fixture.directory)
+        let next = LocalFiles(fixture.directory)
         let identity = try #require(published.identity)
         // The record may not have the generation yet.
         let generation = try #require(file.part.generation)
         for known in [generation, nil] {
             #expect(
-                try next.recover(id, known, likelyPath: "a")
+                try next.parts.recover(id, known, likelyPath: "a")
                     == .published(
                         path: "a (2)", identity: identity, sha256: published.sha256, generation: generation))
         }
         // The next run verifies the file, and publishes it again.
-        let again = try await fixture.verify(try next.openPublished("a (2)", as: identity), length: bytes.count)
-        #expect(try await next.publish(Publication(id: id, file: again, path: "a (2)")) == published)
+        let again = try await fixture.verify(try next.parts.openPublished("a (2)", as: identity), length: bytes.count)
+        #expect(try await next.finished.publish(Publication(id: id, file: again, path: "a (2)")) == published)
         #expect(try fixture.names(in: "files") == ["a", "a (2)"])
     }
 
@@ -259,45 +259,45 @@ struct PublishingTests {
         let note = PublicationNote(
             path: "a", identity: try part.identity(), sha256: SHA256.digest(of: bytes), generation: try #require(part.generation))
         try note.write("\(id).publishing", in: fixture.directory.incomplete)
-        #expect(try depot.recover(id, part.generation, likelyPath: "a") == .part(size: Int64(bytes.count)))
+        #expect(try local.parts.recover(id, part.generation, likelyPath: "a") == .part(size: Int64(bytes.count)))
         // By now another user's file of another length.
-        _ = try depot.removeParts(id)
+        _ = try local.parts.removeParts(id)
         try note.write("\(id).publishing", in: fixture.directory.incomplete)
-        #expect(try depot.recover(id, part.generation, likelyPath: "a") == .missing)
+        #expect(try local.parts.recover(id, part.generation, likelyPath: "a") == .missing)
         try fixture.write([1], to: "files/a")
-        #expect(try depot.recover(id, part.generation, likelyPath: "a") == .missing)
+        #expect(try local.parts.recover(id, part.generation, likelyPath: "a") == .missing)
     }
 
     @Test("A second name from a user for a part file is no publication", arguments: ["mine", "files/mine", "files/a"])
     func secondNameIsNoPublication(name: String) throws {
         let part = try fixture.makePart(bytes)
         try FileManager.default.linkItem(atPath: fixture.part, toPath: fixture.path(name))
-        let next = LocalFileDepot(fixture.directory)
-        #expect(try next.recover(id, part.generation, likelyPath: "a") == .part(size: 10_000))
-        #expect(try next.recover(id, nil, likelyPath: "a") == .missing)
+        let next = LocalFiles(fixture.directory)
+        #expect(try next.parts.recover(id, part.generation, likelyPath: "a") == .part(size: 10_000))
+        #expect(try next.parts.recover(id, nil, likelyPath: "a") == .missing)
     }
 
     @Test("A file without a begun publication is whole after a crash, and published with its digest")
     func crashBeforeNameIsGiven() async throws {
-        let refuses = LocalFileDepot(
+        let refuses = LocalFiles(
             fixture.directory,
-            naming: .init(link: { (_, _, _, _) throws(SystemError) in throw SystemError(EIO) }))
+            operations: .init(link: { (_, _, _, _) throws(SystemError) in throw SystemError(EIO) }))
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         await #expect(throws: FinishingFailure.self) {
-            try await refuses.publish(Publication(id: id, file: file, path: "a"))
+            try await refuses.finished.publish(Publication(id: id, file: file, path: "a"))
         }
-        let next = LocalFileDepot(fixture.directory)
+        let next = LocalFiles(fixture.directory)
         let generation = try #require(file.part.generation)
         #expect(
-            try next.recover(id, generation, likelyPath: "a")
+            try next.parts.recover(id, generation, likelyPath: "a")
                 == .whole(size: Int64(bytes.count), sha256: SHA256.digest(of: bytes), generation: generation))
         // It is no part of another generation.
-        #expect(try next.recover(id, nil, likelyPath: "a") == .missing)
-        let part = try next.openPart(id, generation, holding: Int64(bytes.count))
+        #expect(try next.parts.recover(id, nil, likelyPath: "a") == .missing)
+        let part = try next.parts.openPart(id, generation, holding: Int64(bytes.count))
         let again = try await fixture.verify(part, length: bytes.count)
-        let published = try await next.publish(Publication(id: id, file: again, path: "a"))
+        let published = try await next.finished.publish(Publication(id: id, file: again, path: "a"))
         #expect(published.path == "a")
-        try await next.finishPublishing(id)
+        try await next.finished.finishPublishing(id)
         #expect(try fixture.names(in: "incomplete") == [])
         #expect(try fixture.read("files/a") == bytes)
     }
@@ -306,9 +306,9 @@ struct PublishingTests {
     func replacedPartFileIsNotPublished() async throws {
         for replaces in [false, true] {
             let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
-            if replaces { try fixture.replacePart(with: [6, 6, 6]) } else { _ = try depot.removeParts(id) }
+            if replaces { try fixture.replacePart(with: [6, 6, 6]) } else { _ = try local.parts.removeParts(id) }
             let error = await #expect(throws: FinishingFailure.self) {
-                try await depot.publish(Publication(id: id, file: file, path: "a"))
+                try await local.finished.publish(Publication(id: id, file: file, path: "a"))
             }
             guard case .file(let cause) = error else { throw FinishingFailure.abandoned }
             #expect(cause.kind == .missing)
@@ -322,7 +322,7 @@ struct PublishingTests {
         let file = try await fixture.verify(part, length: bytes.count)
         try part.cut(to: 1)
         let error = await #expect(throws: FinishingFailure.self) {
-            try await depot.publish(Publication(id: id, file: file, path: "a"))
+            try await local.finished.publish(Publication(id: id, file: file, path: "a"))
         }
         guard case .file(let cause) = error else { throw FinishingFailure.abandoned }
         #expect(cause.kind == .short)
@@ -334,10 +334,10 @@ struct PublishingTests {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         let early = Publication(id: id, file: file, path: "a")
         #expect(early.abandon())
-        await #expect(throws: FinishingFailure.abandoned) { try await depot.publish(early) }
+        await #expect(throws: FinishingFailure.abandoned) { try await local.finished.publish(early) }
         #expect(try fixture.names(in: "files") == [])
         let late = Publication(id: id, file: file, path: "a")
-        _ = try await depot.publish(late)
+        _ = try await local.finished.publish(late)
         #expect(!late.abandon())
     }
 
@@ -346,16 +346,16 @@ struct PublishingTests {
         let reached = Gate()
         let goesOn = Monitor(false)
         // Stops at the moment of naming.
-        let held = LocalFileDepot(
+        let held = LocalFiles(
             fixture.directory,
-            naming: .init(link: { (from, name, to, newName) throws(SystemError) in
+            operations: .init(link: { (from, name, to, newName) throws(SystemError) in
                 reached.open()
                 goesOn.wait { $0 ? .done(()) : .wait(nil) }
                 try from.link(name, to: to, as: newName)
             }))
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         let publication = Publication(id: id, file: file, path: "a")
-        async let outcome = held.publish(publication)
+        async let outcome = held.finished.publish(publication)
         try await reached.wait()
         #expect(!publication.abandon())
         goesOn.withLock { isOpen in
@@ -363,8 +363,8 @@ struct PublishingTests {
             return ((), wake: true)
         }
         let published = try await outcome
-        _ = try held.remove(published.path, as: try #require(published.identity))
-        _ = try held.removeParts(id)
+        _ = try held.finished.remove(published.path, as: try #require(published.identity))
+        _ = try held.parts.removeParts(id)
         #expect(try fixture.names(in: "files") == [] && fixture.names(in: "incomplete") == [])
     }
 }

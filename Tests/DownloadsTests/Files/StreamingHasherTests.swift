@@ -44,14 +44,14 @@ struct StreamingHasherTests {
         }
     }
 
-    private let depot: DepotFixture
+    private let fixture: FilesFixture
 
     init() throws {
-        depot = try DepotFixture()
+        fixture = try FilesFixture()
     }
 
     private func part(_ bytes: [UInt8]) throws -> PartFile {
-        let part = try depot.depot.createPart(DepotFixture.id(1), keepsOthers: false)
+        let part = try fixture.local.parts.createPart(FilesFixture.id(1), keepsOthers: false)
         try unsafe part.write(bytes.span.bytes, at: 0)
         return part
     }
@@ -111,7 +111,7 @@ struct StreamingHasherTests {
         let testDescription: String
         var trusted: Int64 = 3
         let keepsHash: Bool
-        let happens: @Sendable (DepotFixture) throws -> Void
+        let happens: @Sendable (FilesFixture) throws -> Void
     }
 
     nonisolated static let breaks = [
@@ -121,11 +121,11 @@ struct StreamingHasherTests {
             try fixture.replacePart(with: [1, 2, 3])
         },
         Break(testDescription: "it was written to", keepsHash: false) { fixture in
-            let part = try fixture.depot.openPart(DepotFixture.id(1), fixture.generation(), holding: 0)
+            let part = try fixture.local.parts.openPart(FilesFixture.id(1), fixture.generation(), holding: 0)
             try unsafe part.write(([9] as [UInt8]).span.bytes, at: 1)
         },
         Break(testDescription: "it was cut and filled up", keepsHash: false) { fixture in
-            let part = try fixture.depot.openPart(DepotFixture.id(1), fixture.generation(), holding: 0)
+            let part = try fixture.local.parts.openPart(FilesFixture.id(1), fixture.generation(), holding: 0)
             try part.cut(to: 1)
             try unsafe part.write(([0, 0] as [UInt8]).span.bytes, at: 1)
         },
@@ -137,8 +137,8 @@ struct StreamingHasherTests {
         hasher.bind(to: try part([1, 2, 3]), holding: 0)
         unsafe hasher.take(([1, 2, 3] as [UInt8]).span.bytes, at: 0)
         hasher.rest()
-        try rule.happens(depot)
-        let part = try depot.depot.openPart(DepotFixture.id(1), depot.generation(), holding: 3)
+        try rule.happens(fixture)
+        let part = try fixture.local.parts.openPart(FilesFixture.id(1), fixture.generation(), holding: 3)
         hasher.bind(to: part, holding: rule.trusted)
         #expect(hasher.length == (rule.keepsHash ? 3 : 0))
         let content = try [UInt8](Data(contentsOf: URL(filePath: part.path)))

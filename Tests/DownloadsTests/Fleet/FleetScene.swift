@@ -157,6 +157,8 @@ struct Replica: Sendable {
 extension DownloadService {
     /// The store of the replica; `nil`: the service is not one.
     nonisolated var fleet: FleetStore? { (sharing as? FleetSharing)?.fleet }
+    /// The object storage of the replica; `nil`: its finished files are on this machine.
+    nonisolated var objects: ObjectFinishedFiles? { (sharing as? FleetSharing)?.objects }
 
     private var replica: FleetCoordination? { coordination as? FleetCoordination }
 

@@ -185,7 +185,7 @@ struct ObjectFleetTests {
         let done = try await replica.follow(id) { $0.state == .completed }
         let fleet = try #require(replica.service.fleet)
         await FleetCoordination.removeUnrecorded(
-            try #require(done.published), of: id, fleet, replica.service.depot, log: { _ in })
+            try #require(done.published), of: id, fleet, replica.service.objects, log: { _ in })
         #expect(try await scene.get(id, from: replica).body.count == 50_000)
         #expect(try scene.garbage() == 0)
         await replica.service.shutdown()
@@ -352,7 +352,7 @@ struct ObjectFleetTests {
         let stray = ObjectKey(id: id, upload: 7).description
         try await scene.storage.mark(for: "them", noting: "1")
         let store = try #require(replica.service.fleet)
-        let place = try #require(replica.service.depot.objects?.place)
+        let place = try #require(replica.service.objects?.place)
         try await store.noteGarbage(stray)
         let collector = ObjectCollector(fleet: store, storage: scene.storage, isOwn: { place.isOwn }, log: { _ in })
         #expect(await collector.collectOnce() == 0)
@@ -389,13 +389,13 @@ struct ObjectFleetTests {
         let replica = try await scene.replica()
         let id = try await replica.service.add(try scene.fleet.new("size=1000&seed=8")).download.id
         let done = try await replica.follow(id) { !$0.state.isLive }
-        let depot = try #require(replica.service.depot.objects)
+        let objects = try #require(replica.service.objects)
         let file = try #require(done.published)
-        #expect(try await depot.recognise(file, of: id) == .identical)
+        #expect(try await objects.recognise(file, of: id) == .identical)
         let longer = PublishedFile(path: file.path, length: 1001, sha256: file.sha256, identity: file.identity)
-        #expect(try await depot.recognise(longer, of: id) == .different)
+        #expect(try await objects.recognise(longer, of: id) == .different)
         for key in try await scene.keys() { try await scene.storage.remove(key) }
-        #expect(try await depot.recognise(file, of: id) == .missing)
+        #expect(try await objects.recognise(file, of: id) == .missing)
         try await replica.service.remove(id, deletingFile: true)
         while try scene.garbage() > 0 { await Task.yield() }
         await replica.service.shutdown()

@@ -116,7 +116,7 @@ struct HousekeepingTests {
 
     @Test("Keeps a download that changed before its removal")
     func includes() {
-        var download = Download(id: DepotFixture.id(1), url: "http://a.example/", createdAt: Timestamp(millisecondsSinceEpoch: 0))
+        var download = Download(id: FilesFixture.id(1), url: "http://a.example/", createdAt: Timestamp(millisecondsSinceEpoch: 0))
         download.labels = ["a"]
         #expect(ListQuery(states: [.queued], label: "a").includes(download))
         #expect(!ListQuery(states: [.failed]).includes(download))

@@ -454,41 +454,34 @@ final class SlowDisk: Sendable {
     let looks = Locked(0)
 }
 
-/// A depot on a disk that blocks verification until a gate is opened.
-final class SlowDepot: FileDepot {
-    private let real: LocalFileDepot
+extension SlowDisk {
+    /// Opens the files of a directory on this disk.
+    func files(in directory: DataDirectory) -> (PartFiles, any FinishedFiles) {
+        var operations = PartFiles.Operations()
+        operations.freeBytes = { [free] (directory) throws(SystemError) in
+            if let free = free.withLock({ $0 }) { return free }
+            return try directory.space().free
+        }
+        operations.verify = { [self] verification in
+            if gate.isOpen { return verification.begin() }
+            isReached.update { $0 = true }
+            gate.whenOpen { verification.begin() }
+        }
+        let partFiles = PartFiles(directory, operations: operations)
+        return (partFiles, SlowFinishedFiles(LocalFinishedFiles(partFiles), self))
+    }
+}
+
+/// Finished files on a slow disk.
+final class SlowFinishedFiles: FinishedFiles {
+    private let real: LocalFinishedFiles
     private let disk: SlowDisk
 
-    init(_ real: LocalFileDepot, _ disk: SlowDisk) {
+    init(_ real: LocalFinishedFiles, _ disk: SlowDisk) {
         self.real = real
         self.disk = disk
     }
 
-    func finishedBytes() throws(FileError) -> Int128 { try real.finishedBytes() }
-
-    func begin(_ verification: Verification) {
-        if disk.gate.isOpen { return real.begin(verification) }
-        disk.isReached.update { $0 = true }
-        disk.gate.whenOpen { self.real.begin(verification) }
-    }
-
-    func freeBytes() throws(FileError) -> Int64 {
-        if let free = disk.free.withLock({ $0 }) { return free }
-        return try real.freeBytes()
-    }
-    func openPart(_ id: DownloadID, _ generation: UInt64?, holding length: Int64) throws(FileError) -> PartFile {
-        try real.openPart(id, generation, holding: length)
-    }
-    func createPart(_ id: DownloadID, keepsOthers: Bool) throws(FileError) -> PartFile {
-        try real.createPart(id, keepsOthers: keepsOthers)
-    }
-    func removePart(_ id: DownloadID, _ generation: UInt64?) throws(FileError) -> RemovedFiles {
-        try real.removePart(id, generation)
-    }
-    func removeOtherParts(_ id: DownloadID, than generation: UInt64?) throws(FileError) -> RemovedFiles {
-        try real.removeOtherParts(id, than: generation)
-    }
-    func removeParts(_ id: DownloadID) throws(FileError) -> RemovedFiles { try real.removeParts(id) }
     func begin(_ publication: Publication) { real.begin(publication) }
     func finishPublishing(_ id: DownloadID, then handler: @escaping @Sendable (FileError?) -> Void) {
         BlockingExecutor.disk.submit { [real, disk] in
@@ -499,8 +492,13 @@ final class SlowDepot: FileDepot {
             real.finishPublishing(id, then: handler)
         }
     }
+    func settle() async {}
+    func tryPublishing(isHidden: Bool) throws(FileError) { try real.tryPublishing(isHidden: isHidden) }
     func isTaken(_ path: FilePath) -> Bool { real.isTaken(path) }
     func obstacle(to folder: String) -> String? { real.obstacle(to: folder) }
+    var keepsObjects: Bool { false }
+    var isStorageAway: Bool { false }
+    func finishedBytes() throws(FileError) -> Int128 { try real.finishedBytes() }
     func has(_ file: PublishedFile) -> Bool {
         disk.looks.withLock { $0 += 1 }
         return real.has(file)
@@ -509,23 +507,15 @@ final class SlowDepot: FileDepot {
         try real.open(path, as: identity)
     }
     func openCached(_ path: FilePath, as identity: FileIdentity) -> FileDescriptor? { real.openCached(path, as: identity) }
+    func address(
+        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String
+    ) -> String? { nil }
     func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles {
         try real.remove(path, as: identity)
     }
     func recognise(_ file: PublishedFile, of id: DownloadID) async throws(FileError) -> FileRecognition {
         disk.looks.withLock { $0 += 1 }
         return try await real.recognise(file, of: id)
-    }
-    func recover(_ id: DownloadID, _ generation: UInt64?, likelyPath: FilePath?) throws(FileError) -> RecoveredPart {
-        try real.recover(id, generation, likelyPath: likelyPath)
-    }
-    func openPublished(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> PartFile {
-        try real.openPublished(path, as: identity)
-    }
-    func forgetParts() { real.forgetParts() }
-    func tryPublishing(isHidden: Bool) throws(FileError) { try real.tryPublishing(isHidden: isHidden) }
-    func removeOrphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError) {
-        try real.removeOrphans(keeping: isKept)
     }
 }
 

@@ -50,13 +50,9 @@ final class ServiceFixture: Sendable {
         configuration.checkpointInterval = .milliseconds(20)
         configure(&configuration)
         var opened: FailingStore?
-        let openDepot = { (directory: DataDirectory) -> any FileDepot in
-            let depot = LocalFileDepot(directory)
-            return disk.map { SlowDepot(depot, $0) } ?? depot
-        }
         service = try await DownloadService(
             configuration: configuration, client: client, webhooks: PlainWebhookSender(client: client), log: { _ in },
-            openDepot: openDepot
+            openFiles: disk.map { disk in { disk.files(in: $0) } }
         ) { directory throws(StoreError) in
             let store = FailingStore(try GroupCommitStore(directory))
             opened = store

@@ -13,7 +13,7 @@ import TestSupport
 /// Runs attempts at one download on real connections and files, with the service's work between them.
 final class AttemptFixture {
     let temporary: TemporaryDirectory
-    let depot: any FileDepot
+    let partFiles: PartFiles
     /// The path of the part file.
     var part: String {
         let directory = temporary.path + "/incomplete"
@@ -41,7 +41,7 @@ final class AttemptFixture {
     /// - mediaType: an earlier response's media type.
     init(entity: SavedEntity? = nil, mediaType: String? = nil, bytes: [UInt8]? = nil, gap: Range<Int64>? = nil) throws {
         temporary = try TemporaryDirectory()
-        depot = LocalFileDepot(try DataDirectory(path: temporary.path))
+        partFiles = PartFiles(try DataDirectory(path: temporary.path))
         var generator = DownloadIDGenerator()
         var random = SystemRandom()
         id = generator.next(now: .now(), using: &random)
@@ -79,11 +79,11 @@ final class AttemptFixture {
             let (stream, reporter) = AsyncStream.makeStream(of: TransferReport.self)
             attempts += 1
             let order = TransferAttempt.Order(
-                id: id, generation: UInt64(attempts), depot: depot, hasRecordedBytes: written.byteCount > 0,
+                id: id, generation: UInt64(attempts), partFiles: partFiles, hasRecordedBytes: written.byteCount > 0,
                 requestedMediaType: nil, expectation: ContentExpectation(mediaType: mediaType), checksum: checksum,
                 reservations: DiskReservations(), connections: connections,
                 sources: sources, url: urls[0],
-                part: try part ?? (written.byteCount > 0 ? depot.openPart(id, partGeneration, holding: written.end) : nil),
+                part: try part ?? (written.byteCount > 0 ? partFiles.openPart(id, partGeneration, holding: written.end) : nil),
                 isLastAttempt: isLastAttempt)
             let attempt = TransferAttempt(
                 order, client: client, resume: resume, written: written, hasher: StreamingHasher()
@@ -99,7 +99,7 @@ final class AttemptFixture {
                     entity = accepted.body.entity
                     mediaType = accepted.mediaType ?? mediaType
                     partGeneration = accepted.partGeneration
-                    if accepted.isReplacement { _ = try depot.removeOtherParts(id, than: partGeneration) }
+                    if accepted.isReplacement { _ = try partFiles.removeOtherParts(id, than: partGeneration) }
                 }
                 if case .ended(let ending, _) = report.event {
                     ended = ending

@@ -341,7 +341,7 @@ struct TransferAttemptTests {
         }
         let saved = SavedEntity(etag: #""a""#, total: Int64(total))
         let fixture = try AttemptFixture(entity: saved, bytes: Self.bytes("a", total / 2))
-        let part = try fixture.depot.openPart(fixture.id, fixture.partGeneration, holding: Int64(total / 2))
+        let part = try fixture.partFiles.openPart(fixture.id, fixture.partGeneration, holding: Int64(total / 2))
         // There is no file with the name any more.
         try FileManager.default.moveItem(atPath: fixture.part, toPath: fixture.temporary.path + "/moved")
         let ending = try await fixture.run([origin.url("/file")], part: part)

@@ -3,12 +3,12 @@ internal import HTTPCore
 package import ObjectStorage
 package import System
 
-/// Part files on this machine, and finished files in object storage.
+/// Finished files in object storage.
 ///
 /// An object that a record names is assumed to exist. So no call of the actor or an event loop waits for the network.
 /// When a record no longer names an object, the database notes that in the same transaction. ``ObjectCollector`` then
 /// removes the object.
-package final class ObjectDepot: FileDepot {
+package final class ObjectFinishedFiles: FinishedFiles {
     /// The maximum number of concurrent uploads of large files. A few parts of each are sent at once. The limit for
     /// small files is higher, because they mostly wait for the storage's response.
     static let maximumUploads = 8
@@ -24,12 +24,12 @@ package final class ObjectDepot: FileDepot {
 
     package let storage: ObjectStorage
     package let place: ObjectPlace
-    private let local: LocalFileDepot
+    private let partFiles: PartFiles
     private let pauses: (first: Duration, longest: Duration)
     private let noteGarbage: @Sendable (String) async -> Void
     private let log: @Sendable (DownloadLogEvent) -> Void
-    private let uploads = Turnstile(places: ObjectDepot.maximumUploads)
-    private let smallUploads = Turnstile(places: ObjectDepot.maximumSmallUploads)
+    private let uploads = Turnstile(places: ObjectFinishedFiles.maximumUploads)
+    private let smallUploads = Turnstile(places: ObjectFinishedFiles.maximumSmallUploads)
     private let condition = Locked(Condition())
     private let publishing = Locked(Publishing())
 
@@ -51,51 +51,22 @@ package final class ObjectDepot: FileDepot {
         var isAway: Bool { isSilent || waitingFiles > 0 }
     }
 
-    /// Creates a depot.
+    /// Creates access to the finished files at a location.
     /// - Parameters:
     ///   - pauses: The first and the maximum pause before a file is sent again. Each pause is twice as long as the one
     ///     before.
     ///   - noteGarbage: Schedules the removal of a discarded object whose upload may end only later.
     package init(
-        _ local: LocalFileDepot, _ storage: ObjectStorage, _ place: ObjectPlace, pauses: (first: Duration, longest: Duration),
+        _ partFiles: PartFiles, _ storage: ObjectStorage, _ place: ObjectPlace, pauses: (first: Duration, longest: Duration),
         noteGarbage: @escaping @Sendable (String) async -> Void, log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) {
-        self.local = local
+        self.partFiles = partFiles
         self.storage = storage
         self.place = place
         self.pauses = pauses
         self.noteGarbage = noteGarbage
         self.log = log
     }
-
-    package var objects: ObjectDepot? { self }
-
-    package func freeBytes() throws(FileError) -> Int64 { try local.freeBytes() }
-
-    /// Always 0: object storage has no unrecorded files.
-    package func finishedBytes() throws(FileError) -> Int128 { 0 }
-
-    // MARK: - Part files
-
-    package func openPart(_ id: DownloadID, _ generation: UInt64?, holding length: Int64) throws(FileError) -> PartFile {
-        try local.openPart(id, generation, holding: length)
-    }
-
-    package func createPart(_ id: DownloadID, keepsOthers: Bool) throws(FileError) -> PartFile {
-        try local.createPart(id, keepsOthers: keepsOthers)
-    }
-
-    package func removePart(_ id: DownloadID, _ generation: UInt64?) throws(FileError) -> RemovedFiles {
-        try local.removePart(id, generation)
-    }
-
-    package func removeOtherParts(_ id: DownloadID, than generation: UInt64?) throws(FileError) -> RemovedFiles {
-        try local.removeOtherParts(id, than: generation)
-    }
-
-    package func removeParts(_ id: DownloadID) throws(FileError) -> RemovedFiles { try local.removeParts(id) }
-
-    package func begin(_ verification: Verification) { local.begin(verification) }
 
     // MARK: - Publishing
 
@@ -116,7 +87,6 @@ package final class ObjectDepot: FileDepot {
         publication.outcome.whenDone { if case .failure(.abandoned) = $0 { storing.cancel() } }
     }
 
-    /// Waits for the publications in progress to end, so that the objects of abandoned ones are discarded.
     package func settle() async {
         for storing in publishing.withLock({ Array($0.tasks.values) }) { await storing.value }
     }
@@ -202,7 +172,6 @@ package final class ObjectDepot: FileDepot {
 
     private static let probeInterval: Duration = .seconds(5)
 
-    /// Whether files have to wait for the storage, as far as is known.
     package var isStorageAway: Bool { condition.withLock { $0.isAway } }
 
     private func upload(_ file: VerifiedFile, to key: ObjectKey) async -> ObjectStorageError? {
@@ -221,9 +190,9 @@ package final class ObjectDepot: FileDepot {
 
     /// Makes a waiting part file durable as a whole one, so that the next run finds it after a crash.
     private func secure(_ publication: Publication) async -> FileError? {
-        await BlockingExecutor.disk.run { [local] in
+        await BlockingExecutor.disk.run { [partFiles] in
             do throws(FileError) {
-                try local.keepWhole(publication)
+                try partFiles.keepWhole(publication)
                 return nil
             } catch {
                 return error
@@ -257,10 +226,18 @@ package final class ObjectDepot: FileDepot {
     }
 
     package func finishPublishing(_ id: DownloadID, then handler: @escaping @Sendable (FileError?) -> Void) {
-        local.finishPublishing(id, then: handler)
+        BlockingExecutor.publishing.submit { [partFiles] in partFiles.finishPublishing(id, then: handler) }
     }
 
+    /// Tests only part files, because finished files are not kept on this machine.
+    package func tryPublishing(isHidden: Bool) throws(FileError) { try partFiles.tryPublishing(isHidden: true) }
+
     // MARK: - Finished files
+
+    package var keepsObjects: Bool { true }
+
+    /// Always 0: object storage has no unrecorded files.
+    package func finishedBytes() throws(FileError) -> Int128 { 0 }
 
     /// Always false: a name belongs to its download, so it cannot be taken by another file.
     package func isTaken(_ path: FilePath) -> Bool { false }
@@ -296,26 +273,5 @@ package final class ObjectDepot: FileDepot {
         return storage.signedURL(
             key.description, method: isHead ? "HEAD" : "GET", disposition: disposition, mediaType: mediaType,
             validFor: Self.addressLifetime, now: .now())
-    }
-
-    // MARK: - Recovery
-
-    package func recover(_ id: DownloadID, _ generation: UInt64?, likelyPath: FilePath?) throws(FileError) -> RecoveredPart {
-        let found = try local.recover(id, generation, likelyPath: likelyPath)
-        // The storage may be unavailable for long, so a small file that waits for it must not be fetched again.
-        return found == .missing && generation == nil ? try local.recoverWhole(id) : found
-    }
-
-    package func openPublished(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> PartFile {
-        try local.openPublished(path, as: identity)
-    }
-
-    package func forgetParts() { local.forgetParts() }
-
-    /// Tests only part files, because finished files are not kept on this machine.
-    package func tryPublishing(isHidden: Bool) throws(FileError) { try local.tryPublishing(isHidden: true) }
-
-    package func removeOrphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError) {
-        try local.removeOrphans(keeping: isKept)
     }
 }

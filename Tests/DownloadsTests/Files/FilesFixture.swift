@@ -6,21 +6,21 @@ import TestSupport
 @testable import DownloadCore
 @testable import DownloadFiles
 
-/// A data directory for one test, and its depot.
-final class DepotFixture: Sendable {
+/// A data directory for one test, and its files.
+final class FilesFixture: Sendable {
     let temporary: TemporaryDirectory
     let directory: DataDirectory
-    let depot: LocalFileDepot
+    let local: LocalFiles
 
     init(permissions: FilePermissions = FilePermissions()) throws {
         temporary = try TemporaryDirectory()
         directory = try DataDirectory(path: temporary.path, permissions: permissions)
-        depot = LocalFileDepot(directory)
+        local = LocalFiles(directory)
     }
 
     /// The same directory on a file system without hard links.
-    var withoutLinks: LocalFileDepot {
-        LocalFileDepot(directory, naming: .init(link: { (_, _, _, _) throws(SystemError) in throw SystemError(EPERM) }))
+    var withoutLinks: LocalFiles {
+        LocalFiles(directory, operations: .init(link: { (_, _, _, _) throws(SystemError) in throw SystemError(EPERM) }))
     }
 
     /// The same directory on a share without hard links, and without exclusive renaming.
@@ -28,10 +28,10 @@ final class DepotFixture: Sendable {
     /// - link: the error number of hard links.
     /// - rename: the error number of exclusive renaming.
     /// - replace: the error number of renaming over a file; `nil` if that works.
-    func onShare(link: Int32 = EOPNOTSUPP, rename: Int32 = EINVAL, replace: Int32? = nil) -> LocalFileDepot {
-        LocalFileDepot(
+    func onShare(link: Int32 = EOPNOTSUPP, rename: Int32 = EINVAL, replace: Int32? = nil) -> LocalFiles {
+        LocalFiles(
             directory,
-            naming: .init(
+            operations: .init(
                 link: { (_, _, _, _) throws(SystemError) in throw SystemError(link) },
                 rename: { (_, _, _, _) throws(SystemError) in throw SystemError(rename) },
                 replace: { (from, name, to, newName) throws(SystemError) in
@@ -41,13 +41,13 @@ final class DepotFixture: Sendable {
     }
 
     /// The same directory where no file can move from `incomplete` to `files` while the switch is on.
-    func divided(_ isDivided: Locked<Bool>) -> LocalFileDepot {
+    func divided(_ isDivided: Locked<Bool>) -> LocalFiles {
         let check = { @Sendable (from: Directory, to: Directory) throws(SystemError) in
             if from !== to, isDivided.withLock(\.self) { throw SystemError(EXDEV) }
         }
-        return LocalFileDepot(
+        return LocalFiles(
             directory,
-            naming: .init(
+            operations: .init(
                 link: { (from, name, to, newName) throws(SystemError) in
                     try check(from, to)
                     try from.link(name, to: to, as: newName)
@@ -98,9 +98,9 @@ final class DepotFixture: Sendable {
     }
 
     /// A part file with these bytes, and space for more.
-    /// - Parameter other: the depot that creates it; by default the fixture's own.
-    func makePart(_ bytes: [UInt8], _ number: Int = 1, by other: LocalFileDepot? = nil) throws -> PartFile {
-        let part = try (other ?? depot).createPart(Self.id(number), keepsOthers: false)
+    /// - Parameter other: the files that it belongs to; by default the fixture's own.
+    func makePart(_ bytes: [UInt8], _ number: Int = 1, by other: LocalFiles? = nil) throws -> PartFile {
+        let part = try (other ?? local).parts.createPart(Self.id(number), keepsOthers: false)
         _ = try part.preallocate(10_000)
         try unsafe part.write(bytes.span.bytes, at: 0)
         return part
@@ -110,7 +110,7 @@ final class DepotFixture: Sendable {
     {
         let hasher = StreamingHasher()
         hasher.bind(to: part, holding: 0)
-        return try await depot.verify(
+        return try await local.parts.verify(
             Verification(part: part, hasher: hasher, length: Int64(length), expected: expected))
     }
 
@@ -118,11 +118,22 @@ final class DepotFixture: Sendable {
     @discardableResult
     func publish(_ bytes: [UInt8], as path: FilePath, number: Int = 1) async throws -> PublishedFile {
         let file = try await verify(try makePart(bytes, number), length: bytes.count)
-        return try await depot.publish(Publication(id: Self.id(number), file: file, path: path))
+        return try await local.finished.publish(Publication(id: Self.id(number), file: file, path: path))
     }
 }
 
-extension FileDepot {
+/// The part files and finished files of a directory on this machine.
+struct LocalFiles: Sendable {
+    let parts: PartFiles
+    let finished: LocalFinishedFiles
+
+    init(_ directory: DataDirectory, operations: PartFiles.Operations = .init()) {
+        parts = PartFiles(directory, operations: operations)
+        finished = LocalFinishedFiles(parts)
+    }
+}
+
+extension PartFiles {
     func verify(_ verification: Verification) async throws(FinishingFailure) -> VerifiedFile {
         let result = await withCheckedContinuation { continuation in
             verification.outcome.whenDone { continuation.resume(returning: $0) }
@@ -130,7 +141,9 @@ extension FileDepot {
         }
         return try result.get()
     }
+}
 
+extension FinishedFiles {
     func publish(_ publication: Publication) async throws(FinishingFailure) -> PublishedFile {
         let result = await withCheckedContinuation { continuation in
             publication.outcome.whenDone { continuation.resume(returning: $0) }

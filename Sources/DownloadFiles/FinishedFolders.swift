@@ -1,0 +1,173 @@
+internal import DownloadCore
+internal import System
+
+/// The directory of finished files on this machine, and the folders in it.
+struct FinishedFolders: Sendable {
+    private let directory: DataDirectory
+    /// The path of the directory, for messages.
+    let path: String
+    let permissions: FilePermissions
+    var top: Directory { directory.files }
+
+    init(_ directory: DataDirectory) {
+        self.directory = directory
+        path = directory.filesPath
+        permissions = directory.permissions
+    }
+
+    /// Returns the path of a file, for messages.
+    func describe(_ path: FilePath) -> String { "\(self.path)/\(path)" }
+
+    /// An open folder.
+    struct Folder {
+        /// The directories from `files` to the folder.
+        let chain: [Directory]
+        /// The path of the folder. Names that are too long for the file system are shortened.
+        let path: String
+    }
+
+    /// The maximum number of times that a folder is created again after its removal by another operation.
+    static let maximumLosses = 4
+
+    /// Opens the directories from `files` to a folder. Each is opened in its parent, and never through a link, so that
+    /// nothing outside is reached.
+    func open(_ folder: String) throws(SystemError) -> [Directory] {
+        var chain = [top]
+        for name in FileNaming.names(ofFolder: folder) { chain.append(try chain[chain.count - 1].openDirectory(name)) }
+        return chain
+    }
+
+    /// Opens the directories from `files` to a folder, and creates the missing ones.
+    func make(_ folder: String) throws(FileError) -> Folder {
+        var losses = 0
+        while true {
+            var chain = [top]
+            var names: [String] = []
+            do throws(SystemError) {
+                for name in FileNaming.names(ofFolder: folder) {
+                    let parent = chain[chain.count - 1]
+                    let (made, isNew) = try Self.makeDirectory(name, in: parent)
+                    let directory = try parent.openDirectory(made)
+                    if isNew, let permissions = permissions.directory { try directory.setPermissions(permissions) }
+                    chain.append(directory)
+                    names.append(made)
+                }
+                return Folder(chain: chain, path: names.joined(separator: "/"))
+            } catch {
+                // A directory has been removed meanwhile, together with its last file.
+                losses += 1
+                if error.kind == .notFound, losses <= Self.maximumLosses { continue }
+                let found = FileError("make", "\(path)/\(folder)", error)
+                // An obstacle to the folder does not mean that bytes are missing.
+                throw found.meansNoBytes ? FileError(.other, found.message) : found
+            }
+        }
+    }
+
+    /// Creates a directory if it is missing. A name that is too long for the file system is shortened.
+    private static func makeDirectory(
+        _ name: String, in parent: Directory
+    ) throws(SystemError) -> (name: String, isNew: Bool) {
+        var name = name
+        while true {
+            do throws(SystemError) {
+                return (name, try parent.makeDirectory(name))
+            } catch {
+                guard error.meansNameTooLong, let limit = FileNaming.limit(below: name.utf8.count) else { throw error }
+                name = FileNaming.shortened(name, to: limit)
+            }
+        }
+    }
+
+    /// Removes a folder and its parents as far as they are empty.
+    /// - Returns: The directories that have lost an entry.
+    @discardableResult
+    func removeEmpty(_ folder: String, _ chain: [Directory]) -> [Directory] {
+        var changed: [Directory] = []
+        for (name, parent) in zip(FileNaming.names(ofFolder: folder), chain).reversed() {
+            guard (try? parent.removeDirectory(name)) != nil else { break }
+            changed.append(parent)
+        }
+        return changed
+    }
+
+    /// Opens a folder; returns `nil` if it does not exist or is not a directory.
+    func find(_ folder: String) throws(SystemError) -> Directory? {
+        if folder.isEmpty { return top }
+        do throws(SystemError) {
+            return try open(folder).last
+        } catch {
+            guard error.kind == .notFound || error.kind == .notRegular || error.meansNameTooLong else { throw error }
+            return nil
+        }
+    }
+
+    /// Returns the identity of the regular file at a path; `nil` if there is none.
+    func identify(_ path: FilePath) throws(FileError) -> FileIdentity? {
+        let status = try describing("examine", describe(path)) { () throws(SystemError) in
+            do throws(SystemError) { return try find(path.folder)?.status(of: path.name) } catch {
+                // No entry can have a name that is too long for the file system.
+                guard error.meansNameTooLong else { throw error }
+                return nil
+            }
+        }
+        return status?.kind == .regular ? status?.identity : nil
+    }
+
+    /// Opens a finished file for reading.
+    /// - Throws: `.missing` if the file is missing, or another file has the path.
+    func open(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
+        let directory = try describing("open", describe(path)) { () throws(SystemError) in try find(path.folder) }
+        guard let directory else { throw FileError(.missing, "\(describe(path)) is not there") }
+        let (descriptor, status) = try directory.open(path.name, .reading, describedAs: describe(path))
+        guard status.identity == identity else { throw FileError(.missing, "\(describe(path)) is another file") }
+        return descriptor
+    }
+
+    /// Returns the path of a finished file; `nil` if there is none. It may differ from the path in the record if
+    /// another name was free when the file was published.
+    func path(of identity: FileIdentity, likely: FilePath?) throws(FileError) -> FilePath? {
+        if let likely, try identify(likely) == identity { return likely }
+        return try search(for: identity, in: top, "", depth: 0)
+    }
+
+    /// Searches a folder for a file, and then the folders inside it. Links are not followed, and folders that cannot be
+    /// opened are skipped.
+    private func search(
+        for identity: FileIdentity, in directory: Directory, _ folder: String, depth: Int
+    ) throws(FileError) -> FilePath? {
+        var folders: [String] = []
+        for name in try directory.entries(describedAs: "\(path)/\(folder)") where FileNaming.isSafe(name) {
+            guard let status = try? directory.status(of: name) else { continue }
+            if status.kind == .regular, status.identity == identity { return FilePath(name, in: folder) }
+            if status.kind == .directory, depth < FileNaming.deepestFolder { folders.append(name) }
+        }
+        for name in folders {
+            guard let inner = try? directory.openDirectory(name) else { continue }
+            let path = FilePath(name, in: folder).description
+            if let found = try search(for: identity, in: inner, path, depth: depth + 1) { return found }
+        }
+        return nil
+    }
+}
+
+extension Directory {
+    /// Returns the names of all entries.
+    /// - Parameter path: The path of the directory, for messages.
+    func entries(describedAs path: String) throws(FileError) -> [String] {
+        try describing("list", path) { () throws(SystemError) in try entries() }
+    }
+
+    /// Opens an entry that must be a regular file.
+    /// - Parameter path: The path of the entry, for messages.
+    func open(
+        _ name: String, _ access: FileAccess, describedAs path: String
+    ) throws(FileError) -> (FileDescriptor, FileStatus) {
+        let (descriptor, status) = try describing("open", path) { () throws(SystemError) in
+            let descriptor = try open(name, access)
+            return (descriptor, try descriptor.status())
+        }
+        guard status.kind == .regular else { throw FileError(.notRegular, "\(path) is no regular file") }
+        return (descriptor, status)
+    }
+}

@@ -1,0 +1,487 @@
+package import DownloadCore
+package import System
+
+/// The part files of unfinished downloads, in a directory of this machine.
+///
+/// A verified part file gets the name of a whole one (``PartName``), and then its final name by a hard link. Linking is
+/// one step and never replaces another file. The first name is removed once the record includes the second. After a
+/// crash in between, a whole file with another name under `files` has been published. A part file with a link elsewhere
+/// has not.
+///
+/// Without hard links, the part file is renamed, beside a note about it. If it cannot be renamed exclusively, an empty
+/// file first reserves the name (O_EXCL). The part file is renamed over the reservation if that is still the same empty
+/// file. If it cannot be renamed over a file, the reservation is removed. The part file is then renamed if the name is
+/// still free.
+package final class PartFiles: Sendable {
+    /// The operations that tests replace. The first three give the file a name in another directory.
+    package struct Operations: Sendable {
+        typealias Call = @Sendable (Directory, String, Directory, String) throws(SystemError) -> Void
+
+        /// Gives the file a second name, which must be free.
+        var link: Call = { (from, name, to, newName) throws(SystemError) in try from.link(name, to: to, as: newName) }
+        /// Renames the file to a name that must be free.
+        var rename: Call = { (from, name, to, newName) throws(SystemError) in
+            try from.renameExclusively(name, to: to, as: newName)
+        }
+        /// Renames the file, and replaces the file with the new name.
+        var replace: Call = { (from, name, to, newName) throws(SystemError) in
+            try from.rename(name, to: to, as: newName)
+        }
+        /// Returns the bytes that may still be written to the file system of a directory.
+        var freeBytes: @Sendable (Directory) throws(SystemError) -> Int64 = { (directory) throws(SystemError) in
+            try directory.space().free
+        }
+        /// Begins a verification.
+        var verify: @Sendable (Verification) -> Void = { $0.begin() }
+    }
+
+    /// The known part files by download.
+    private struct Parts {
+        /// Whether the directory has been listed, so that the part files of earlier runs are known.
+        var isListed = false
+        var names: [DownloadID: [PartName]] = [:]
+
+        mutating func add(_ name: PartName) {
+            if names[name.id]?.contains(name) != true { names[name.id, default: []].append(name) }
+        }
+
+        mutating func remove(_ name: PartName) {
+            let others = names[name.id]?.filter { $0 != name } ?? []
+            names[name.id] = others.isEmpty ? nil : others
+        }
+    }
+
+    private let directory: DataDirectory
+    private var incomplete: Directory { directory.incomplete }
+    private let permissions: FilePermissions
+    /// The path of the directory, for messages.
+    private let incompletePath: String
+    private let operations: Operations
+    private let parts = Locked(Parts())
+    /// The reason that no file can be moved from `incomplete` to `files`; `nil` unless a trial has found one.
+    private let division = Locked<FileError?>(nil)
+    /// Downloads that may have a note.
+    private let notes = Locked<Set<DownloadID>>([])
+    /// The directory of finished files, into which part files are published.
+    let folders: FinishedFolders
+
+    package init(_ directory: DataDirectory, operations: Operations = Operations()) {
+        self.directory = directory
+        permissions = directory.permissions
+        incompletePath = directory.incompletePath
+        folders = FinishedFolders(directory)
+        self.operations = operations
+    }
+
+    private static func note(_ id: DownloadID) -> String { "\(id).publishing" }
+
+    private func path(_ part: String) -> String { "\(incompletePath)/\(part)" }
+
+    /// Returns the bytes that may still be written to the file system of part files and finished files. May wait for
+    /// the disk.
+    package func freeBytes() throws(FileError) -> Int64 {
+        try describing("examine the file system of", incompletePath) { () throws(SystemError) in
+            try operations.freeBytes(incomplete)
+        }
+    }
+
+    // MARK: - Opening and removing
+
+    /// Opens an existing part file, to continue a download. Never creates one.
+    /// - Parameters:
+    ///   - generation: The generation in the download's record.
+    ///   - length: The minimum number of bytes that the file must have.
+    /// - Throws: `.missing`, `.short` or `.notRegular` if the download cannot be continued from it.
+    package func openPart(_ id: DownloadID, _ generation: UInt64?, holding length: Int64) throws(FileError) -> PartFile {
+        let known = try names(of: id).first { $0.generation == generation }
+        guard let name = (known ?? generation.map { PartName(id, $0) })?.text else {
+            throw FileError(.missing, "download \(id) has no part file")
+        }
+        let path = path(name)
+        let (descriptor, status) = try incomplete.open(name, .writing, describedAs: path)
+        guard status.identity.size >= length else {
+            throw FileError(.short, "\(path) has \(status.identity.size) bytes, and should have \(length)")
+        }
+        return PartFile(descriptor, in: incomplete, path: path, generation: generation)
+    }
+
+    /// Creates an empty part file of a new generation.
+    /// - Parameter keepsOthers: Whether the record may still count on bytes of an earlier generation. Otherwise those
+    ///   part files are removed.
+    package func createPart(_ id: DownloadID, keepsOthers: Bool) throws(FileError) -> PartFile {
+        if let division = division.withLock(\.self) { throw division }
+        // A part file that cannot be removed does no harm. The next start tries again.
+        let others = try names(of: id)
+        if !keepsOthers { _ = try? remove(others) }
+        let generation = UInt64.random(in: .min ... .max)
+        let name = PartName(id, generation)
+        let path = path(name.text)
+        let file = try describing("create", path) { () throws(SystemError) in try incomplete.open(name.text, .creating) }
+        parts.withLock { $0.add(name) }
+        do throws(FileError) {
+            // Other users have no access to `incomplete`. The first flush of the file makes the mode durable, so that
+            // publishing need not.
+            try setMode(of: file, path)
+        } catch {
+            _ = try? remove([name])
+            throw error
+        }
+        return PartFile(file, in: incomplete, path: path, generation: generation)
+    }
+
+    /// Sets the mode of finished files on a new part file.
+    private func setMode(of file: FileDescriptor, _ path: String) throws(FileError) {
+        guard let mode = permissions.file else { return }
+        try describing("set the mode (--file-mode) of", path) { () throws(SystemError) in try file.setPermissions(mode) }
+    }
+
+    /// Removes the part file of one generation.
+    package func removePart(_ id: DownloadID, _ generation: UInt64?) throws(FileError) -> RemovedFiles {
+        try remove(names(of: id).filter { $0.generation == generation })
+    }
+
+    /// Removes the part files of all other generations. Called once the record no longer counts on their bytes.
+    package func removeOtherParts(_ id: DownloadID, than generation: UInt64?) throws(FileError) -> RemovedFiles {
+        try remove(names(of: id).filter { $0.generation != generation })
+    }
+
+    /// Removes all files of an unfinished download.
+    package func removeParts(_ id: DownloadID) throws(FileError) -> RemovedFiles {
+        if notes.withLock({ $0.contains(id) }), let (_, note) = readNote(Self.note(id)) { removeReservation(of: note) }
+        var removed = try remove(names(of: id))
+        removed.add(try remove([Self.note(id)]))
+        return removed
+    }
+
+    /// Forgets the known part files, because the directory may be another one.
+    package func forgetParts() {
+        parts.withLock { $0 = Parts() }
+    }
+
+    /// Returns the names of a download's part files.
+    private func names(of id: DownloadID) throws(FileError) -> [PartName] {
+        if !parts.withLock({ $0.isListed }) {
+            let found = try incomplete.entries(describedAs: incompletePath)
+            parts.withLock { parts in
+                for name in found { if let name = PartName(name) { parts.add(name) } }
+                parts.isListed = true
+            }
+        }
+        return parts.withLock { $0.names[id] ?? [] }
+    }
+
+    private func remove(_ names: [PartName]) throws(FileError) -> RemovedFiles {
+        var removed = RemovedFiles()
+        for name in names {
+            removed.add(try remove([name.text]))
+            parts.withLock { $0.remove(name) }
+        }
+        return removed
+    }
+
+    private func remove(_ names: [String]) throws(FileError) -> RemovedFiles {
+        var removed = RemovedFiles()
+        for name in names {
+            do throws(SystemError) { try removed.remove(name, from: incomplete) } catch {
+                throw FileError("remove", path(name), error)
+            }
+        }
+        return removed
+    }
+
+    // MARK: - Finishing
+
+    /// Begins to hash a whole part file, to compare it with the expected checksums, and to flush it. The result is the
+    /// verification's outcome.
+    package func begin(_ verification: Verification) { operations.verify(verification) }
+
+    /// Renames a verified and flushed part file to the name of a whole one. The new name is durable once the directory
+    /// is flushed.
+    /// - Returns: The part file with its new name; `nil` if no part file of the download is that file.
+    @discardableResult
+    func markWhole(_ publication: Publication) throws(FileError) -> Found? {
+        guard var found = try find(publication) else { return nil }
+        if found.name.sha256 != nil { return found }
+        let name = found.name
+        let whole = PartName(name.id, name.generation, whole: publication.file.sha256)
+        try describing("rename", path(name.text)) { () throws(SystemError) in
+            try incomplete.rename(name.text, to: whole.text)
+        }
+        parts.withLock { parts in
+            parts.remove(name)
+            parts.add(whole)
+        }
+        found.name = whole
+        return found
+    }
+
+    /// Makes a verified part file durable as a whole one while it waits for object storage.
+    func keepWhole(_ publication: Publication) throws(FileError) {
+        let file = publication.file
+        try file.part.cut(to: file.length)
+        try file.part.synchronizeBytes()
+        try markWhole(publication)
+        // If the flush fails, the next run may have to continue from the bytes in the record.
+        try? incomplete.synchronize()
+    }
+
+    /// Makes the names of whole part files durable. At a start, they identify published files whose records do not
+    /// include them yet.
+    func synchronize() throws(FileError) {
+        try describing("flush", incompletePath) { () throws(SystemError) in try incomplete.synchronize() }
+    }
+
+    /// The part file of a publication, as found by its name.
+    struct Found {
+        var name: PartName
+        let identity: FileIdentity
+        let links: UInt64
+    }
+
+    /// Finds the name of the part file that was written; `nil` if no part file of the download is that file.
+    private func find(_ publication: Publication) throws(FileError) -> Found? {
+        let identity = try publication.file.part.identity()
+        for name in try names(of: publication.id) {
+            if let status = try status(of: name), status.identity == identity {
+                return Found(name: name, identity: identity, links: UInt64(status.links))
+            }
+        }
+        return nil
+    }
+
+    /// Links or moves a part file to a path. Returns whether the name was free.
+    func give(
+        _ path: FilePath, to publication: Publication, _ part: PartName, _ identity: FileIdentity, in directory: Directory
+    ) throws(FileError) -> Bool {
+        do throws(SystemError) {
+            do throws(SystemError) {
+                try operations.link(incomplete, part.text, directory, path.name)
+            } catch {
+                guard error.meansNoLinks else { throw error }
+                return try move(part, to: path, publication.file.sha256, identity, directory)
+            }
+            return true
+        } catch {
+            if error.kind == .alreadyExists { return false }
+            throw FileError("publish", folders.describe(path), error)
+        }
+    }
+
+    /// Renames a part file to its final name, beside a note. Returns whether the name was free.
+    private func move(
+        _ part: PartName, to path: FilePath, _ sha256: [UInt8], _ identity: FileIdentity, _ directory: Directory
+    ) throws(SystemError) -> Bool {
+        // Checked before the note is written: the next start removes an empty file at the note's path, as an abandoned
+        // reservation.
+        if try directory.status(of: path.name) != nil { return false }
+        let note = PublicationNote(path: path, identity: identity, sha256: sha256, generation: part.generation)
+        notes.withLock { _ = $0.insert(part.id) }
+        try note.write(Self.note(part.id), in: incomplete)
+        try move(part.text, to: directory, as: path.name)
+        parts.withLock { $0.remove(part) }
+        return true
+    }
+
+    /// Renames a file to a name that must be free.
+    private func move(_ name: String, to directory: Directory, as newName: String) throws(SystemError) {
+        do throws(SystemError) {
+            try operations.rename(incomplete, name, directory, newName)
+        } catch {
+            guard error.meansNoLinks else { throw error }
+            try moveOverReservation(name, directory, newName)
+        }
+    }
+
+    /// Creates an empty file with a name that must be free, and renames a file over it.
+    private func moveOverReservation(_ name: String, _ directory: Directory, _ newName: String) throws(SystemError) {
+        _ = try directory.open(newName, .creating)
+        // Looked up by name, because on some file systems a descriptor has another inode.
+        let reserved = try directory.status(of: newName)?.identity
+        func isReserved() throws(SystemError) -> Bool {
+            guard let status = try directory.status(of: newName), status.kind == .regular, status.links <= 1,
+                status.identity.size == 0
+            else { return false }
+            return status.identity.device == reserved?.device && status.identity.inode == reserved?.inode
+        }
+        // Another program has replaced the reservation with its own file.
+        guard try isReserved() else { throw SystemError.alreadyExists }
+        do throws(SystemError) {
+            return try operations.replace(incomplete, name, directory, newName)
+        } catch {
+            guard try isReserved() else { throw error }
+        }
+        // Some file systems cannot rename over a file.
+        try directory.remove(newName)
+        if try directory.status(of: newName) != nil { throw SystemError.alreadyExists }
+        try operations.replace(incomplete, name, directory, newName)
+    }
+
+    /// Removes the empty file of an earlier run that reserved a name and ended before it renamed the part file.
+    private func removeReservation(of note: PublicationNote) {
+        guard note.identity.size > 0, let directory = try? folders.find(note.path.folder),
+            let status = try? directory.status(of: note.path.name), status.kind == .regular, status.identity.size == 0
+        else { return }
+        _ = try? directory.remove(note.path.name)
+    }
+
+    /// Removes files that only a crash before the record's commit would have needed.
+    /// - Parameter handler: Called at the end with the error; `nil` if there was none.
+    func finishPublishing(_ id: DownloadID, then handler: (FileError?) -> Void) {
+        do throws(FileError) {
+            try finishPublishing(id)
+            handler(nil)
+        } catch {
+            handler(error)
+        }
+    }
+
+    private func finishPublishing(_ id: DownloadID) throws(FileError) {
+        for name in try names(of: id) {
+            try describing("remove", path(name.text)) { () throws(SystemError) in _ = try incomplete.remove(name.text) }
+            parts.withLock { $0.remove(name) }
+        }
+        guard notes.withLock({ $0.remove(id) != nil }) else { return }
+        let note = Self.note(id)
+        try describing("remove", path(note)) { () throws(SystemError) in _ = try incomplete.remove(note) }
+    }
+
+    // MARK: - Trial
+
+    /// The names of the trial's file. The first is as long as the longest name of a part file, which not all file
+    /// systems allow.
+    private static let trialName = ".trial" + String(repeating: "-", count: PartName.longest - 6)
+    private static let newTrialName = ".pawl-trial"
+
+    /// Tests the publication of a file, with a file that is then removed.
+    /// - Parameter isHidden: Whether the file receives no name among finished files. Their directory is then only
+    ///   tested for write permission.
+    /// - Throws: The reason that no file can be published, or no part file created.
+    package func tryPublishing(isHidden: Bool) throws(FileError) {
+        let name = Self.trialName
+        let target = isHidden ? incomplete : folders.top
+        let targetPath = isHidden ? incompletePath : folders.path
+        let newName = Self.newTrialName
+        func clear() throws(FileError) {
+            try describing("write to", incompletePath) { () throws(SystemError) in _ = try incomplete.remove(name) }
+            try describing("write to", targetPath) { () throws(SystemError) in _ = try target.remove(newName) }
+        }
+        try describing("write to", folders.path) { () throws(SystemError) in try folders.top.checkWritable() }
+        try clear()
+        defer { try? clear() }
+        let file = try describing("write to", incompletePath) { () throws(SystemError) in
+            let file = try incomplete.open(name, .creating)
+            try unsafe file.write(([1] as [UInt8]).span.bytes, at: 0)
+            return file
+        }
+        try setMode(of: file, "files in \(incompletePath)")
+        do throws(SystemError) {
+            do throws(SystemError) {
+                try operations.link(incomplete, name, target, newName)
+            } catch {
+                guard error.meansNoLinks else { throw error }
+                try move(name, to: target, as: newName)
+            }
+        } catch {
+            guard error.meansOtherFileSystem else { throw FileError("publish in", targetPath, error) }
+            let failure = FileError(
+                .other, "\(incompletePath) and \(folders.path) are not on one file system, or not in one mount: they have to be")
+            division.withLock { $0 = failure }
+            throw failure
+        }
+        if !isHidden { division.withLock { $0 = nil } }
+        try clear()
+        // Otherwise the trial's file could be among finished files after a power loss.
+        guard !isHidden else { return }
+        try describing("write to", targetPath) { () throws(SystemError) in try target.synchronize() }
+    }
+
+    // MARK: - Recovery
+
+    /// Finds the bytes that an earlier run has left of an unfinished download.
+    /// - Parameters:
+    ///   - generation: The generation in the download's record.
+    ///   - likelyPath: The path in the download's record. The file may have received another name.
+    ///   - findsWhole: Whether a whole part file counts although the record has no generation. A small file that waits
+    ///     for object storage has none.
+    package func recover(
+        _ id: DownloadID, _ generation: UInt64?, likelyPath: FilePath?, findsWhole: Bool = false
+    ) throws(FileError) -> RecoveredPart {
+        let names = try names(of: id)
+        for name in names {
+            guard let sha256 = name.sha256, let status = try status(of: name), status.kind == .regular, status.links > 1,
+                let path = try folders.path(of: status.identity, likely: likelyPath)
+            else { continue }
+            return .published(path: path, identity: status.identity, sha256: sha256, generation: name.generation)
+        }
+        guard let name = names.first(where: { $0.generation == generation }), let status = try status(of: name) else {
+            guard let note = PublicationNote(reading: Self.note(id), in: incomplete), let found = try folders.identify(note.path),
+                found == note.identity || found.size == note.identity.size
+            else { return findsWhole && generation == nil ? try wholePart(among: names) : .missing }
+            return .published(path: note.path, identity: found, sha256: note.sha256, generation: note.generation)
+        }
+        guard status.kind == .regular else { return .missing }
+        if let sha256 = name.sha256 { return .whole(size: status.identity.size, sha256: sha256, generation: name.generation) }
+        return .part(size: status.identity.size)
+    }
+
+    /// Finds the whole part file of a download whose record has no generation. The generation of a small file is not
+    /// recorded before it is published.
+    private func wholePart(among names: [PartName]) throws(FileError) -> RecoveredPart {
+        for name in names {
+            guard let sha256 = name.sha256, let status = try status(of: name), status.kind == .regular else { continue }
+            return .whole(size: status.identity.size, sha256: sha256, generation: name.generation)
+        }
+        return .missing
+    }
+
+    private func status(of name: PartName) throws(FileError) -> FileStatus? {
+        try describing("examine", path(name.text)) { () throws(SystemError) in try incomplete.status(of: name.text) }
+    }
+
+    /// Opens a file that already has its name, to verify it.
+    package func openPublished(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> PartFile {
+        PartFile(try folders.open(path, as: identity), in: folders.top, path: folders.describe(path))
+    }
+
+    /// Removes the part files that no record counts on.
+    /// - Parameter isKept: Returns whether the part file of a download and a generation is kept.
+    package func removeOrphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError) {
+        for name in try incomplete.entries(describedAs: incompletePath) {
+            if let (_, note) = readNote(name) { removeReservation(of: note) }
+        }
+        for name in try orphans(keeping: isKept) {
+            _ = try remove([name])
+            if let part = PartName(name) { parts.withLock { $0.remove(part) } }
+        }
+    }
+
+    /// Returns the names of all files in `incomplete`, except part files and notes that are kept.
+    package func orphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError) -> [String] {
+        let names = try incomplete.entries(describedAs: incompletePath)
+        return names.filter { name in
+            // A trial may be in progress.
+            if name == Self.trialName || name == Self.newTrialName { return false }
+            if let part = PartName(name) {
+                if isKept(part.id, part.generation) { return false }
+                return true
+            }
+            guard let (id, note) = readNote(name), isKept(id, note.generation) else { return true }
+            notes.withLock { _ = $0.insert(id) }
+            return false
+        }
+    }
+
+    /// Reads the note with a name, and returns it with its download; `nil` if it is not a valid note.
+    private func readNote(_ name: String) -> (DownloadID, PublicationNote)? {
+        let suffix = ".publishing"
+        guard name.hasSuffix(suffix), let id = DownloadID(String(name.dropLast(suffix.count))),
+            let note = PublicationNote(reading: name, in: incomplete)
+        else { return nil }
+        return (id, note)
+    }
+
+    /// Returns the identities of all files in the directory.
+    func identities() throws(FileError) -> [FileIdentity] {
+        try incomplete.entries(describedAs: incompletePath).compactMap { try? incomplete.status(of: $0)?.identity }
+    }
+}
