@@ -49,9 +49,11 @@ WORKDIR /source
 COPY Package.swift ./
 COPY Sources Sources
 COPY Tests Tests
-# Packed relocations, which every glibc since 2.36 reads, have a twentieth of the size.
+# Packed relocations, which every glibc since 2.36 reads, have a twentieth of the size. Nothing loads the executable as a library, so
+# it exports no symbols.
 RUN swift build -c release --static-swift-stdlib --product pawl -Xswiftc -L/curl/lib \
-        -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs
+        -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs \
+        -Xlinker --no-export-dynamic
 
 # The additions to the base image: the files, their records for scanners, and the licences.
 COPY LICENSE Deployment/container/assemble ./

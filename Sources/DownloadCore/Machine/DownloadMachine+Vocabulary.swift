@@ -35,7 +35,7 @@ extension DownloadMachine {
         case removed
 
         /// Whether the transfer's counters count bytes of the record's entity. Before a response is accepted, they do not.
-        package var isPlacing: Bool {
+        var isPlacing: Bool {
             switch self {
             case .transferring(let transfer), .stopping(let transfer, _): transfer.isPlacing && !transfer.isDisowned
             default: false

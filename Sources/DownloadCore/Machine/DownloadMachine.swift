@@ -15,7 +15,8 @@ internal import System
 /// Commands are carried out in order of arrival. A command that needs the transfer to end waits in `commands` until it has
 /// ended, or for ``patience`` at most. The result of a command is the download as the command made it, once that is durable.
 ///
-/// Another module's call to a computed property copies the machine, which is large. A call to a property of ``phase`` does not.
+/// The machine is large, and a call from another module copies it. The answers that the service needs after each event are
+/// therefore stored, in ``activity``.
 package struct DownloadMachine: Sendable {
     /// The number of something that was begun outside and has a result.
     package typealias Operation = UInt64
@@ -42,6 +43,8 @@ package struct DownloadMachine: Sendable {
     var shutdownAfter: Operation?
     /// The number of the last operation.
     var lastOperation: Operation = 0
+    /// The activity after the last event.
+    package private(set) var activity: Activity = []
 
     /// Makes the machine of a record.
     /// - Parameters:
@@ -59,6 +62,7 @@ package struct DownloadMachine: Sendable {
         bytes = PartialBytes(written, publishedName: publishedName, of: record)
         saves = PendingSaves(isEntitySaved: isEntitySaved)
         budget = RetryBudget(furthest: written.byteCount)
+        activity = currentActivity
     }
 
     package var id: DownloadID { record.id }
@@ -86,40 +90,12 @@ extension DownloadMachine {
         }
     }
 
-    /// Whether the download uses disk space that its published record does not contain yet.
-    package var takesRoom: Bool {
-        switch phase {
-        case .flushing: true
-        default: holdsSlot || isFinishing
-        }
-    }
-
     /// Whether the file is being verified or published.
-    package var isFinishing: Bool {
+    var isFinishing: Bool {
         switch phase {
         case .verifying, .publishing, .completing: true
         default: false
         }
-    }
-
-    /// Whether no work is under way and no command waits.
-    package var isQuiet: Bool {
-        switch phase {
-        case .resting, .waiting, .delayed, .removed: saves.isEmpty && commands.isEmpty && !bytes.isFlushing
-        default: false
-        }
-    }
-
-    /// Whether the machine is no longer needed: the download has ended and its durable record contains everything.
-    package var isDone: Bool {
-        guard isQuiet, lingering.isEmpty, saves.isSettled else { return false }
-        return phase == .removed || (phase == .resting && !state.isLive)
-    }
-
-    /// Whether the machine is idle and its durable record contains everything that is needed to go on.
-    package var isIdle: Bool {
-        guard isQuiet, lingering.isEmpty, saves.isSettled else { return false }
-        return phase == .resting || phase == .waiting
     }
 
     /// Whether failed attempts count against the retry limit. The record does not contain their number.
@@ -133,17 +109,6 @@ extension DownloadMachine {
     /// Whether the present record could not be saved yet.
     package var isUnsaved: Bool { saves.failures > 0 }
 
-    /// The host and port of the origin, by which the queue limits downloads.
-    package var host: String { "\(url.host):\(url.port)" }
-
-    /// Whether the part file may be closed.
-    package var needsNoFile: Bool {
-        switch phase {
-        case .resting, .waiting, .delayed, .removed: !bytes.isFlushing
-        default: false
-        }
-    }
-
     /// Notes the transfer's progress, so that results of commands contain it.
     package mutating func noteProgress(
         bytesReceived: Int64, bytesPerSecond: Int64 = 0, stalled: Bool = false, ranges: [Range<Int64>]? = nil
@@ -153,9 +118,6 @@ extension DownloadMachine {
         record.download.stalled = stalled
         if let ranges { record.download.receivedRanges = ranges }
     }
-
-    /// Whether the service has crashed during the download's transfer, and no transfer has ended since.
-    package var isSuspect: Bool { record.transferCrashes > 0 }
 
     /// Notes the number of connections. 0 is ignored, so the last number stays when the transfer ends.
     package mutating func noteConnections(_ count: Int) {
@@ -182,6 +144,7 @@ extension DownloadMachine {
 extension DownloadMachine {
     /// Handles an event and appends the required actions to the context.
     package mutating func handle(_ event: Event, _ context: inout Context) {
+        defer { activity = currentActivity }
         switch event {
         case .admitted: admit(&context)
         case .command(let command): take(command, &context)

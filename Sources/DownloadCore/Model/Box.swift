@@ -1,6 +1,6 @@
 /// An immutable value on the heap. A struct with a box stays small and cheap to copy.
-final class Box<Value: Sendable>: Sendable {
-    let value: Value
+@usableFromInline final class Box<Value: Sendable>: Sendable {
+    @usableFromInline let value: Value
 
     init(_ value: Value) {
         self.value = value

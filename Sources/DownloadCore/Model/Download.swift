@@ -57,7 +57,7 @@ public struct Download: Sendable {
     package var publication: UInt64 = 0
 
     private var digest: Digest?
-    private var rare: Box<Rare>?
+    @usableFromInline var rare: Box<Rare>?
 
     /// Creates a download that has just been accepted.
     public init(id: DownloadID, url: String, state: DownloadState = .queued, createdAt: Timestamp) {
@@ -128,7 +128,7 @@ extension Download {
 
     /// The failure because of which the download retries, failed, or was paused after crashes; `nil` otherwise.
     public var error: DownloadFailure? {
-        get { rare?.value.error }
+        @inlinable get { rare?.value.error }
         set { change { $0.error = newValue } }
     }
 
@@ -138,7 +138,7 @@ extension Download {
     /// joined. Fewer ranges than the limit are exact.
     public var receivedRanges: [Range<Int64>] {
         // Nearly all downloads have received the first bytes and no others.
-        get { rare?.value.scatteredRanges ?? (bytesReceived > 0 ? [0..<bytesReceived] : []) }
+        @inlinable get { rare?.value.scatteredRanges ?? (bytesReceived > 0 ? [0..<bytesReceived] : []) }
         set {
             let isPrefix = newValue.isEmpty || (newValue.count == 1 && newValue[0].lowerBound == 0)
             change { $0.scatteredRanges = isPrefix ? nil : newValue }
@@ -150,13 +150,13 @@ extension Download {
 
     /// The checksum that the finished file must match.
     public var checksum: Checksum? {
-        get { rare?.value.checksum }
+        @inlinable get { rare?.value.checksum }
         set { change { $0.checksum = newValue } }
     }
 
     /// The priority, −10…10. Higher priorities start earlier.
     public var priority: Int {
-        get { rare?.value.priority ?? 0 }
+        @inlinable get { rare?.value.priority ?? 0 }
         set { change { $0.priority = newValue } }
     }
 
@@ -165,19 +165,19 @@ extension Download {
 
     /// The gid that the client chose; `nil` if it chose none.
     package var chosenGID: DownloadGID? {
-        get { rare?.value.chosenGID }
+        @inlinable get { rare?.value.chosenGID }
         set { change { $0.chosenGID = newValue } }
     }
 
     /// The arrival in the queue, if it is not the download's own id; otherwise `nil`. See ``QueueRank``.
-    package var arrival: DownloadID? {
-        get { rare?.value.arrival }
+    @usableFromInline package var arrival: DownloadID? {
+        @inlinable get { rare?.value.arrival }
         set { change { $0.arrival = newValue } }
     }
 
     /// The user's labels.
     public var labels: [String] {
-        get { rare?.value.labels ?? [] }
+        @inlinable get { rare?.value.labels ?? [] }
         set { change { $0.labels = newValue } }
     }
 
@@ -185,7 +185,7 @@ extension Download {
     ///
     /// Empty for the files directory itself.
     public var folder: String {
-        get { rare?.value.folder ?? "" }
+        @inlinable get { rare?.value.folder ?? "" }
         set { change { $0.folder = newValue } }
     }
 
@@ -194,19 +194,19 @@ extension Download {
 
     /// The speed limit of this download in bytes per second; 0 is no limit.
     public var speedLimit: Int64 {
-        get { rare?.value.speedLimit ?? 0 }
+        @inlinable get { rare?.value.speedLimit ?? 0 }
         set { change { $0.speedLimit = newValue } }
     }
 
     /// The search result that the download was started from, as the bytes of a JSON object.
     public var track: [UInt8]? {
-        get { rare?.value.track }
+        @inlinable get { rare?.value.track }
         set { change { $0.track = newValue } }
     }
 
     /// The name of that search result. Searches find the download by it.
     public var trackName: String? {
-        get { rare?.value.trackName }
+        @inlinable get { rare?.value.trackName }
         set { change { $0.trackName = newValue } }
     }
 
@@ -235,18 +235,18 @@ extension Download {
         return texts.reduce(MemoryLayout<Download>.stride + rareSize) { $0 + $1.utf8.count + 32 }
     }
 
-    private struct Rare: Sendable, Equatable {
-        var error: DownloadFailure?
-        var checksum: Checksum?
-        var priority = 0
-        var labels: [String] = []
-        package var folder = ""
-        var speedLimit: Int64 = 0
-        var track: [UInt8]?
-        var trackName: String?
-        var scatteredRanges: [Range<Int64>]?
-        var chosenGID: DownloadGID?
-        var arrival: DownloadID?
+    @usableFromInline struct Rare: Sendable, Equatable {
+        @usableFromInline var error: DownloadFailure?
+        @usableFromInline var checksum: Checksum?
+        @usableFromInline var priority = 0
+        @usableFromInline var labels: [String] = []
+        @usableFromInline var folder = ""
+        @usableFromInline var speedLimit: Int64 = 0
+        @usableFromInline var track: [UInt8]?
+        @usableFromInline var trackName: String?
+        @usableFromInline var scatteredRanges: [Range<Int64>]?
+        @usableFromInline var chosenGID: DownloadGID?
+        @usableFromInline var arrival: DownloadID?
     }
 
     private mutating func change(_ body: (inout Rare) -> Void) {

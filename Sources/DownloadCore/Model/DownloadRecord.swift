@@ -34,13 +34,13 @@ extension DownloadRecord {
     /// The representation that the partial bytes belong to; `nil` before the first response.
     package var entity: SavedEntity? {
         get { particulars?.value.entity }
-        set { change { $0.entity = newValue } }
+        set { if newValue != entity { change { $0.entity = newValue } } }
     }
 
     /// The byte ranges of the part file that are on disk, in order of position.
     package var segments: [SyncedSegment] {
         get { particulars?.value.segments ?? [] }
-        set { change { $0.segments = newValue } }
+        set { if newValue != segments { change { $0.segments = newValue } } }
     }
 
     /// The file's name that the user chose. It stays when the download starts over. `nil` if the
@@ -89,25 +89,25 @@ extension DownloadRecord {
     /// The wait that the origin has asked for; `nil` for none.
     package var retryHold: RetryHold? {
         get { particulars?.value.retryHold }
-        set { change { $0.retryHold = newValue } }
+        set { if newValue != retryHold { change { $0.retryHold = newValue } } }
     }
 
     /// The generation in the part file's name, which is random; `nil` if there is no part file.
     package var partGeneration: UInt64? {
         get { particulars?.value.partGeneration }
-        set { change { $0.partGeneration = newValue } }
+        set { if newValue != partGeneration { change { $0.partGeneration = newValue } } }
     }
 
     /// The number of consecutive crashes of the service during which this download was in transfer.
     package var transferCrashes: Int {
         get { particulars?.value.transferCrashes ?? 0 }
-        set { change { $0.transferCrashes = newValue } }
+        set { if newValue != transferCrashes { change { $0.transferCrashes = newValue } } }
     }
 
     /// Whether mirrors are no longer used, since a file with bytes of a mirror did not match its checksum.
     package var distrustsMirrors: Bool {
         get { particulars?.value.distrustsMirrors ?? false }
-        set { change { $0.distrustsMirrors = newValue } }
+        set { if newValue != distrustsMirrors { change { $0.distrustsMirrors = newValue } } }
     }
 
     /// The number of bytes on disk in all segments.

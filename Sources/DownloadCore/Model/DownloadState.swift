@@ -16,7 +16,7 @@ public enum DownloadState: String, Sendable, CaseIterable {
     case cancelled
 
     /// Whether the download has not ended: it is neither completed, failed nor cancelled.
-    public var isLive: Bool {
+    @inlinable public var isLive: Bool {
         switch self {
         case .queued, .downloading, .paused, .retrying: true
         case .completed, .failed, .cancelled: false

@@ -1,9 +1,9 @@
 /// The version of a download at one moment. Equal versions mean equal values, positions in the queue apart.
 public struct DownloadVersion: Sendable, Hashable {
     /// The number of the publication in the index.
-    package let publication: UInt64
+    @usableFromInline package let publication: UInt64
     /// Values that change between two publications.
-    package let bytesReceived: Int64
+    @usableFromInline package let bytesReceived: Int64
     package let bytesPerSecond: Int64
     package let stalled: Bool
     package let segments: Int
@@ -21,7 +21,7 @@ public struct DownloadVersion: Sendable, Hashable {
     }
 
     /// Hashes the values that nearly always distinguish two versions.
-    public func hash(into hasher: inout Hasher) {
+    @inlinable public func hash(into hasher: inout Hasher) {
         hasher.combine(publication)
         hasher.combine(bytesReceived)
     }

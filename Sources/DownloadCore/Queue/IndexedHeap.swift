@@ -1,17 +1,22 @@
 /// A binary heap with its lowest rank first. Members are found, moved and removed by key in O(log n).
-package struct IndexedHeap<Key: Hashable & Sendable, Rank: Comparable & Sendable>: Sendable {
-    private var items: [(key: Key, rank: Rank)] = []
-    private var positions: [Key: Int] = [:]
+///
+/// Its code is inlinable, so that other modules specialise it.
+public struct IndexedHeap<Key: Hashable & Sendable, Rank: Comparable & Sendable>: Sendable {
+    @usableFromInline var items: [(key: Key, rank: Rank)] = []
+    @usableFromInline var positions: [Key: Int] = [:]
 
-    package init() {}
+    /// Creates an empty heap.
+    @inlinable public init() {}
 
-    package var isEmpty: Bool { items.isEmpty }
-    package func contains(_ key: Key) -> Bool { positions[key] != nil }
+    /// Whether the heap has no members.
+    @inlinable public var isEmpty: Bool { items.isEmpty }
+    /// Returns whether the key is in the heap.
+    @inlinable public func contains(_ key: Key) -> Bool { positions[key] != nil }
     /// The member with the lowest rank.
-    package var first: (key: Key, rank: Rank)? { items.first }
+    @inlinable public var first: (key: Key, rank: Rank)? { items.first }
 
     /// Inserts the key, or gives it another rank.
-    package mutating func set(_ key: Key, to rank: Rank) {
+    @inlinable public mutating func set(_ key: Key, to rank: Rank) {
         if let position = positions[key] {
             items[position].rank = rank
             settle(position)
@@ -25,7 +30,7 @@ package struct IndexedHeap<Key: Hashable & Sendable, Rank: Comparable & Sendable
     /// Removes the key.
     /// - Returns: Its rank; `nil` if the key was not in the heap.
     @discardableResult
-    package mutating func remove(_ key: Key) -> Rank? {
+    @inlinable public mutating func remove(_ key: Key) -> Rank? {
         guard let position = positions.removeValue(forKey: key) else { return nil }
         let rank = items[position].rank
         let last = items.removeLast()
@@ -37,12 +42,12 @@ package struct IndexedHeap<Key: Hashable & Sendable, Rank: Comparable & Sendable
         return rank
     }
 
-    private mutating func settle(_ position: Int) {
+    @inlinable mutating func settle(_ position: Int) {
         sink(position)
         rise(position)
     }
 
-    private mutating func rise(_ position: Int) {
+    @inlinable mutating func rise(_ position: Int) {
         var position = position
         while position > 0 {
             let parent = (position - 1) / 2
@@ -52,7 +57,7 @@ package struct IndexedHeap<Key: Hashable & Sendable, Rank: Comparable & Sendable
         }
     }
 
-    private mutating func sink(_ position: Int) {
+    @inlinable mutating func sink(_ position: Int) {
         var position = position
         while true {
             let left = 2 * position + 1
@@ -65,7 +70,7 @@ package struct IndexedHeap<Key: Hashable & Sendable, Rank: Comparable & Sendable
         }
     }
 
-    private mutating func swap(_ left: Int, _ right: Int) {
+    @inlinable mutating func swap(_ left: Int, _ right: Int) {
         items.swapAt(left, right)
         positions[items[left].key] = left
         positions[items[right].key] = right

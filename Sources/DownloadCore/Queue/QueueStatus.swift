@@ -1,4 +1,4 @@
-internal import HTTPCore
+package import HTTPCore
 internal import System
 
 /// The reason why a queued download, or a download with all its bytes, waits.
@@ -55,6 +55,11 @@ package final class QueueStatus: Sendable {
         let state = state.withLock { $0 }
         if let gate = state.gate { return gate }
         guard !state.isFull, !state.fullHosts.isEmpty, let url = HTTPURL(url) else { return .slot }
-        return state.fullHosts.contains("\(url.host):\(url.port)") ? .host : .slot
+        return state.fullHosts.contains(url.hostAndPort) ? .host : .slot
     }
+}
+
+extension HTTPURL {
+    /// The host and port, by which the queue limits downloads.
+    package var hostAndPort: String { "\(host):\(port)" }
 }

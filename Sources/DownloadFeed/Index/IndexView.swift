@@ -40,8 +40,14 @@ package struct IndexView: Sendable {
     /// Returns the download of an entry with its live values and its position.
     func current(_ entry: IndexEntry) -> Download {
         var current = entry.current
-        current.position = entry.rank.map { count(below: $0) }
+        current.position = position(of: entry)
         return current
+    }
+
+    /// Returns the position of a download in the queue; `nil` if it is not in the queue.
+    func position(of entry: IndexEntry) -> Int? {
+        guard let rank = entry.rank else { return nil }
+        return waiting.count(below: rank, in: entries)
     }
 
     /// Finds the positions of many downloads in the queue. Successive downloads are often neighbours there.

@@ -43,7 +43,7 @@ public final class SnapshotIndex: Sendable {
     private func sighting(of id: DownloadID) -> (entry: IndexEntry, position: Int?)? {
         state.withLock { state in
             guard let entry = state.table[id] else { return nil }
-            return (entry, entry.rank.map { state.table.view.count(below: $0) })
+            return (entry, state.table.view.position(of: entry))
         }
     }
 
@@ -209,7 +209,7 @@ public final class SnapshotIndex: Sendable {
     package func publish(_ download: Download, counters: TransferCounters?, eventID: EventID = .none) -> Download {
         let (entry, position) = state.withLock { state in
             let entry = state.table.publish(download, counters: counters, eventID: eventID)
-            return (entry, entry.rank.map { state.table.view.count(below: $0) })
+            return (entry, state.table.view.position(of: entry))
         }
         var current = entry.current
         current.position = position

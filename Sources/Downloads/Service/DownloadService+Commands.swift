@@ -179,9 +179,9 @@ extension DownloadService {
     /// - Throws: `notFound`, `overloaded`, `storeFailed`.
     public func details(of id: DownloadID) async throws(DownloadError) -> DownloadDetails {
         if let entry = entries[id], let download = index.download(id) {
-            let attempt = entry.machine.phase.isPlacing ? entry.work?.attempt : nil
+            let attempt = entry.machine.activity.contains(.placing) ? entry.work?.attempt : nil
             return DownloadDetails(
-                download, entry.machine.record, coverage: attempt?.written ?? entry.machine.written,
+                download, entry.machine.record, coverage: attempt?.written ?? entry.machine.bytes.written,
                 connections: entry.work?.attempt?.openConnections ?? [])
         }
         let record: DownloadRecord?

@@ -62,7 +62,7 @@ extension DownloadService {
         noteStrayBytes { gate in
             gate.noteCount(
                 finished: bytes, recorded: index.finishedBytes,
-                unclaimed: entries.values.reduce(0) { $0 + ($1.hasClaim ? 0 : Int128($1.machine.written.byteCount)) })
+                unclaimed: entries.values.reduce(0) { $0 + ($1.hasClaim ? 0 : Int128($1.machine.bytes.written.byteCount)) })
         }
         schedule()
     }

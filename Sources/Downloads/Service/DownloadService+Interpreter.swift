@@ -239,7 +239,7 @@ extension DownloadService {
 
     /// Updates the machine's counters, so that the result of a command has what readers see.
     private func noteProgress(_ entry: LiveDownload) {
-        guard entry.machine.phase.isPlacing, let attempt = entry.work?.attempt else { return }
+        guard entry.machine.activity.contains(.placing), let attempt = entry.work?.attempt else { return }
         let counters = attempt.counters
         entry.machine.noteProgress(
             bytesReceived: counters.received, bytesPerSecond: counters.bytesPerSecond, stalled: counters.isStalled,
@@ -265,14 +265,13 @@ extension DownloadService {
     func tidy(_ entry: LiveDownload) {
         // The remaining actions may need these resources.
         guard entry.interrupted == nil else { return }
-        let machine = entry.machine
-        let isBusy = !machine.isQuiet
-        tally.note(entry, isBusy: isBusy, isFinishing: machine.isFinishing)
-        if entry.hasClaim, !machine.takesRoom { releaseRoom(of: entry) }
-        if isBusy { return }
+        let activity = entry.machine.activity
+        tally.note(entry, isBusy: activity.contains(.busy), isFinishing: activity.contains(.finishing))
+        if entry.hasClaim, !activity.contains(.takingRoom) { releaseRoom(of: entry) }
+        if activity.contains(.busy) { return }
         if isShuttingDown, tally.busy == 0 { tally.endWait() }
-        if let work = entry.work, machine.needsNoFile {
-            if let hasher = work.hasher, machine.record.download.state.isLive {
+        if let work = entry.work, !activity.contains(.usingFile) {
+            if let hasher = work.hasher, entry.machine.record.download.state.isLive {
                 hasher.rest()
                 work.part = nil
             } else {
@@ -302,7 +301,7 @@ extension DownloadService {
         switch action {
         case .enqueue:
             entry.queuedAt = .now
-            if quota.isLimited, !entry.machine.written.ranges.isEmpty { gate.noteQueued(id) }
+            if quota.isLimited, !entry.machine.bytes.written.ranges.isEmpty { gate.noteQueued(id) }
             coordination.enqueue(entry, in: self)
         case .leaveQueue:
             queue.remove(id)

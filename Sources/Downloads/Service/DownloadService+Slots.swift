@@ -11,7 +11,7 @@ extension DownloadService {
 
     /// Adds a download to the queue of those that this service gives slots to.
     func enterQueue(_ entry: LiveDownload) {
-        queue.enqueue(entry.id, host: entry.machine.host, rank: entry.machine.record.download.rank)
+        queue.enqueue(entry.id, host: entry.machine.url.hostAndPort, rank: entry.machine.record.download.rank)
     }
 
     /// Gives downloads in the queue other arrivals. The records of those without a machine are read first.
@@ -77,7 +77,7 @@ extension DownloadService {
     private func claimRoom(for entry: LiveDownload) -> Bool {
         guard quota.isLimited else { return true }
         let download = entry.machine.record.download
-        let own = entry.machine.written.byteCount
+        let own = entry.machine.bytes.written.byteCount
         // The length from a catalogue is not used before the origin has responded.
         let total = entry.wantedBytes ?? (download.resumable == nil ? nil : download.bytesTotal)
         entry.hasClaim = quota.claim(max(total ?? 0, own), for: entry.id, having: own)
@@ -88,7 +88,7 @@ extension DownloadService {
     func releaseRoom(of entry: LiveDownload) {
         entry.hasClaim = false
         quota.release(entry.id)
-        noteStrayBytes { $0.noteEndedClaim(entry.machine.written.byteCount) }
+        noteStrayBytes { $0.noteEndedClaim(entry.machine.bytes.written.byteCount) }
     }
 
     /// Starts queued downloads that already have bytes, in queue order, if the quota is not full without these bytes.

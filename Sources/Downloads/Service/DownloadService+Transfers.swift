@@ -173,7 +173,7 @@ extension DownloadService {
         if stage == work.stage { return }
         work.stage = stage
         journal?.note(stage, of: entry.id)
-        guard stage == .proven, entry.machine.isSuspect else { return }
+        guard stage == .proven, entry.machine.record.transferCrashes > 0 else { return }
         coordination.noteProven(entry, in: self)
     }
 

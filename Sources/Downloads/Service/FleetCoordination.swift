@@ -309,7 +309,7 @@ extension FleetCoordination {
     }
 
     func release(_ download: LiveDownload, in service: isolated DownloadService) -> Bool {
-        guard download.machine.isDone || canRelease(download, in: service) else { return false }
+        guard download.machine.activity.contains(.done) || canRelease(download, in: service) else { return false }
         if download.membership.mayHavePart, mayHaveEmptyPart(download) {
             service.discardPart(of: download)
             return false
@@ -327,7 +327,9 @@ extension FleetCoordination {
     /// here, and no failed attempts are counted here.
     private func canRelease(_ download: LiveDownload, in service: isolated DownloadService) -> Bool {
         // At the end of the service, ``leave(_:)`` releases all downloads together.
-        guard !service.isShuttingDown, download.machine.isIdle, download.membership.slot != .held else { return false }
+        guard !service.isShuttingDown, download.machine.activity.contains(.idle), download.membership.slot != .held else {
+            return false
+        }
         return !download.machine.countsFailures && hasNoBytes(download)
     }
 
@@ -339,7 +341,7 @@ extension FleetCoordination {
     }
 
     private func hasNoBytes(_ download: LiveDownload) -> Bool {
-        download.machine.record.segments.isEmpty && download.machine.written.ranges.isEmpty
+        download.machine.record.segments.isEmpty && download.machine.bytes.written.ranges.isEmpty
     }
 
     /// Releases downloads that this replica owns without a machine.

@@ -38,7 +38,7 @@ final class LiveDownload {
 
     let id: DownloadID
     /// The counters of the transfer; `nil`: no bytes are being received.
-    var counters: TransferCounters? { machine.phase.isPlacing ? work?.attempt?.counters : nil }
+    var counters: TransferCounters? { machine.activity.contains(.placing) ? work?.attempt?.counters : nil }
 
     init(_ machine: DownloadMachine) {
         id = machine.id

@@ -15,7 +15,7 @@ final class SoloCoordination: Coordination {
     // MARK: - Queue
 
     func enqueue(_ download: LiveDownload, in service: isolated DownloadService) {
-        if download.machine.isSuspect, !suspects.admits(download.id) { return }
+        if download.machine.record.transferCrashes > 0, !suspects.admits(download.id) { return }
         service.enterQueue(download)
     }
 
@@ -77,7 +77,9 @@ final class SoloCoordination: Coordination {
         FleetTaking(records: try await service.records(ids, by: deadline))
     }
 
-    func release(_ download: LiveDownload, in service: isolated DownloadService) -> Bool { download.machine.isDone }
+    func release(_ download: LiveDownload, in service: isolated DownloadService) -> Bool {
+        download.machine.activity.contains(.done)
+    }
 
     func forward(_ commands: [ForwardedCommand], in service: isolated DownloadService) {
         for command in commands { command.asker.receive(.failure(.notFound)) }

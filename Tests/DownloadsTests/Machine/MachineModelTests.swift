@@ -118,6 +118,7 @@ struct MachineModel {
         let before = machine.record.download.revision
         for action in host.send(event) { try perform(action) }
         try check(machine.record.download.revision >= before, "revisions rise")
+        try check(machine.activity == machine.currentActivity, "the activity is that of the last event")
         try check(machine.holdsSlot == hasTurn, "a slot is held exactly while there is something to transfer")
         if let transfer, !transfer.isStopped {
             try check(machine.phase.transfer == transfer.operation, "a transfer is its machine's")

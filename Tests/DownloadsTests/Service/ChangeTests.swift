@@ -230,7 +230,7 @@ struct ChangeTests {
     func place() async throws {
         let fixture = try await ServiceFixture {
             $0.maxConcurrent = 1
-            $0.stallTimeout = .seconds(1)
+            $0.stallTimeout = .seconds(2)
         }
         let failing = try await fixture.add("size=1000&seed=61&fault=503x1,retry-after=1")
         _ = try await fixture.follow(failing.id) { $0.state == .retrying || $0.state == .completed }

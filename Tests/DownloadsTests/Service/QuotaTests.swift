@@ -133,7 +133,7 @@ struct QuotaTests {
         #expect(walk.machine.record.download.state == .queued)
         #expect(walk.machine.record.download.bytesReceived == MachineWalk.half.byteCount)
         #expect(walk.machine.record.download.error == nil)
-        #expect(!walk.machine.takesRoom)
+        #expect(!walk.machine.activity.contains(.takingRoom))
         #expect(actions.contains { if case .enqueue = $0 { true } else { false } })
         #expect(actions.contains { if case .flush(_, MachineWalk.half, _) = $0 { true } else { false } })
         #expect(!actions.contains { if case .start = $0 { true } else { false } })
