@@ -26,7 +26,7 @@ package final class ObjectFinishedFiles: FinishedFiles {
     package let place: ObjectPlace
     private let partFiles: PartFiles
     private let pauses: (first: Duration, longest: Duration)
-    private let noteGarbage: @Sendable (String) async -> Void
+    private let noteUnusedObject: @Sendable (String) async -> Void
     private let log: @Sendable (DownloadLogEvent) -> Void
     private let uploads = Turnstile(places: ObjectFinishedFiles.maximumUploads)
     private let smallUploads = Turnstile(places: ObjectFinishedFiles.maximumSmallUploads)
@@ -46,7 +46,7 @@ package final class ObjectFinishedFiles: FinishedFiles {
         /// The number of files that wait after a failed upload.
         var waitingFiles = 0
         /// The problem that was last logged; `nil` if the storage was last reported as available.
-        var told: String?
+        var logged: String?
 
         var isAway: Bool { isSilent || waitingFiles > 0 }
     }
@@ -55,16 +55,16 @@ package final class ObjectFinishedFiles: FinishedFiles {
     /// - Parameters:
     ///   - pauses: The first and the maximum pause before a file is sent again. Each pause is twice as long as the one
     ///     before.
-    ///   - noteGarbage: Schedules the removal of a discarded object whose upload may end only later.
+    ///   - noteUnusedObject: Schedules the removal of a discarded object whose upload may end only later.
     package init(
         _ partFiles: PartFiles, _ storage: ObjectStorage, _ place: ObjectPlace, pauses: (first: Duration, longest: Duration),
-        noteGarbage: @escaping @Sendable (String) async -> Void, log: @escaping @Sendable (DownloadLogEvent) -> Void
+        noteUnusedObject: @escaping @Sendable (String) async -> Void, log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) {
         self.partFiles = partFiles
         self.storage = storage
         self.place = place
         self.pauses = pauses
-        self.noteGarbage = noteGarbage
+        self.noteUnusedObject = noteUnusedObject
         self.log = log
     }
 
@@ -205,8 +205,8 @@ package final class ObjectFinishedFiles: FinishedFiles {
     /// This is best effort, and also done after the task is cancelled; the sweep removes what is left. An abandoned
     /// upload may still be carried out after the removal, so a second removal is scheduled.
     package func discard(_ key: ObjectKey) async {
-        await Task { [storage, noteGarbage] in
-            await noteGarbage(key.description)
+        await Task { [storage, noteUnusedObject] in
+            await noteUnusedObject(key.description)
             try? await storage.remove(key.description)
         }.value
     }
@@ -218,9 +218,9 @@ package final class ObjectFinishedFiles: FinishedFiles {
         let news: String?? = condition.withLock { condition in
             let wasAway = condition.isAway
             change(&condition)
-            if wasAway == condition.isAway, !insists || condition.told == problem { return nil }
-            condition.told = condition.isAway ? problem ?? "" : nil
-            return .some(condition.told)
+            if wasAway == condition.isAway, !insists || condition.logged == problem { return nil }
+            condition.logged = condition.isAway ? problem ?? "" : nil
+            return .some(condition.logged)
         }
         if let news { log(.objectStorage(news)) }
     }

@@ -1,66 +1,66 @@
 internal import DownloadCore
 internal import System
 
-/// The store's thread and its backlog. The thread writes all queued changes in one transaction, and then resumes all
-/// callers that wait for them.
-final class GroupCommitter<Writer: RecordWriter>: Sendable {
-    private struct Write: Sendable {
-        var changes: [StoreChange]
-        var commit: StoreCommit
+private struct QueuedWrite: Sendable {
+    var changes: [StoreChange]
+    var commit: StoreCommit
 
-        /// Whether the write adds data, or tests whether data can be added.
-        var needsRoom: Bool {
-            changes.contains { change in
-                switch change {
-                case .add, .remember, .probe: true
-                case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .show, .enqueue,
-                    .leaveQueue, .holdURL, .release, .claim, .send:
-                    false
-                }
+    /// Whether the write adds data, or tests whether data can be added.
+    var needsRoom: Bool {
+        changes.contains { change in
+            switch change {
+            case .add, .remember, .probe: true
+            case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .publishVersion,
+                .enqueue,
+                .leaveQueue, .holdURL, .release, .claim, .send:
+                false
             }
         }
     }
+}
 
-    /// An operation on the database that is not a write of changes, such as a read.
-    private struct Request: Sendable {
-        /// The downloads whose noted progress is written first.
-        let ids: [DownloadID]
-        /// The number of writes that were queued before the request, and precede it.
-        let after: UInt64
-        /// Receives the writer, or `nil` once the store is closed.
-        let body: @Sendable (Writer?) -> Void
-    }
+/// An operation on the database that is not a write of changes, such as a read.
+private struct QueuedRequest: Sendable {
+    /// The downloads whose noted progress is written first.
+    let ids: [DownloadID]
+    /// The number of writes that were queued before the request, and precede it.
+    let after: UInt64
+    let body: @Sendable () -> Void
+}
 
-    /// The state that callers and the thread share.
-    private struct Backlog {
-        var writes: [Write] = []
-        var requests: [Request] = []
-        /// The number of writes that were ever queued. `takenWrites` is the number of those that the thread has taken.
-        var queuedWrites: UInt64 = 0
-        var takenWrites: UInt64 = 0
-        /// The number of changes in `writes`.
-        var changeCount = 0
-        /// The start of the transaction in progress; `nil` if there is none.
-        package var begun: ContinuousClock.Instant?
-        /// The end of the last transaction.
-        var lastCommit = ContinuousClock.now
-        /// Progress that was noted after all writes of the same download in `writes`.
-        var notes: [DownloadID: StoredProgress] = [:]
-        /// The time at which the notes cause a transaction; `nil` without notes.
-        var notesDue: ContinuousClock.Instant?
-        var isStopping = false
-        var isClosed = false
-        var closers: [CheckedContinuation<Void, Never>] = []
-    }
+/// The state that callers and the thread share.
+private struct Backlog {
+    var writes: [QueuedWrite] = []
+    var requests: [QueuedRequest] = []
+    /// The number of writes that were ever queued. `takenWrites` is the number of those that the thread has taken.
+    var queuedWrites: UInt64 = 0
+    var takenWrites: UInt64 = 0
+    /// The number of changes in `writes`.
+    var changeCount = 0
+    /// The start of the transaction in progress; `nil` if there is none.
+    var begun: ContinuousClock.Instant?
+    /// The end of the last transaction.
+    var lastCommit = ContinuousClock.now
+    /// Progress that was noted after all writes of the same download in `writes`.
+    var notes: [DownloadID: StoredProgress] = [:]
+    /// The time at which the notes cause a transaction; `nil` without notes.
+    var notesDue: ContinuousClock.Instant?
+    var isStopping = false
+    var isClosed = false
+    var closers: [CheckedContinuation<Void, Never>] = []
+}
 
-    /// The next step of the thread.
-    private enum Job {
-        /// Without changes, the commit renews the lease.
-        case commit([Write], notes: [StoredProgress])
-        case perform(Request, notes: [StoredProgress])
-        case close
-    }
+/// The next step of the thread.
+private enum Job {
+    /// Without changes, the commit renews the lease.
+    case commit([QueuedWrite], notes: [StoredProgress])
+    case perform(QueuedRequest, notes: [StoredProgress])
+    case close
+}
 
+/// The store's thread and its backlog. The thread writes all queued changes in one transaction, and then resumes all
+/// callers that wait for them.
+final class GroupCommitter<Writer: RecordWriter>: Sendable {
     private let backlog = Monitor(Backlog())
     /// Used by the thread, and by `load()` before anything is written.
     private let writer: Locked<Writer>
@@ -93,12 +93,13 @@ extension GroupCommitter {
                 case .add(let record), .save(let record): backlog.notes[record.id] = nil
                 case .remove(let id, _): backlog.notes[id] = nil
                 case .progress(let progress): backlog.notes[progress.id] = nil
-                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .show, .enqueue, .leaveQueue,
+                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .publishVersion, .enqueue,
+                    .leaveQueue,
                     .holdURL, .release, .claim, .send:
                     break
                 }
             }
-            backlog.writes.append(Write(changes: changes, commit: commit))
+            backlog.writes.append(QueuedWrite(changes: changes, commit: commit))
             backlog.queuedWrites += 1
             backlog.changeCount += changes.count
             return (true, wake: backlog.writes.count == 1)
@@ -120,7 +121,8 @@ extension GroupCommitter {
     package func perform(_ ids: [DownloadID] = [], _ body: @escaping @Sendable (Writer?) -> Void) {
         let isOpen = backlog.withLock { backlog in
             if backlog.isStopping { return (false, wake: false) }
-            backlog.requests.append(Request(ids: ids, after: backlog.queuedWrites, body: body))
+            backlog.requests.append(
+                QueuedRequest(ids: ids, after: backlog.queuedWrites) { [writer] in writer.withLock { body($0) } })
             return (true, wake: true)
         }
         if !isOpen { body(nil) }
@@ -158,7 +160,7 @@ extension GroupCommitter {
                 _ = reserveRoom()
             case .perform(let request, let notes):
                 if !notes.isEmpty { commit([], notes: notes) }
-                writer.withLock { request.body($0) }
+                request.body()
             case .close: break work
             }
         }
@@ -195,7 +197,7 @@ extension GroupCommitter {
         }
     }
 
-    private func takeWrites(_ backlog: inout Backlog) -> [Write] {
+    private func takeWrites(_ backlog: inout Backlog) -> [QueuedWrite] {
         var changes = 0
         var count = 0
         for write in backlog.writes {
@@ -218,7 +220,7 @@ extension GroupCommitter {
         return Array(backlog.notes.values)
     }
 
-    private func commit(_ writes: [Write], notes: [StoredProgress]) {
+    private func commit(_ writes: [QueuedWrite], notes: [StoredProgress]) {
         var writes = writes
         // Space may have become free since the last attempt.
         if writes.contains(where: \.needsRoom), !reserveRoom() {

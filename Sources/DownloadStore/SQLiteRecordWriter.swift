@@ -3,7 +3,7 @@ internal import DownloadFiles
 
 /// Keeps records in the SQLite database of a data directory. A commit is durable once the one sync of its log returns.
 package final class SQLiteRecordWriter: RecordWriter {
-    private var writer: StoreWriter?
+    private var writer: SQLiteStatements?
     /// Must outlive the connection.
     private var reserve: RecordReserve?
     /// Keeps the directory locked until the connection is closed.
@@ -23,7 +23,7 @@ package final class SQLiteRecordWriter: RecordWriter {
             try connection.execute("PRAGMA wal_autocheckpoint = \(RecordReserve.checkpointPages(capacity: capacity))")
             // A service that stops does not wait for another program. The committer tries again.
             connection.setPatience(milliseconds: 500)
-            return try StoreWriter(connection)
+            return try SQLiteStatements(connection)
         }
         // The log exists only once the connection has made it. Nothing may fail after this, because the reserve must be
         // released last.
@@ -69,7 +69,7 @@ package final class SQLiteRecordWriter: RecordWriter {
         directory = nil
     }
 
-    private func open() throws(StoreError) -> StoreWriter {
+    private func open() throws(StoreError) -> SQLiteStatements {
         guard let writer else { throw .closed }
         return writer
     }

@@ -20,11 +20,11 @@ package final class StoreProbe: Sendable {
         /// The last result and its time.
         var known: (condition: StoreCondition, at: ContinuousClock.Instant)?
         /// The last condition that was reported.
-        var told = StoreCondition()
+        var reported = StoreCondition()
     }
 
     /// The key path of the pending write or the pending read.
-    private typealias Place = any WritableKeyPath<State, StoreCommit?> & Sendable
+    private typealias Row = any WritableKeyPath<State, StoreCommit?> & Sendable
 
     private let store: any RecordStore
     private let limit: Duration
@@ -80,7 +80,7 @@ package final class StoreProbe: Sendable {
     /// Tests the store again if its condition may have changed, so that the change is reported without a request. It
     /// does not write while all is well, because a disk may sleep then.
     package func watch() async {
-        if fullDirectory() != nil || state.withLock({ $0.told != StoreCondition() }) { _ = await condition() }
+        if fullDirectory() != nil || state.withLock({ $0.reported != StoreCondition() }) { _ = await condition() }
     }
 
     /// Reads a record that does not exist.
@@ -98,7 +98,7 @@ package final class StoreProbe: Sendable {
     }
 
     /// Returns the pending operation, or begins a new one.
-    private func begin(_ place: Place, _ make: (any RecordStore) -> StoreCommit) -> StoreCommit {
+    private func begin(_ place: Row, _ make: (any RecordStore) -> StoreCommit) -> StoreCommit {
         state.withLock { state in
             if let commit = state[keyPath: place] { return commit }
             let commit = make(store)
@@ -108,7 +108,7 @@ package final class StoreProbe: Sendable {
     }
 
     /// Returns the reason that a write or read failed, or that it takes too long; `nil` if it succeeded.
-    private func failure(of commit: StoreCommit, _ place: Place) async -> StoreError? {
+    private func failure(of commit: StoreCommit, _ place: Row) async -> StoreError? {
         let verdict = StoreCommit()
         let timer = Task { [limit, store] in
             try await Task.sleep(for: limit)
@@ -141,8 +141,9 @@ package final class StoreProbe: Sendable {
             state.known = (condition, .now)
             // A different reason for the same condition is not reported.
             let isNews =
-                state.told.degraded != condition.degraded || (state.told.unreadable == nil) != (condition.unreadable == nil)
-            if isNews { state.told = condition }
+                state.reported.degraded != condition.degraded
+                || (state.reported.unreadable == nil) != (condition.unreadable == nil)
+            if isNews { state.reported = condition }
             return isNews
         }
         if isNews { changed(condition) }

@@ -24,7 +24,8 @@ struct WriteGroup: Sendable {
                 case .progress(let progress):
                     guard !replaced.contains(progress.id) else { continue }
                     if advanced.insert(progress.id).inserted { changes.append(change) }
-                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .show, .enqueue, .leaveQueue,
+                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .publishVersion, .enqueue,
+                    .leaveQueue,
                     .holdURL, .release, .claim, .send:
                     changes.append(change)
                 }

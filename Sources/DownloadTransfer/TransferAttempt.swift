@@ -17,7 +17,7 @@ package final class TransferAttempt: Sendable {
     /// The values that do not change during the attempt.
     package struct Order: Sendable {
         package let id: DownloadID
-        package let generation: UInt64
+        package let operation: UInt64
         package let partFiles: PartFiles
         /// Whether the store has recorded bytes of the part file, so that they must not be overwritten.
         package let hasRecordedBytes: Bool
@@ -44,13 +44,13 @@ package final class TransferAttempt: Sendable {
         package var isLastAttempt = false
 
         package init(
-            id: DownloadID, generation: UInt64, partFiles: PartFiles, hasRecordedBytes: Bool, requestedMediaType: String?,
+            id: DownloadID, operation: UInt64, partFiles: PartFiles, hasRecordedBytes: Bool, requestedMediaType: String?,
             filename: String? = nil, expectation: ContentExpectation = ContentExpectation(), checksum: Checksum?,
             reservations: DiskReservations, quota: QuotaReservations = QuotaReservations(), connections: Int,
             sources: [ClientRequest], url: String, part: PartFile? = nil, isLastAttempt: Bool = false
         ) {
             self.id = id
-            self.generation = generation
+            self.operation = operation
             self.partFiles = partFiles
             self.hasRecordedBytes = hasRecordedBytes
             self.requestedMediaType = requestedMediaType
@@ -231,7 +231,7 @@ package final class TransferAttempt: Sendable {
     }
 
     package func report(_ event: TransferReport.Event) {
-        reporter(TransferReport(id: order.id, generation: order.generation, event: event))
+        reporter(TransferReport(id: order.id, operation: order.operation, event: event))
     }
 
     // MARK: - Bytes

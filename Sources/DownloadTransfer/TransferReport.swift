@@ -6,7 +6,7 @@ internal import HTTPCore
 package struct TransferReport: Sendable {
     package let id: DownloadID
     /// The number of the attempt.
-    package let generation: UInt64
+    package let operation: UInt64
     package let event: Event
 
     package enum Event: Sendable {

@@ -31,7 +31,7 @@ public final class BlockingExecutor: Sendable {
     /// - Parameters:
     ///   - name: The name of its threads; at most 15 bytes.
     ///   - width: The maximum number of threads, at least 1. With one thread, work is done in the order of submission.
-    ///   - givesWay: Whether other threads have a higher priority.
+    ///   - hasLowPriority: Whether other threads have a higher priority.
     init(name: String, width: Int = Thread.processorCount, hasLowPriority: Bool = false) {
         self.name = name
         self.width = width

@@ -27,7 +27,7 @@ public final class Lane: Sendable {
     /// Creates a lane.
     /// - Parameters:
     ///   - width: The maximum number of tasks admitted at a time.
-    ///   - mostWaiting: The maximum number of tasks that wait. Further tasks are refused immediately.
+    ///   - maximumWaiting: The maximum number of tasks that wait. Further tasks are refused immediately.
     public init(width: Int, maximumWaiting: Int = 1_024) {
         state = Locked(State(free: width))
         self.maximumWaiting = maximumWaiting

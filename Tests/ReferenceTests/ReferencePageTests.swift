@@ -9,9 +9,10 @@ import Testing
 struct ReferencePageTests {
     private let document: String
     private let kept: String
+    private let root: URL
 
     init() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+        root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
         document = try String(contentsOf: root.appending(path: "openapi.yaml"), encoding: .utf8)
         kept = try String(
             contentsOf: root.appending(path: "Sources/PawlService/Resources/reference.html"), encoding: .utf8)
@@ -22,6 +23,13 @@ struct ReferencePageTests {
         #expect(
             kept == ReferencePage(document).html,
             "run: swift run reference openapi.yaml > Sources/PawlService/Resources/reference.html")
+    }
+
+    @Test("The served document is openapi.yaml")
+    func documentIsCurrent() throws {
+        let served = try String(
+            contentsOf: root.appending(path: "Sources/PawlService/Resources/openapi.yaml"), encoding: .utf8)
+        #expect(served == document, "run: cp openapi.yaml Sources/PawlService/Resources/openapi.yaml")
     }
 
     @Test("The page describes each operation: group, summary, parameters, body and responses")

@@ -25,12 +25,12 @@ public enum CheckCommand {
                 let client = try configuration.makeClient()
                 defer { client.shutdown() }
                 report = try await FleetCheck(database: database, objects: objects, client: client)
-                    .run(repairing: repairs, told: write)
+                    .run(repairing: repairs, onFault: write)
             } else {
                 let check = try DirectoryCheck(
                     path: configuration.dataDirectory, claimed: configuration.claimedDirectory,
                     downloads: configuration.downloadsDirectory)
-                report = try check.run(repairing: repairs, told: write)
+                report = try check.run(repairing: repairs, onFault: write)
             }
             StandardStreams.writeOutput(
                 TerminalText(summary(of: report, repairs, isFleet: configuration.isReplica)).string + "\n")

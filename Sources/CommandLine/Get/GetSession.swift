@@ -82,7 +82,7 @@ struct GetSession {
     }
 
     /// Opens the engine. Downloads begin with `run`.
-    /// - Parameter place: The directories of the run.
+    /// - Parameter directories: The directories of the run.
     init(_ invocation: Invocation, urls given: [HTTPURL], in directories: Directories) async throws(StartError) {
         var configuration = invocation.configuration
         // Each run has its own options, instead of those that an interrupted run has stored.

@@ -13,11 +13,11 @@ package struct FleetChange: Sendable {
     }
 
     /// Returns the download as ``decode(_:)`` returns it: without the values that only its owner has.
-    package static func told(_ download: Download) -> Download {
-        var told = download
-        (told.bytesPerSecond, told.stalled, told.receivedRanges) = (0, false, [])
-        (told.waitingFor, told.position, told.expiresAt, told.publication) = (nil, nil, nil, 0)
-        return told
+    package static func shared(_ download: Download) -> Download {
+        var shared = download
+        (shared.bytesPerSecond, shared.stalled, shared.receivedRanges) = (0, false, [])
+        (shared.waitingFor, shared.position, shared.expiresAt, shared.publication) = (nil, nil, nil, 0)
+        return shared
     }
 }
 
@@ -71,7 +71,7 @@ package struct FleetContents: Sendable {
 }
 
 /// The result of an attempt to acquire downloads.
-package struct FleetTaking: Sendable {
+package struct AcquiredDownloads: Sendable {
     /// The records of the downloads that this replica now owns.
     package var records: [DownloadRecord] = []
     /// The instances that own the other downloads.

@@ -4,7 +4,7 @@ internal import System
 package final class FleetTransfers: Sendable {
     private struct State {
         var own: [DownloadID: TransferCounters] = [:]
-        var told: [DownloadID: Sample] = [:]
+        var sent: [DownloadID: Sample] = [:]
         var others: [DownloadID: Other] = [:]
     }
 
@@ -41,7 +41,7 @@ package final class FleetTransfers: Sendable {
     package func set(_ counters: TransferCounters?, of id: DownloadID) {
         state.withLock { state in
             state.own[id] = counters
-            if counters == nil { state.told[id] = nil }
+            if counters == nil { state.sent[id] = nil }
         }
     }
 
@@ -78,8 +78,8 @@ package final class FleetTransfers: Sendable {
                 let sample = Sample(
                     received: counters.received, speed: counters.bytesPerSecond, isStalled: counters.isStalled,
                     connections: counters.connections)
-                if state.told[id] == sample { continue }
-                state.told[id] = sample
+                if state.sent[id] == sample { continue }
+                state.sent[id] = sample
                 message += "\(id) \(sample.received) \(sample.speed) \(sample.isStalled ? 1 : 0) \(sample.connections)\n"
                 if message.utf8.count > Self.messageSize - 128 {
                     messages.append(message)

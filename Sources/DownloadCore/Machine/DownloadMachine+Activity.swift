@@ -16,7 +16,7 @@ extension DownloadMachine {
         /// The file is being verified or published.
         public static let finishing = Activity(rawValue: 2)
         /// The transfer's counters count bytes of the record's entity. Before a response is accepted, they do not.
-        public static let placing = Activity(rawValue: 4)
+        public static let receiving = Activity(rawValue: 4)
         /// The download uses disk space that its published record does not contain yet.
         public static let takingRoom = Activity(rawValue: 8)
         /// The part file must stay open.
@@ -38,7 +38,7 @@ extension DownloadMachine {
         let isFlushing = if case .flushing = phase { true } else { false }
         if hasPhaseWork || bytes.isFlushing { activity.insert(.usingFile) }
         if hasPhaseWork || bytes.isFlushing || !saves.isEmpty || !commands.isEmpty { activity.insert(.busy) }
-        if phase.isPlacing { activity.insert(.placing) }
+        if phase.hasAccepted { activity.insert(.receiving) }
         if isFinishing { activity.insert(.finishing) }
         if holdsSlot || isFinishing || isFlushing { activity.insert(.takingRoom) }
         guard !activity.contains(.busy), lingering.isEmpty, saves.isSettled else { return activity }

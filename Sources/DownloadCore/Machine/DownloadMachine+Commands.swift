@@ -151,7 +151,7 @@ extension DownloadMachine {
 
     /// Carries out the commands that waited for the end of a transfer. A download that is still `downloading`
     /// afterwards enters the queue again.
-    package mutating func interrupted(_ context: inout Context) {
+    package mutating func workStopped(_ context: inout Context) {
         phase = .resting
         commands.requeuesAfterwards = true
         drain(&context)
@@ -181,7 +181,7 @@ extension DownloadMachine {
     }
 
     /// Answers a command that has no effect, once the current state is durable.
-    private mutating func leave(_ command: Command, _ context: inout Context) {
+    private mutating func answerUnchanged(_ command: Command, _ context: inout Context) {
         if saves.add((command.waiter, shown)) { return }
         if saves.failures > 0 {
             save(answering: [(command.waiter, shown)], &context)
@@ -202,7 +202,7 @@ extension DownloadMachine {
 
     private mutating func pause(_ command: Command, _ context: inout Context) {
         switch state {
-        case .paused: leave(command, &context)
+        case .paused: answerUnchanged(command, &context)
         case .completed, .failed, .cancelled: answer(command, .failure(refusal("pause")), &context)
         case .queued, .downloading, .retrying:
             leavePhase(&context)
@@ -217,7 +217,7 @@ extension DownloadMachine {
 
     private mutating func resume(_ command: Command, _ context: inout Context) {
         switch state {
-        case .queued, .downloading, .retrying: leave(command, &context)
+        case .queued, .downloading, .retrying: answerUnchanged(command, &context)
         case .completed, .cancelled: answer(command, .failure(refusal("resume")), &context)
         case .paused, .failed:
             forgetFailures()
@@ -234,7 +234,7 @@ extension DownloadMachine {
 
     private mutating func cancel(_ command: Command, _ context: inout Context) {
         switch state {
-        case .cancelled: leave(command, &context)
+        case .cancelled: answerUnchanged(command, &context)
         case .completed: answer(command, .failure(refusal("cancel")), &context)
         case .queued, .downloading, .retrying, .paused, .failed:
             leavePhase(&context)

@@ -56,7 +56,7 @@ extension DownloadMachine {
         // A small file is complete so soon that this save would be wasted.
         let isSmall = accepted.body.entity.total.map { $0 <= PublishedFile.smallLength } ?? false
         let waits = isSmall && isNew && record.syncedBytes == 0 && !bytes.isCountedOn
-        transfer.isPlacing = true
+        transfer.hasAccepted = true
         if record.entity != accepted.body.entity { saves.changeEntity() }
         record.entity = accepted.body.entity
         if isNew {
@@ -119,7 +119,7 @@ extension DownloadMachine {
         if let failure {
             // The store still counts on the old bytes, so they stay and the new ones are removed.
             transfer.isDisowned = true
-            loseBytes(&context)
+            resetCoverage(&context)
             context.actions.append(.discardNewPart(record.partGeneration))
             if reason == nil {
                 reason = .failure(failure)
@@ -131,7 +131,7 @@ extension DownloadMachine {
     }
 
     mutating func checkpoint(_ written: Coverage, _ context: inout Context) {
-        guard case .transferring(let transfer) = phase, transfer.isPlacing, transfer.replacement == nil, !transfer.isDisowned,
+        guard case .transferring(let transfer) = phase, transfer.hasAccepted, transfer.replacement == nil, !transfer.isDisowned,
             !bytes.isFlushing, written.byteCount > record.syncedBytes
         else { return }
         flush(written, trims: false, &context)
@@ -158,7 +158,7 @@ extension DownloadMachine {
             durable(flushed, &context)
         }
         switch phase {
-        case .flushing(operation): interrupted(&context)
+        case .flushing(operation): workStopped(&context)
         case .verifying(_, matches: true) where !bytes.isFlushing: publish(&context)
         case .resting, .delayed, .waiting: flushRest(&context)
         default: break
@@ -194,7 +194,7 @@ extension DownloadMachine {
         let failure = DownloadFailure(error)
         // If another program has truncated the file, the lost bytes read as zeros once the transfer extends it.
         let isCut = error.meansNoBytes
-        if isCut { bytesAreGone(&context) }
+        if isCut { startFromNothing(&context) }
         switch phase {
         case .transferring(var transfer):
             if isCut { transfer.isDisowned = true }
@@ -295,7 +295,7 @@ extension DownloadMachine {
             }
         let isPausing = if case .pause = commands.first?.request { true } else { false }
         guard keepsBytes, wantsBytes, written.byteCount > record.syncedBytes || (isPausing && written.byteCount > 0) else {
-            return interrupted(&context)
+            return workStopped(&context)
         }
         phase = .flushing(flush(written, trims: isPausing && !bytes.isCountedOn, &context))
     }
@@ -380,7 +380,7 @@ extension DownloadMachine {
 
     /// Fetches the file anew from the download's own URL alone, at its former position in the queue.
     private mutating func startOver(_ context: inout Context) {
-        bytesAreGone(&context)
+        startFromNothing(&context)
         change(&context) { $0.state = .queued }
         // The distrust of mirrors must be durable before any byte that is fetched without them.
         save(&context)
@@ -405,7 +405,7 @@ extension DownloadMachine {
             drain(&context)
         case .success(let file):
             let operation = nextOperation()
-            let record = completed(file, context.now, context.retention)
+            let record = completedRecord(file, context.now, context.retention)
             announceEnd(as: record.download, &context)
             saves.beginEnd(operation)
             phase = .completing(operation, file, at: context.now)
@@ -418,7 +418,7 @@ extension DownloadMachine {
         stopped(keepsBytes: true, &context)
     }
 
-    private func completed(_ file: PublishedFile, _ now: Timestamp, _ retention: Retention) -> DownloadRecord {
+    private func completedRecord(_ file: PublishedFile, _ now: Timestamp, _ retention: Retention) -> DownloadRecord {
         var record = record
         let length = written.prefix
         record.download.state = .completed
@@ -446,12 +446,12 @@ extension DownloadMachine {
         _ file: PublishedFile, at time: Timestamp, _ commit: PendingSaves.Commit, _ error: StoreError?, _ context: inout Context
     ) {
         if error == .fenced { return completionRefused(file, &context) }
-        record = completed(file, time, context.retention)
-        loseBytes(&context)
+        record = completedRecord(file, time, context.retention)
+        resetCoverage(&context)
         phase = .resting
         context.actions.append(.claimName(file.path))
         if let error { saveLater(commit, error, &context) } else { context.actions.append(.finishPublishing) }
-        context.actions.append(.show(record.download))
+        context.actions.append(.publishVersion(record.download))
         context.actions.append(.log(.transition(record.download)))
         drain(&context)
     }

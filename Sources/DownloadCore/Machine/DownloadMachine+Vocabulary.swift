@@ -35,9 +35,9 @@ extension DownloadMachine {
         case removed
 
         /// Whether the transfer's counters count bytes of the record's entity. Before a response is accepted, they do not.
-        var isPlacing: Bool {
+        var hasAccepted: Bool {
             switch self {
-            case .transferring(let transfer), .stopping(let transfer, _): transfer.isPlacing && !transfer.isDisowned
+            case .transferring(let transfer), .stopping(let transfer, _): transfer.hasAccepted && !transfer.isDisowned
             default: false
             }
         }
@@ -56,7 +56,7 @@ extension DownloadMachine {
         /// The operation that identifies the attempt.
         package let number: Operation
         /// Whether a response was accepted, so that there is a part file for its bytes.
-        package var isPlacing = false
+        package var hasAccepted = false
         /// Set while the store may still count on bytes of an earlier generation.
         package var replacement: Replacement?
         /// Whether the transfer's bytes do not belong to the record.
@@ -257,7 +257,7 @@ extension DownloadMachine {
         /// Saves with the next commit how many bytes are on the disk.
         case saveProgress(StoredProgress)
         /// Publishes this version of the download.
-        case show(Download)
+        case publishVersion(Download)
         /// Publishes the removal, and releases the download's name.
         case showRemoval
         /// Removes the part files of all generations.

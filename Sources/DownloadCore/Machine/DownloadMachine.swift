@@ -9,8 +9,9 @@ internal import System
 /// something that was abandoned is recognised by its number and ignored.
 ///
 ///     waiting ─→ opening ─→ transferring ─→ verifying ─→ publishing ─→ completing ─→ resting
-///        ↑  ↖        └────────→ ↓   ↘             ↘ (abandoned)
-///     delayed └─── resting ←─ stopping ─→ flushing ─→ the commands that wait
+///
+/// A transfer that is stopped goes through `stopping` and `flushing`, and then the commands that wait are carried out. Bytes
+/// that are discarded go through `clearing`, a removed download through `removing`. `delayed` waits for the next attempt.
 ///
 /// Commands are carried out in order of arrival. A command that needs the transfer to end waits in `commands` until it has
 /// ended, or for ``patience`` at most. The result of a command is the download as the command made it, once that is durable.
@@ -233,7 +234,7 @@ extension DownloadMachine {
             record.download.expiresAt = context.retention.expiry(of: record.download)
             if !state.isLive { announceEnd(as: record.download, &context) }
         }
-        context.actions.append(.show(shown))
+        context.actions.append(.publishVersion(shown))
         if state != before { context.actions.append(.log(.transition(record.download))) }
     }
 
@@ -270,7 +271,7 @@ extension DownloadMachine {
     }
 
     /// Discards all bytes and the resume decision. The store counts on the bytes until the next save.
-    mutating func bytesAreGone(_ context: inout Context) {
+    mutating func startFromNothing(_ context: inout Context) {
         discardBytes(&context)
         bytes.isCountedOn = true
         resume = ResumeDecision()
@@ -283,7 +284,7 @@ extension DownloadMachine {
     }
 
     /// Resets the coverage. The record keeps its entity and its durable segments.
-    mutating func loseBytes(_ context: inout Context) {
+    mutating func resetCoverage(_ context: inout Context) {
         bytes.lose(before: lastOperation + 1)
         context.actions.append(.forgetBytes)
     }
@@ -354,7 +355,7 @@ extension DownloadMachine {
     private mutating func partUnusable(_ failure: DownloadFailure?, _ context: inout Context) {
         if let failure { return fail(failure, retryAfter: nil, &context) }
         context.actions.append(.log(.startedOver(id, "its part file is not there, or shorter than it was")))
-        bytesAreGone(&context)
+        startFromNothing(&context)
         ask(&context)
     }
 
@@ -365,7 +366,7 @@ extension DownloadMachine {
             if written.byteCount > 0 {
                 context.actions.append(.log(.startedOver(id, "\(written.byteCount) bytes cannot be continued")))
             }
-            loseBytes(&context)
+            resetCoverage(&context)
         }
         let operation = nextOperation()
         phase = .transferring(Transfer(number: operation))
@@ -399,8 +400,8 @@ extension DownloadMachine {
             if transfer.replacement?.ending == nil { lingering.append(transfer.number) }
             context.actions.append(.leaveQueue)
             trustOnlyDurable(&context)
-            interrupted(&context)
-        case .flushing: interrupted(&context)
+            workStopped(&context)
+        case .flushing: workStopped(&context)
         case .publishing, .completing, .clearing, .removing:
             // The publication or commit cannot be undone and may take any time. The results of the commands stay unconfirmed.
             for command in commands.removeAll() { answer(command, .failure(.unconfirmed), &context) }
@@ -413,7 +414,7 @@ extension DownloadMachine {
         switch phase {
         case .opening, .transferring, .verifying, .publishing(_, isWithdrawn: false):
             stop(&context)
-            if case .resting = phase { interrupted(&context) }
+            if case .resting = phase { workStopped(&context) }
         case .resting, .waiting, .delayed, .clearing, .stopping, .flushing, .publishing, .completing, .removing, .removed: break
         }
     }

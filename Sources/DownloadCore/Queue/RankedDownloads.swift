@@ -7,7 +7,8 @@ package struct RankedDownloads: Sendable {
 
     package var count: Int { members.count }
 
-    subscript(offset: Int) -> (id: DownloadID, rank: QueueRank) { members[members.startIndex + offset] }
+    /// Returns the download that `offset` others precede.
+    package subscript(offset: Int) -> (id: DownloadID, rank: QueueRank) { members[members.startIndex + offset] }
 
     /// Returns the number of downloads with a lower rank.
     package func count(below rank: QueueRank) -> Int {

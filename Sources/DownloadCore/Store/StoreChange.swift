@@ -26,7 +26,7 @@ package enum StoreChange: Sendable {
     /// Keeps the epoch with which a run of the service begins.
     case beginEpoch(UInt64)
     /// Publishes a download to all replicas of a fleet. A changed record is saved by a change of its own.
-    case show(Download)
+    case publishVersion(Download)
     /// Adds a download of this replica to the fleet's queue.
     case enqueue(DownloadID)
     /// Removes a download from the queue, or releases its slot.

@@ -68,36 +68,36 @@ package final class IndexEntry: Sendable {
 
 /// The number of a row of the index, which holds one entry. There are many of these numbers, and 32 bits suffice for
 /// the entries that fit into memory.
-package typealias Place = UInt32
+package typealias Row = UInt32
 
 /// The entries by row, in chunks. A copy shares all chunks. The next change copies one chunk and the list of chunks.
 package struct IndexEntries: Sendable {
     /// The number of entries in a chunk, as a power of two.
-    static let chunkBits: Place = 8
-    private static let mask: Place = 1 << chunkBits - 1
+    static let chunkBits: Row = 8
+    private static let mask: Row = 1 << chunkBits - 1
 
     private var chunks: [[IndexEntry?]] = []
     private var last = 0
 
     /// The entry in a row that has been in use; `nil` if it was removed.
-    subscript(place: Place) -> IndexEntry? {
-        get { chunks[Int(place >> Self.chunkBits)][Int(place & Self.mask)] }
-        set { chunks[Int(place >> Self.chunkBits)][Int(place & Self.mask)] = newValue }
+    subscript(row: Row) -> IndexEntry? {
+        get { chunks[Int(row >> Self.chunkBits)][Int(row & Self.mask)] }
+        set { chunks[Int(row >> Self.chunkBits)][Int(row & Self.mask)] = newValue }
     }
 
     /// All rows that have ever held an entry.
-    var places: Range<Place> { 0..<Place(clamping: last) }
+    var rows: Range<Row> { 0..<Row(clamping: last) }
 
     /// Adds an entry in a new row.
     /// - Returns: The row.
-    mutating func append(_ entry: IndexEntry) -> Place {
-        let place = Place(clamping: last)
-        if place & Self.mask == 0 {
+    mutating func append(_ entry: IndexEntry) -> Row {
+        let row = Row(clamping: last)
+        if row & Self.mask == 0 {
             chunks.append([])
             chunks[chunks.count - 1].reserveCapacity(1 << Int(Self.chunkBits))
         }
         chunks[chunks.count - 1].append(entry)
         last += 1
-        return place
+        return row
     }
 }

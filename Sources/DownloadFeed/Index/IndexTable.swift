@@ -7,42 +7,42 @@ internal import System
 struct IndexTable: Sendable {
     /// The view that readers walk.
     package private(set) var view: IndexView
-    private var places: [DownloadID: Place] = [:]
+    private var rows: [DownloadID: Row] = [:]
     /// The newest download of each URL, and the earlier ones if there are any.
-    private var newest: [String: Place] = [:]
+    private var newest: [String: Row] = [:]
     private var earlier: [String: Earlier] = [:]
     /// The rows of removed downloads, which are used again.
-    private var free: [Place] = []
+    private var free: [Row] = []
     /// The downloads with each label, by creation. They are not part of the view: there may be as
     /// many labels as downloads.
-    private var byLabel: [ExactText: OrderedPlaces] = [:]
+    private var byLabel: [ExactText: OrderedRows] = [:]
     /// The downloads in each folder, by creation. They are not part of the view either.
-    private var byFolder: [String: OrderedPlaces] = [:]
+    private var byFolder: [String: OrderedRows] = [:]
 
     /// All downloads by gid, and the ended downloads by their end. Each is kept from its first use on.
-    private var byGID: OrderedPlaces?
-    private var byEnd: OrderedPlaces?
+    private var byGID: OrderedRows?
+    private var byEnd: OrderedRows?
 
     private let queue: QueueStatus
 
     /// The downloads of one URL except the newest. Each list is ordered by creation.
     private struct Earlier: Sendable {
-        var lists = [OrderedPlaces](repeating: OrderedPlaces(by: .identity), count: Standing.allCases.count)
+        var lists = [OrderedRows](repeating: OrderedRows(by: .identity), count: Standing.allCases.count)
 
         var isEmpty: Bool { lists.allSatisfy { $0.count == 0 } }
 
-        package mutating func insert(_ place: Place, _ standing: Standing, in entries: IndexEntries) {
-            lists[standing.rawValue].insert(place, in: entries)
+        package mutating func insert(_ row: Row, _ standing: Standing, in entries: IndexEntries) {
+            lists[standing.rawValue].insert(row, in: entries)
         }
 
-        mutating func remove(_ place: Place, _ standing: Standing, in entries: IndexEntries) {
-            lists[standing.rawValue].remove(place, in: entries)
+        mutating func remove(_ row: Row, _ standing: Standing, in entries: IndexEntries) {
+            lists[standing.rawValue].remove(row, in: entries)
         }
 
         /// Returns the row of the download that was created last.
-        func last(in entries: IndexEntries) -> Place? {
+        func last(in entries: IndexEntries) -> Row? {
             var walk = MergedWalk(lists, .newest, after: nil, entries)
-            return walk.nextPlace()
+            return walk.nextRow()
         }
     }
 
@@ -75,7 +75,7 @@ struct IndexTable: Sendable {
 
     /// The entry of a download; `nil` if there is none.
     subscript(id: DownloadID) -> IndexEntry? {
-        places[id].flatMap { view.entries[$0] }
+        rows[id].flatMap { view.entries[$0] }
     }
 
     /// Returns the newest download of a URL; `nil` if there is none.
@@ -97,8 +97,8 @@ struct IndexTable: Sendable {
                 left -= 1
             }
             var walk = earlier[url]?.lists[offset].walk(descending: true, in: view.entries)
-            while left > 0, let place = walk?.next() {
-                if let entry = view.entries[place] { found.append(entry) }
+            while left > 0, let row = walk?.next() {
+                if let entry = view.entries[row] { found.append(entry) }
                 left -= 1
             }
         }
@@ -107,32 +107,32 @@ struct IndexTable: Sendable {
 
     /// Returns the downloads with the query's label, and those in its folder, each by creation.
     /// - Returns: One list for each of these two conditions that the query has.
-    func selections(for query: ListQuery) -> [OrderedPlaces] {
-        var found: [OrderedPlaces] = []
-        if let label = query.label { found.append(byLabel[ExactText(label)] ?? OrderedPlaces(by: .identity)) }
-        if let folder = query.folder { found.append(byFolder[folder] ?? OrderedPlaces(by: .identity)) }
+    func selections(for query: ListQuery) -> [OrderedRows] {
+        var found: [OrderedRows] = []
+        if let label = query.label { found.append(byLabel[ExactText(label)] ?? OrderedRows(by: .identity)) }
+        if let folder = query.folder { found.append(byFolder[folder] ?? OrderedRows(by: .identity)) }
         return found
     }
 
     /// Returns all downloads by gid.
-    mutating func sortedByGID() -> OrderedPlaces {
-        let places = byGID ?? OrderedPlaces(by: .gid, of: view.entries) { _ in true }
-        byGID = places
-        return places
+    mutating func sortedByGID() -> OrderedRows {
+        let rows = byGID ?? OrderedRows(by: .gid, of: view.entries) { _ in true }
+        byGID = rows
+        return rows
     }
 
     /// All downloads by gid; `nil` before ``sortedByGID()`` has been called.
-    var knownGIDs: OrderedPlaces? { byGID }
+    var knownGIDs: OrderedRows? { byGID }
 
     /// Returns the ended downloads by their end.
-    mutating func sortedByEnd() -> OrderedPlaces {
-        let places = byEnd ?? OrderedPlaces(by: .end, of: view.entries) { !$0.state.isLive }
-        byEnd = places
-        return places
+    mutating func sortedByEnd() -> OrderedRows {
+        let rows = byEnd ?? OrderedRows(by: .end, of: view.entries) { !$0.state.isLive }
+        byEnd = rows
+        return rows
     }
 
     mutating func reserveCapacity(_ count: Int) {
-        places.reserveCapacity(count)
+        rows.reserveCapacity(count)
         newest.reserveCapacity(count)
     }
 
@@ -145,9 +145,9 @@ struct IndexTable: Sendable {
         published.publication = view.publications
         let entry = IndexEntry(published, counters: counters, queue: queue)
         count(download, 1)
-        if let place = places[download.id], let before = view.entries[place] {
+        if let row = rows[download.id], let before = view.entries[row] {
             count(before.download, -1)
-            replace(before, with: entry, at: place)
+            replace(before, with: entry, at: row)
         } else {
             insert(entry)
         }
@@ -167,135 +167,135 @@ struct IndexTable: Sendable {
     /// Removes a download, as the next publication.
     /// - Returns: Whether it was present.
     mutating func remove(_ id: DownloadID, eventID: EventID) -> Bool {
-        guard let place = places.removeValue(forKey: id), let entry = view.entries[place] else { return false }
+        guard let row = rows.removeValue(forKey: id), let entry = view.entries[row] else { return false }
         view.publications += 1
         view.eventID = eventID
         count(entry.download, -1)
-        view.all.remove(place, in: view.entries)
-        view.byChangeID.remove(place, in: view.entries)
-        view.byState[entry.download.state]?.remove(place, in: view.entries)
-        if entry.counters != nil { view.transferring.remove(place, in: view.entries) }
-        if entry.rank != nil { view.waiting.remove(place, in: view.entries) }
-        byGID?.remove(place, in: view.entries)
-        byEnd?.remove(place, in: view.entries)
-        removeLabels(of: entry.download, at: place)
-        removeFolder(of: entry.download, at: place)
-        removeURL(of: entry.download, at: place)
-        view.texts.remove(at: place)
-        view.entries[place] = nil
-        free.append(place)
+        view.all.remove(row, in: view.entries)
+        view.byChangeID.remove(row, in: view.entries)
+        view.byState[entry.download.state]?.remove(row, in: view.entries)
+        if entry.counters != nil { view.transferring.remove(row, in: view.entries) }
+        if entry.rank != nil { view.waiting.remove(row, in: view.entries) }
+        byGID?.remove(row, in: view.entries)
+        byEnd?.remove(row, in: view.entries)
+        removeLabels(of: entry.download, at: row)
+        removeFolder(of: entry.download, at: row)
+        removeURL(of: entry.download, at: row)
+        view.texts.remove(at: row)
+        view.entries[row] = nil
+        free.append(row)
         return true
     }
 
     private mutating func insert(_ entry: IndexEntry) {
         let download = entry.download
-        let place: Place
+        let row: Row
         if let reused = free.popLast() {
-            place = reused
-            view.entries[place] = entry
+            row = reused
+            view.entries[row] = entry
         } else {
-            place = view.entries.append(entry)
+            row = view.entries.append(entry)
         }
-        places[download.id] = place
-        view.all.insert(place, in: view.entries)
-        view.byChangeID.insert(place, in: view.entries)
-        view.byState[download.state, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
-        if entry.counters != nil { view.transferring.insert(place, in: view.entries) }
-        if entry.rank != nil { view.waiting.insert(place, in: view.entries) }
-        byGID?.insert(place, in: view.entries)
-        if !download.state.isLive { byEnd?.insert(place, in: view.entries) }
-        insertLabels(of: download, at: place)
-        insertFolder(of: download, at: place)
-        insertURL(of: download, at: place)
-        view.texts.set(download, at: place)
+        rows[download.id] = row
+        view.all.insert(row, in: view.entries)
+        view.byChangeID.insert(row, in: view.entries)
+        view.byState[download.state, default: OrderedRows(by: .identity)].insert(row, in: view.entries)
+        if entry.counters != nil { view.transferring.insert(row, in: view.entries) }
+        if entry.rank != nil { view.waiting.insert(row, in: view.entries) }
+        byGID?.insert(row, in: view.entries)
+        if !download.state.isLive { byEnd?.insert(row, in: view.entries) }
+        insertLabels(of: download, at: row)
+        insertFolder(of: download, at: row)
+        insertURL(of: download, at: row)
+        view.texts.set(download, at: row)
     }
 
-    private mutating func replace(_ old: IndexEntry, with entry: IndexEntry, at place: Place) {
+    private mutating func replace(_ old: IndexEntry, with entry: IndexEntry, at row: Row) {
         let (before, now) = (old.download, entry.download)
         // The row is found by the event id of its present entry, so it is removed before the entry changes.
-        view.byChangeID.remove(place, in: view.entries)
+        view.byChangeID.remove(row, in: view.entries)
         let movesInQueue = old.rank != entry.rank
-        if movesInQueue, old.rank != nil { view.waiting.remove(place, in: view.entries) }
+        if movesInQueue, old.rank != nil { view.waiting.remove(row, in: view.entries) }
         let movesAmongEnded = before.endedAt != now.endedAt || before.state.isLive != now.state.isLive
-        if movesAmongEnded { byEnd?.remove(place, in: view.entries) }
-        view.entries[place] = entry
-        view.byChangeID.insert(place, in: view.entries)
-        if movesInQueue, entry.rank != nil { view.waiting.insert(place, in: view.entries) }
-        if movesAmongEnded, !now.state.isLive { byEnd?.insert(place, in: view.entries) }
+        if movesAmongEnded { byEnd?.remove(row, in: view.entries) }
+        view.entries[row] = entry
+        view.byChangeID.insert(row, in: view.entries)
+        if movesInQueue, entry.rank != nil { view.waiting.insert(row, in: view.entries) }
+        if movesAmongEnded, !now.state.isLive { byEnd?.insert(row, in: view.entries) }
         if before.state != now.state {
-            view.byState[before.state]?.remove(place, in: view.entries)
-            view.byState[now.state, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
+            view.byState[before.state]?.remove(row, in: view.entries)
+            view.byState[now.state, default: OrderedRows(by: .identity)].insert(row, in: view.entries)
         }
         if (old.counters == nil) != (entry.counters == nil) {
             if entry.counters == nil {
-                view.transferring.remove(place, in: view.entries)
+                view.transferring.remove(row, in: view.entries)
             } else {
-                view.transferring.insert(place, in: view.entries)
+                view.transferring.insert(row, in: view.entries)
             }
         }
         if !before.labels.isExactly(now.labels) {
-            removeLabels(of: before, at: place)
-            insertLabels(of: now, at: place)
+            removeLabels(of: before, at: row)
+            insertLabels(of: now, at: row)
         }
         if before.folder != now.folder {
-            removeFolder(of: before, at: place)
-            insertFolder(of: now, at: place)
+            removeFolder(of: before, at: row)
+            insertFolder(of: now, at: row)
         }
         if before.url != now.url {
-            removeURL(of: before, at: place)
-            insertURL(of: now, at: place)
+            removeURL(of: before, at: row)
+            insertURL(of: now, at: row)
         } else {
             let (former, standing) = (Standing(before), Standing(now))
-            if former != standing, newest[now.url] != place {
-                earlier[now.url]?.remove(place, former, in: view.entries)
-                earlier[now.url]?.insert(place, standing, in: view.entries)
+            if former != standing, newest[now.url] != row {
+                earlier[now.url]?.remove(row, former, in: view.entries)
+                earlier[now.url]?.insert(row, standing, in: view.entries)
             }
         }
         if before.url != now.url || before.filename != now.filename || before.trackName != now.trackName {
-            view.texts.set(now, at: place)
+            view.texts.set(now, at: row)
         }
     }
 
-    private mutating func insertLabels(of download: Download, at place: Place) {
+    private mutating func insertLabels(of download: Download, at row: Row) {
         for label in Set(download.labels.map(ExactText.init)) {
-            byLabel[label, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
+            byLabel[label, default: OrderedRows(by: .identity)].insert(row, in: view.entries)
         }
     }
 
-    private mutating func removeLabels(of download: Download, at place: Place) {
+    private mutating func removeLabels(of download: Download, at row: Row) {
         for label in Set(download.labels.map(ExactText.init)) {
-            byLabel[label]?.remove(place, in: view.entries)
+            byLabel[label]?.remove(row, in: view.entries)
             if byLabel[label]?.count == 0 { byLabel[label] = nil }
         }
     }
 
-    private mutating func insertFolder(of download: Download, at place: Place) {
-        byFolder[download.folder, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
+    private mutating func insertFolder(of download: Download, at row: Row) {
+        byFolder[download.folder, default: OrderedRows(by: .identity)].insert(row, in: view.entries)
     }
 
-    private mutating func removeFolder(of download: Download, at place: Place) {
-        byFolder[download.folder]?.remove(place, in: view.entries)
+    private mutating func removeFolder(of download: Download, at row: Row) {
+        byFolder[download.folder]?.remove(row, in: view.entries)
         if byFolder[download.folder]?.count == 0 { byFolder[download.folder] = nil }
     }
 
-    private mutating func insertURL(of download: Download, at place: Place) {
-        guard let known = newest.updateValue(place, forKey: download.url), let entry = view.entries[known] else { return }
+    private mutating func insertURL(of download: Download, at row: Row) {
+        guard let known = newest.updateValue(row, forKey: download.url), let entry = view.entries[known] else { return }
         let isNewest = entry.download.id < download.id
         if !isNewest { newest[download.url] = known }
         earlier[download.url, default: Earlier()].insert(
-            isNewest ? known : place, Standing(isNewest ? entry.download : download), in: view.entries)
+            isNewest ? known : row, Standing(isNewest ? entry.download : download), in: view.entries)
     }
 
-    private mutating func removeURL(of download: Download, at place: Place) {
+    private mutating func removeURL(of download: Download, at row: Row) {
         let url = download.url
-        if newest[url] == place {
+        if newest[url] == row {
             let next = earlier[url]?.last(in: view.entries)
             newest[url] = next
             if let next, let entry = view.entries[next] {
                 earlier[url]?.remove(next, Standing(entry.download), in: view.entries)
             }
         } else {
-            earlier[url]?.remove(place, Standing(download), in: view.entries)
+            earlier[url]?.remove(row, Standing(download), in: view.entries)
         }
         if earlier[url]?.isEmpty ?? false { earlier[url] = nil }
     }

@@ -5,15 +5,15 @@ package import DownloadCore
 package struct IndexView: Sendable {
     var entries = IndexEntries()
     /// All downloads, by creation.
-    var all = OrderedPlaces(by: .identity)
+    var all = OrderedRows(by: .identity)
     /// The downloads in each state, by creation. A state without downloads may be missing.
-    var byState: [DownloadState: OrderedPlaces] = [:]
+    var byState: [DownloadState: OrderedRows] = [:]
     /// The downloads that transfer, by creation.
-    var transferring = OrderedPlaces(by: .identity)
+    var transferring = OrderedRows(by: .identity)
     /// All downloads, by the event id of their last change.
-    var byChangeID = OrderedPlaces(by: .changeID)
+    var byChangeID = OrderedRows(by: .changeID)
     /// The queued and paused downloads, in the order in which they start.
-    var waiting = OrderedPlaces(by: .rank)
+    var waiting = OrderedRows(by: .rank)
     var texts = SearchTexts()
     /// The bytes of finished files and part files.
     var keptBytes: Int128 = 0
@@ -33,7 +33,7 @@ package struct IndexView: Sendable {
         var walk = transferring.walk(in: entries)
         var found: [IndexEntry] = []
         found.reserveCapacity(transferring.count)
-        while let place = walk.next() { if let entry = entries[place] { found.append(entry) } }
+        while let row = walk.next() { if let entry = entries[row] { found.append(entry) } }
         return found
     }
 
@@ -74,7 +74,7 @@ package struct IndexView: Sendable {
         }
 
         private func isThere(_ entry: IndexEntry, _ position: Int, _ view: borrowing IndexView) -> Bool {
-            view.waiting.place(at: position, starts: starts).map { view.entries[$0] === entry } ?? false
+            view.waiting.row(at: position, starts: starts).map { view.entries[$0] === entry } ?? false
         }
     }
 
@@ -88,7 +88,7 @@ extension IndexView: QueueOrder {
     package var count: Int { waiting.count }
 
     package func member(at offset: Int) -> (id: DownloadID, rank: QueueRank)? {
-        waiting.place(at: offset).flatMap { entries[$0] }.map { ($0.download.id, $0.download.rank) }
+        waiting.row(at: offset).flatMap { entries[$0] }.map { ($0.download.id, $0.download.rank) }
     }
 
     package func count(below rank: QueueRank) -> Int { waiting.count(below: rank, in: entries) }
@@ -100,7 +100,7 @@ extension IndexView {
     /// Returns one page of the list.
     /// - Parameter selections: The downloads with the query's label, and those in its folder, if the
     ///   query has these conditions.
-    package func page(_ query: ListQuery, among selections: [OrderedPlaces]) -> DownloadPage {
+    package func page(_ query: ListQuery, among selections: [OrderedRows]) -> DownloadPage {
         let lists = lists(query, selections)
         var page = DownloadPage(items: [], next: nil, total: lists.reduce(0) { $0 + $1.count })
         var positions = Positions(self)
@@ -118,51 +118,51 @@ extension IndexView {
     }
 
     /// Returns lists that have each matching download once.
-    private func lists(_ query: ListQuery, _ selections: [OrderedPlaces]) -> [OrderedPlaces] {
+    private func lists(_ query: ListQuery, _ selections: [OrderedRows]) -> [OrderedRows] {
         let lists = selections.first.map { [$0] } ?? (query.states.isEmpty ? [all] : query.states.compactMap { byState[$0] })
         guard let wanted = filter(query, selections) else { return lists }
         return lists.map { $0.filtered(wanted) }
     }
 
     /// Returns the rows whose texts contain `needle` even without possible secrets.
-    private func openly(_ places: PlaceSet, containing needle: [UInt8]) -> PlaceSet {
+    private func openly(_ rows: RowSet, containing needle: [UInt8]) -> RowSet {
         var open = SearchTexts()
-        for place in places.members {
-            if let download = entries[place]?.download { open.set(download.openTexts, at: place) }
+        for row in rows.members {
+            if let download = entries[row]?.download { open.set(download.openTexts, at: row) }
         }
-        return open.places(containing: needle)
+        return open.rows(containing: needle)
     }
 
     /// Returns the rows that the members of the lists have to be among; `nil` if all match.
-    private func filter(_ query: ListQuery, _ selections: [OrderedPlaces]) -> PlaceSet? {
-        var filter: PlaceSet?
-        func narrow(to places: PlaceSet) {
-            filter?.formIntersection(places)
-            if filter == nil { filter = places }
+    private func filter(_ query: ListQuery, _ selections: [OrderedRows]) -> RowSet? {
+        var filter: RowSet?
+        func narrow(to rows: RowSet) {
+            filter?.formIntersection(rows)
+            if filter == nil { filter = rows }
         }
         if let text = query.foldedText, !text.isEmpty {
-            let places = texts.places(containing: text)
-            narrow(to: query.hidesSecrets ? openly(places, containing: text) : places)
+            let rows = texts.rows(containing: text)
+            narrow(to: query.hidesSecrets ? openly(rows, containing: text) : rows)
         }
         for selection in selections.dropFirst() {
-            var places = PlaceSet()
-            selection.insert(into: &places)
-            narrow(to: places)
+            var rows = RowSet()
+            selection.insert(into: &rows)
+            narrow(to: rows)
         }
         if !selections.isEmpty, !query.states.isEmpty {
-            var places = PlaceSet()
-            for state in query.states { byState[state]?.insert(into: &places) }
-            narrow(to: places)
+            var rows = RowSet()
+            for state in query.states { byState[state]?.insert(into: &rows) }
+            narrow(to: rows)
         }
         if query.endedBefore != nil {
-            var places = PlaceSet()
+            var rows = RowSet()
             for state in DownloadState.allCases where !state.isLive {
                 var walk = byState[state]?.walk(in: entries)
-                while let place = walk?.next() {
-                    if let entry = entries[place], query.isEnded(entry.download) { places.insert(place) }
+                while let row = walk?.next() {
+                    if let entry = entries[row], query.isEnded(entry.download) { rows.insert(row) }
                 }
             }
-            narrow(to: places)
+            narrow(to: rows)
         }
         return filter
     }
@@ -172,17 +172,17 @@ extension IndexView {
 struct MergedWalk: Sendable, IteratorProtocol {
     private let entries: IndexEntries
     private let order: ListQuery.Order
-    private var walks: [OrderedPlaces.Walk]
+    private var walks: [OrderedRows.Walk]
 
-    init(_ lists: [OrderedPlaces], _ order: ListQuery.Order, after: DownloadID?, _ entries: IndexEntries) {
+    init(_ lists: [OrderedRows], _ order: ListQuery.Order, after: DownloadID?, _ entries: IndexEntries) {
         self.entries = entries
         self.order = order
         walks = lists.map { $0.walk(descending: order == .newest, after: after?.value, in: entries) }
     }
 
-    mutating func next() -> IndexEntry? { nextPlace().flatMap { entries[$0] } }
+    mutating func next() -> IndexEntry? { nextRow().flatMap { entries[$0] } }
 
-    mutating func nextPlace() -> Place? {
+    mutating func nextRow() -> Row? {
         var best: (walk: Int, entry: IndexEntry)?
         for number in walks.indices {
             guard let entry = walks[number].peek.flatMap({ entries[$0] }) else { continue }

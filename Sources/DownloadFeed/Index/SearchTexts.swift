@@ -8,34 +8,34 @@ struct SearchTexts: Sendable {
     private var chunks: [Chunk] = []
 
     /// Sets the texts of a row to those of its download.
-    mutating func set(_ download: Download, at place: Place) {
-        set([download.url, download.filename, download.trackName], at: place)
+    mutating func set(_ download: Download, at row: Row) {
+        set([download.url, download.filename, download.trackName], at: row)
     }
 
     /// Sets the texts of a row.
-    mutating func set(_ texts: [String?], at place: Place) {
-        let (chunk, member) = Self.position(of: place)
+    mutating func set(_ texts: [String?], at row: Row) {
+        let (chunk, member) = Self.position(of: row)
         while chunks.count <= chunk { chunks.append(Chunk()) }
         chunks[chunk].set(texts, at: member)
     }
 
     /// Removes the texts of a row.
-    mutating func remove(at place: Place) {
-        let (chunk, member) = Self.position(of: place)
+    mutating func remove(at row: Row) {
+        let (chunk, member) = Self.position(of: row)
         if chunk < chunks.count { chunks[chunk].remove(at: member) }
     }
 
     /// Returns the rows with a text that contains `needle`. The needle is folded, and has 1 byte or more.
-    func places(containing needle: [UInt8]) -> PlaceSet {
-        var places = PlaceSet()
+    func rows(containing needle: [UInt8]) -> RowSet {
+        var rows = RowSet()
         for (number, chunk) in chunks.enumerated() {
-            chunk.find(needle) { places.insert(Place(clamping: number) << IndexEntries.chunkBits | Place($0)) }
+            chunk.find(needle) { rows.insert(Row(clamping: number) << IndexEntries.chunkBits | Row($0)) }
         }
-        return places
+        return rows
     }
 
-    private static func position(of place: Place) -> (chunk: Int, member: UInt16) {
-        (Int(place >> IndexEntries.chunkBits), UInt16(truncatingIfNeeded: place & (1 << IndexEntries.chunkBits - 1)))
+    private static func position(of row: Row) -> (chunk: Int, member: UInt16) {
+        (Int(row >> IndexEntries.chunkBits), UInt16(truncatingIfNeeded: row & (1 << IndexEntries.chunkBits - 1)))
     }
 
     /// Returns a text in the form that is searched: lower case, in UTF-8.
@@ -110,8 +110,8 @@ private struct Chunk: Sendable {
                 guard let start = text.baseAddress, let wanted = needle.baseAddress else { return }
                 var index = 0
                 var from = 0
-                while let place = unsafe pawl_find(start + from, text.count - from, wanted, needle.count) {
-                    let position = unsafe place - start
+                while let row = unsafe pawl_find(start + from, text.count - from, wanted, needle.count) {
+                    let position = unsafe row - start
                     while end(of: index) <= position { index += 1 }
                     found(starts[index].member)
                     from = end(of: index)
@@ -136,13 +136,13 @@ private struct Chunk: Sendable {
 }
 
 /// A set of rows, with a bit for each.
-package struct PlaceSet: Sendable {
+package struct RowSet: Sendable {
     private var words: [UInt64] = []
 
     /// Whether the set has a row.
-    func contains(_ place: UInt32) -> Bool {
-        let word = Int(place >> 6)
-        return word < words.count && words[word] & 1 << UInt64(place & 63) != 0
+    func contains(_ row: UInt32) -> Bool {
+        let word = Int(row >> 6)
+        return word < words.count && words[word] & 1 << UInt64(row & 63) != 0
     }
 
     /// All rows of the set, in order.
@@ -159,14 +159,14 @@ package struct PlaceSet: Sendable {
     }
 
     /// Adds a row.
-    package mutating func insert(_ place: UInt32) {
-        let word = Int(place >> 6)
+    package mutating func insert(_ row: UInt32) {
+        let word = Int(row >> 6)
         if word >= words.count { words.append(contentsOf: repeatElement(0, count: word + 1 - words.count)) }
-        words[word] |= 1 << UInt64(place & 63)
+        words[word] |= 1 << UInt64(row & 63)
     }
 
     /// Removes the rows that are not in the other set.
-    mutating func formIntersection(_ other: PlaceSet) {
+    mutating func formIntersection(_ other: RowSet) {
         for word in words.indices { words[word] &= word < other.words.count ? other.words[word] : 0 }
     }
 }

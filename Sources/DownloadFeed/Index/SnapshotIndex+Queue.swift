@@ -14,8 +14,8 @@ extension SnapshotIndex {
         var walk = view.waiting.walk(from: first)
         var found: [Download] = []
         found.reserveCapacity(count)
-        while found.count < count, let place = walk.next() {
-            guard var download = view.entries[place]?.current else { continue }
+        while found.count < count, let row = walk.next() {
+            guard var download = view.entries[row]?.current else { continue }
             download.position = first + found.count
             found.append(download)
         }
@@ -49,7 +49,7 @@ extension SnapshotIndex {
         var walk = ended.walk(from: ended.count - count)
         var found: [Download] = []
         found.reserveCapacity(count)
-        while let place = walk.next() { if let entry = view.entries[place] { found.append(entry.download) } }
+        while let row = walk.next() { if let entry = view.entries[row] { found.append(entry.download) } }
         return found
     }
 

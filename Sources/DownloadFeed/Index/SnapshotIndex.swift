@@ -155,7 +155,7 @@ public final class SnapshotIndex: Sendable {
     // MARK: - Orders that are kept from their first use on
 
     /// Returns a view, and its ended downloads by their end.
-    func sortedByEnd() -> (IndexView, OrderedPlaces) {
+    func sortedByEnd() -> (IndexView, OrderedRows) {
         state.withLock { state in
             let ended = state.table.sortedByEnd()
             return (state.table.view, ended)
@@ -167,11 +167,11 @@ public final class SnapshotIndex: Sendable {
         first: (id: DownloadID, gid: DownloadGID)?, second: (id: DownloadID, gid: DownloadGID)?
     ) {
         state.withLock { state in
-            let places = state.table.sortedByGID()
+            let rows = state.table.sortedByGID()
             let entries = state.table.view.entries
-            let (first, second) = places.pair(from: UInt128(gid), in: entries)
-            func named(_ place: Place?) -> (id: DownloadID, gid: DownloadGID)? {
-                place.flatMap { entries[$0]?.download }.map { ($0.id, $0.gid) }
+            let (first, second) = rows.pair(from: UInt128(gid), in: entries)
+            func named(_ row: Row?) -> (id: DownloadID, gid: DownloadGID)? {
+                row.flatMap { entries[$0]?.download }.map { ($0.id, $0.gid) }
             }
             return (named(first), named(second))
         }
@@ -180,9 +180,9 @@ public final class SnapshotIndex: Sendable {
     /// Whether a download has this name in aria2's RPC. `false` if downloads have not been sorted by name yet.
     package func isKnownGID(_ gid: DownloadGID) -> Bool {
         state.withLock { state in
-            guard let places = state.table.knownGIDs else { return false }
+            guard let rows = state.table.knownGIDs else { return false }
             let entries = state.table.view.entries
-            return places.pair(from: UInt128(gid.value), in: entries).0.flatMap { entries[$0]?.download.gid } == gid
+            return rows.pair(from: UInt128(gid.value), in: entries).0.flatMap { entries[$0]?.download.gid } == gid
         }
     }
 

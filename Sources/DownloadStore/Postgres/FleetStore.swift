@@ -11,7 +11,7 @@ internal import System
 /// in order with all others.
 package final class FleetStore: RecordStore {
     /// The id of this instance.
-    package let run: Int64
+    package let instance: Int64
     private let replicas: Locked<Int>
     /// Whether a standby may be promoted without the last commits.
     package let mayLoseCommits: Bool
@@ -92,22 +92,22 @@ package final class FleetStore: RecordStore {
         var options = options
         options.log = log
         let writer = try PostgresRecordWriter(options)
-        let instance = writer.instance
-        run = instance.id
-        mayLoseCommits = instance.mayLoseCommits
-        exposure = instance.exposure
-        heard = instance.heard
-        renewed = instance.renewed
+        let current = writer.instance
+        instance = current.id
+        mayLoseCommits = current.mayLoseCommits
+        exposure = current.exposure
+        heard = current.heard
+        renewed = current.renewed
         lease = options.lease
-        session = instance.session
+        session = current.session
         replicas = writer.ownership.replicas
         writer.feed.follower = { changes in
             if let last = changes.last { follower.followed.store(last.sequence, ordering: .relaxed) }
             follower.tell { $0.changed(changes) }
         }
         writer.ownership.adopted = { first in follower.tell { $0.adopted(first) } }
-        instance.fenced = { follower.tell { $0.fenced() } }
-        listener = try PostgresListener(options.database, instance: run, within: options.limit)
+        current.fenced = { follower.tell { $0.fenced() } }
+        listener = try PostgresListener(options.database, instance: current.id, within: options.limit)
         store = try GroupCommitStore(writer, options: committer)
         self.follower = follower
     }
@@ -166,7 +166,7 @@ package final class FleetStore: RecordStore {
 
 extension FleetStore {
     /// Acquires the downloads that no other instance owns.
-    package func take(_ ids: [DownloadID], within limit: Duration = patience) async throws(StoreError) -> FleetTaking {
+    package func take(_ ids: [DownloadID], within limit: Duration = patience) async throws(StoreError) -> AcquiredDownloads {
         try await perform(
             within: limit, repeats: true,
             { writer throws(StoreError) in try writer.ownership.take(ids) },
@@ -223,8 +223,8 @@ extension FleetStore {
     }
 
     /// Schedules the removal of an object that no record has named.
-    package func noteGarbage(_ key: String) async throws(StoreError) {
-        try await perform(repeats: true, { writer throws(StoreError) in try writer.objects.noteGarbage(key) })
+    package func noteUnusedObject(_ key: String) async throws(StoreError) {
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.objects.noteUnusedObject(key) })
     }
 
     /// Returns keys of objects that no record names any more. No other replica receives them for a minute, within which
@@ -335,12 +335,12 @@ extension FleetStore {
         store.begin { [weak self] writer in
             guard let self else { return }
             _ = queuedErrands.withLock { $0.remove(errand) }
-            if let writer { run(errand, writer) }
+            if let writer { carryOut(errand, writer) }
         }
     }
 
-    /// Runs an errand. After a failure the next tick tries again.
-    private func run(_ errand: Errand, _ writer: PostgresRecordWriter) {
+    /// Carries out an errand. After a failure the next tick tries again.
+    private func carryOut(_ errand: Errand, _ writer: PostgresRecordWriter) {
         switch errand {
         case .follow: try? writer.feed.follow()
         case .takeMessages:

@@ -87,7 +87,7 @@ extension PostgresFeed {
         deliver(
             published.enumerated().map { index, change in
                 FleetChange(
-                    sequence: first + UInt64(index), id: change.id, download: change.download.map(FleetChange.told))
+                    sequence: first + UInt64(index), id: change.id, download: change.download.map(FleetChange.shared))
             })
     }
 

@@ -77,10 +77,10 @@ struct PostgresGroup {
         case .remove(let id, _):
             put(Statements.remove) { [instance] in Self.encode(id, instance, to: &$0) }
             published.append((id, nil))
-        case .show(let download):
+        case .publishVersion(let download):
             // The next owner must not publish another version with the same revision.
             if saved[download.id] ?? 0 < download.revision {
-                put(Statements.show) { row in
+                put(Statements.publishVersion) { row in
                     row.put(download.id.description)
                     row.put(Int64(bitPattern: download.revision))
                 }
@@ -190,10 +190,10 @@ struct PostgresGroup {
         static let leaveQueue = PostgresStatement(
             "leave_queue", "UPDATE pawl.downloads SET needs_slot = false, slot_holder = NULL, owner = \(mine) WHERE id = $1")
         static let release = PostgresStatement(
-            "let_go",
+            "release",
             "UPDATE pawl.downloads SET owner = NULL, slot_holder = NULL WHERE id = $1 AND owner = $2::bigint")
-        static let show = PostgresStatement(
-            "show", "UPDATE pawl.downloads SET revision = $2::bigint WHERE id = $1 AND revision < $2::bigint")
+        static let publishVersion = PostgresStatement(
+            "publishVersion", "UPDATE pawl.downloads SET revision = $2::bigint WHERE id = $1 AND revision < $2::bigint")
         static let holdURL = PostgresStatement(
             "hold_url", "UPDATE pawl.downloads SET url_digest = sha256(convert_to(url, 'UTF8')), holds_url = true WHERE id = $1")
         static let claim = PostgresStatement(

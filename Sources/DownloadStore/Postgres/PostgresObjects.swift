@@ -13,7 +13,7 @@ package struct PostgresObjects {
     }
 
     /// Schedules the removal of an object that no record has named. An abandoned request to store it has ended by then.
-    func noteGarbage(_ key: String) throws(StoreError) {
+    func noteUnusedObject(_ key: String) throws(StoreError) {
         _ = try instance.run([PostgresCommand(Statements.discard, [.text(key)])])
     }
 

@@ -36,8 +36,8 @@ package final class PostgresOwnership {
 
 extension PostgresOwnership {
     /// Acquires the downloads that no other instance owns.
-    package func take(_ ids: [DownloadID]) throws(StoreError) -> FleetTaking {
-        var taking = FleetTaking()
+    package func take(_ ids: [DownloadID]) throws(StoreError) -> AcquiredDownloads {
+        var taking = AcquiredDownloads()
         var free = ids
         while !free.isEmpty {
             let values: [PostgresValue] = [.integer(instance.id), .text(PostgresGroup.array(free.map(\.description)))]

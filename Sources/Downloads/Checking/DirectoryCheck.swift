@@ -13,7 +13,7 @@ public final class DirectoryCheck {
     private let partFiles: PartFiles
     private let finishedFiles: LocalFinishedFiles
     private let connection: SQLiteConnection
-    private let writer: StoreWriter
+    private let writer: SQLiteStatements
 
     /// Locks and opens the directory.
     /// - Parameters:
@@ -43,7 +43,7 @@ public final class DirectoryCheck {
             try directory.prepareDatabaseFile()
             connection = try directory.openDatabase()
             try StoreSchema.prepare(connection, path: directory.databasePath, in: directory.top)
-            writer = try StoreWriter(connection)
+            writer = try SQLiteStatements(connection)
         } catch {
             throw DownloadsStartError(error)
         }
@@ -52,14 +52,14 @@ public final class DirectoryCheck {
     /// Checks all records and files.
     /// - Parameters:
     ///   - repairing: Whether faults are repaired, as far as possible.
-    ///   - told: Receives each fault as it is found.
+    ///   - onFault: Receives each fault as it is found.
     /// - Throws: One clear line if something cannot be read or written.
     public func run(
-        repairing: Bool, told: (DirectoryFault) -> Void = { _ in }
+        repairing: Bool, onFault: (DirectoryFault) -> Void = { _ in }
     ) throws(DownloadsStartError) -> DirectoryReport {
         var report = DirectoryReport()
         do {
-            try checkRecordFile(&report, told)
+            try checkRecordFile(&report, onFault)
             // The contents of a damaged record file justify no changes.
             let repairs = repairing && report.faults.isEmpty
             var contents = try writer.load()
@@ -75,13 +75,13 @@ public final class DirectoryCheck {
             for row in refused {
                 let isLeft = left[row.table]?.contains(row.key) ?? false
                 let fault = DirectoryFault(.refusedRecord, row.id, "pawl.sqlite: \(row.reason)", isRepairable: !isLeft)
-                note(fault, &report, told)
+                note(fault, &report, onFault)
                 if repairs, !isLeft { report.repaired += 1 }
             }
             let records = contents.records
             let names = FinishedNames(records.compactMap { FinishedNames.Claim($0.download) })
-            for record in records { try check(record, names, repairs, &report, told) }
-            try checkOrphans(records, contents.refused, repairs, &report, told)
+            for record in records { try check(record, names, repairs, &report, onFault) }
+            try checkOrphans(records, contents.refused, repairs, &report, onFault)
         } catch {
             throw DownloadsStartError(error)
         }
@@ -112,17 +112,17 @@ public final class DirectoryCheck {
         if case .away(let reason) = verdict { throw DownloadsStartError(reason) }
     }
 
-    private func checkRecordFile(_ report: inout DirectoryReport, _ told: (DirectoryFault) -> Void) throws(SQLiteError) {
+    private func checkRecordFile(_ report: inout DirectoryReport, _ onFault: (DirectoryFault) -> Void) throws(SQLiteError) {
         let rows = try connection.prepare("PRAGMA integrity_check(10)")
         while try rows.step() {
             guard let line = rows.text(0), line != "ok" else { continue }
-            note(DirectoryFault(.damagedRecords, nil, "pawl.sqlite: \(line)"), &report, told)
+            note(DirectoryFault(.damagedRecords, nil, "pawl.sqlite: \(line)"), &report, onFault)
         }
     }
 
     private func check(
         _ record: DownloadRecord, _ names: FinishedNames, _ repairs: Bool, _ report: inout DirectoryReport,
-        _ told: (DirectoryFault) -> Void
+        _ onFault: (DirectoryFault) -> Void
     ) throws {
         report.records += 1
         let download = record.download
@@ -145,7 +145,7 @@ public final class DirectoryCheck {
         if download.state == .completed, download.fileMissing, evidence.file == nil { report.missing += 1 }
         let inspection = RecordInspection(record: record, evidence: evidence)
         let fault = inspection.fault
-        if let fault { note(fault, &report, told) }
+        if let fault { note(fault, &report, onFault) }
         guard repairs else { return }
         let repaired = inspection.repaired(at: .now())
         guard fault != nil || repaired.download.file != download.file else { return }
@@ -183,20 +183,20 @@ public final class DirectoryCheck {
 
     private func checkOrphans(
         _ records: [DownloadRecord], _ refused: [RefusedRow], _ repairs: Bool, _ report: inout DirectoryReport,
-        _ told: (DirectoryFault) -> Void
+        _ onFault: (DirectoryFault) -> Void
     ) throws(FileError) {
         let live = Set(records.filter { $0.download.state != .completed }.map(\.id) + refused.compactMap(\.id))
         for name in try partFiles.orphans(keeping: { id, _ in live.contains(id) }).sorted() {
-            note(DirectoryFault(.orphan, nil, "incomplete/\(name) belongs to no download"), &report, told)
+            note(DirectoryFault(.orphan, nil, "incomplete/\(name) belongs to no download"), &report, onFault)
         }
         guard repairs else { return }
         report.repaired += try partFiles.orphans(keeping: { id, _ in live.contains(id) }).count
         try partFiles.removeOrphans(keeping: { id, _ in live.contains(id) })
     }
 
-    private func note(_ fault: DirectoryFault, _ report: inout DirectoryReport, _ told: (DirectoryFault) -> Void) {
+    private func note(_ fault: DirectoryFault, _ report: inout DirectoryReport, _ onFault: (DirectoryFault) -> Void) {
         report.faults.append(fault)
-        told(fault)
+        onFault(fault)
     }
 }
 

@@ -37,10 +37,10 @@ public final class FleetCheck {
     /// Checks all records and objects, and leaves the fleet. To be called once.
     /// - Parameters:
     ///   - repairing: Whether faults are repaired, as far as possible.
-    ///   - told: Receives each fault as it is found.
+    ///   - onFault: Receives each fault as it is found.
     /// - Throws: One clear line if something cannot be read or written.
     public func run(
-        repairing: Bool, told: (DirectoryFault) -> Void = { _ in }
+        repairing: Bool, onFault: (DirectoryFault) -> Void = { _ in }
     ) async throws(DownloadsStartError) -> DirectoryReport {
         var report = DirectoryReport()
         let failure: DownloadsStartError?
@@ -60,16 +60,16 @@ public final class FleetCheck {
                 let detail = "pawl.\(row.table.rawValue): \(row.reason)"
                 let fault = DirectoryFault(.refusedRecord, row.id, detail, isRepairable: false)
                 report.faults.append(fault)
-                told(fault)
+                onFault(fault)
             }
             let objects = try await listed()
             report.files = objects.count
             for record in records where record.download.state == .completed {
-                try await check(record, objects, repairing, &report, told)
+                try await check(record, objects, repairing, &report, onFault)
             }
             // An object whose record has just been repaired is no second fault.
             let named = Set(records.compactMap { record in record.download.file.flatMap { ObjectKey(record.id, $0) } })
-            try await checkOrphans(objects.filter { !named.contains($0.key) }, repairing, &report, told)
+            try await checkOrphans(objects.filter { !named.contains($0.key) }, repairing, &report, onFault)
             failure = nil
         } catch {
             failure = DownloadsStartError("\(error)")
@@ -93,7 +93,7 @@ public final class FleetCheck {
 
     private func check(
         _ record: DownloadRecord, _ objects: [ObjectKey: ObjectPage.Item], _ repairs: Bool, _ report: inout DirectoryReport,
-        _ told: (DirectoryFault) -> Void
+        _ onFault: (DirectoryFault) -> Void
     ) async throws {
         let listed = record.download.file.flatMap { ObjectKey(record.id, $0) }.flatMap { objects[$0]?.length }
         let inspection = Self.inspection(of: record, length: listed)
@@ -102,7 +102,7 @@ public final class FleetCheck {
         // The record may have been removed or changed since.
         guard let now = try await store.records([record.id]).first, let fault = try await inspect(now).fault else { return }
         report.faults.append(fault)
-        told(fault)
+        onFault(fault)
         if repairs, try await repair(record.id) { report.repaired += 1 }
     }
 
@@ -130,7 +130,7 @@ public final class FleetCheck {
         var changes: [StoreChange] = [.release(id)]
         if inspection.fault != nil {
             let repaired = inspection.repaired(at: .now())
-            changes = [.save(repaired), .show(repaired.download), .release(id)]
+            changes = [.save(repaired), .publishVersion(repaired.download), .release(id)]
         }
         try await store.submit(changes).wait()
         return true
@@ -138,7 +138,7 @@ public final class FleetCheck {
 
     private func checkOrphans(
         _ objects: [ObjectKey: ObjectPage.Item], _ repairs: Bool, _ report: inout DirectoryReport,
-        _ told: (DirectoryFault) -> Void
+        _ onFault: (DirectoryFault) -> Void
     ) async throws {
         let age = Int64(orphanAge / .milliseconds(1))
         let limit = Timestamp(millisecondsSinceEpoch: Timestamp.now().millisecondsSinceEpoch - age)
@@ -148,7 +148,7 @@ public final class FleetCheck {
             for key in try await store.unnamed(Array(old[start..<min(start + 1000, old.count)])) {
                 let fault = DirectoryFault(.orphan, nil, "object \(key) belongs to no download")
                 report.faults.append(fault)
-                told(fault)
+                onFault(fault)
                 count += 1
             }
         }

@@ -43,7 +43,7 @@ protocol Coordination: AnyObject {
     /// Reads the records of downloads without a machine, and acquires those that no other service owns.
     func acquire(
         _ ids: [DownloadID], by deadline: ContinuousClock.Instant, in service: isolated DownloadService
-    ) async throws(StoreError) -> FleetTaking
+    ) async throws(StoreError) -> AcquiredDownloads
     /// Releases a download without work under way.
     /// - Returns: Whether the service has to remove its machine.
     func release(_ download: LiveDownload, in service: isolated DownloadService) -> Bool
@@ -68,7 +68,7 @@ protocol Coordination: AnyObject {
     /// Handles an event from other services.
     func receive(_ event: ReplicaEvent, in service: isolated DownloadService)
     /// Whether transfers are limited to 1 byte/s, because other services may be fetching the same bytes.
-    var isIdling: Bool { get }
+    var isThrottled: Bool { get }
     /// Notes that a suspect of the last crash has run long enough without another one.
     func noteProven(_ download: LiveDownload, in service: isolated DownloadService)
     /// Releases downloads at the end of the service.
@@ -81,7 +81,7 @@ struct ForwardedCommand {
     let request: DownloadMachine.Command.Request
     /// The instance that owns the download; `nil`: there is no such download.
     let owner: Int64?
-    let asker: DownloadService.Asker
+    let receiver: DownloadService.ResultReceiver
     /// Whether the download is still the version that the client means; `nil`: any version.
     let isExpected: (@Sendable (Download) -> Bool)?
     let deadline: ContinuousClock.Instant

@@ -171,7 +171,7 @@ extension DownloadService {
                 ledger.arrive(drafts.records[offset].record.id, drafts.records[offset].record.download.rank)
             }
         }
-        trustedTime()
+        noteTrustedTime()
         let commit = coordination.submit(changes, holdingURLsOf: drafts.holders, in: self)
         let outcome: StoreError?? = await self.result(by: deadline) { finish in commit.whenDone(finish) }
         // The store publishes a late commit itself, or the service does.

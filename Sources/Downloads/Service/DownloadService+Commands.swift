@@ -116,7 +116,7 @@ extension DownloadService {
                 guard let entry = entries[download.id] else {
                     others.append(
                         ForwardedCommand(
-                            id: download.id, request: request, owner: pins.owners[download.id], asker: .collector(collector),
+                            id: download.id, request: request, owner: pins.owners[download.id], receiver: .collector(collector),
                             isExpected: isExpected, deadline: deadline))
                     continue
                 }
@@ -179,7 +179,7 @@ extension DownloadService {
     /// - Throws: `notFound`, `overloaded`, `storeFailed`.
     public func details(of id: DownloadID) async throws(DownloadError) -> DownloadDetails {
         if let entry = entries[id], let download = index.download(id) {
-            let attempt = entry.machine.activity.contains(.placing) ? entry.work?.attempt : nil
+            let attempt = entry.machine.activity.contains(.receiving) ? entry.work?.attempt : nil
             return DownloadDetails(
                 download, entry.machine.record, coverage: attempt?.written ?? entry.machine.bytes.written,
                 connections: entry.work?.attempt?.openConnections ?? [])
@@ -226,7 +226,7 @@ extension DownloadService {
         let result: Result<Download, DownloadError> = await withCheckedContinuation { continuation in
             guard let entry = entries[id] else {
                 let command = ForwardedCommand(
-                    id: id, request: request, owner: pins.owners[id], asker: .continuation(continuation),
+                    id: id, request: request, owner: pins.owners[id], receiver: .continuation(continuation),
                     isExpected: isExpected, deadline: deadline)
                 return coordination.forward([command], in: self)
             }
@@ -240,8 +240,8 @@ extension DownloadService {
         return try result.get()
     }
 
-    func wait(with asker: Asker, by deadline: ContinuousClock.Instant? = nil) -> DownloadMachine.Waiter {
-        let waiter = waits.add(asker)
+    func wait(with receiver: ResultReceiver, by deadline: ContinuousClock.Instant? = nil) -> DownloadMachine.Waiter {
+        let waiter = waits.add(receiver)
         timers.set(.answer(waiter), at: deadline ?? .now + Self.answerLimit)
         return waiter
     }

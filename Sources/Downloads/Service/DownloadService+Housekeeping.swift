@@ -73,9 +73,9 @@ extension DownloadService {
         schedule()
     }
 
-    /// Returns the time by which records, files and keys are deleted for their age.
+    /// Saves the time by which records, files and keys are deleted for their age, if it has changed, and returns it.
     @discardableResult
-    func trustedTime() -> Timestamp {
+    func noteTrustedTime() -> Timestamp {
         let reading = clock.reading
         guard !isShuttingDown else { return reading.trusted }
         if let change = trustedTimeKeeper?.note(reading) {
@@ -89,7 +89,7 @@ extension DownloadService {
 
     /// Removes records whose retention time is over.
     func removeExpired() async {
-        for query in parts.configuration.retention.expired(now: trustedTime()) {
+        for query in parts.configuration.retention.expired(now: noteTrustedTime()) {
             do throws(DownloadError) {
                 let withFiles = parts.configuration.retention.deletesFiles
                 if withFiles, volume.isAway { return }

@@ -32,7 +32,7 @@ extension DownloadService {
     }
 
     /// The receiver of a command's result.
-    enum Asker {
+    enum ResultReceiver {
         case continuation(CheckedContinuation<Result<Download, DownloadError>, Never>)
         case collector(AnswerCollector)
         case receiver((Result<Download, DownloadError>) -> Void)
@@ -104,7 +104,7 @@ extension DownloadService {
     }
 
     private func handle(_ event: DownloadMachine.Event, _ entry: LiveDownload) {
-        if entry.interrupted != nil {
+        if entry.pausedEffects != nil {
             entry.postponed.append(event)
             return
         }
@@ -168,7 +168,7 @@ extension DownloadService {
                 effects.actions += context.actions
                 context.actions.removeAll(keepingCapacity: true)
             } else if case .interrupts = perform(action, entry) {
-                entry.interrupted = effects
+                entry.pausedEffects = effects
                 tally.note(entry, isBusy: true, isFinishing: entry.isFinishing)
                 return
             }
@@ -197,15 +197,15 @@ extension DownloadService {
 
     /// Resumes the actions that waited for the removal of a file.
     private func removed(_ id: DownloadID, _ purpose: String, _ result: Result<RemovedFiles, FileError>) {
-        guard let entry = entries[id], var effects = entry.interrupted else { return }
-        entry.interrupted = nil
+        guard let entry = entries[id], var effects = entry.pausedEffects else { return }
+        entry.pausedEffects = nil
         switch result {
         case .success(let files): effects.removed.add(files)
         case .failure(let error): log(.warning("cannot \(purpose) \(id): \(error.message)"))
         }
         backlog = []
         carryOut(effects, entry)
-        while entry.interrupted == nil, !entry.postponed.isEmpty { handle(entry.postponed.removeFirst(), entry) }
+        while entry.pausedEffects == nil, !entry.postponed.isEmpty { handle(entry.postponed.removeFirst(), entry) }
         handleBacklog()
     }
 
@@ -239,7 +239,7 @@ extension DownloadService {
 
     /// Updates the machine's counters, so that the result of a command has what readers see.
     private func noteProgress(_ entry: LiveDownload) {
-        guard entry.machine.activity.contains(.placing), let attempt = entry.work?.attempt else { return }
+        guard entry.machine.activity.contains(.receiving), let attempt = entry.work?.attempt else { return }
         let counters = attempt.counters
         entry.machine.noteProgress(
             bytesReceived: counters.received, bytesPerSecond: counters.bytesPerSecond, stalled: counters.isStalled,
@@ -250,7 +250,7 @@ extension DownloadService {
     func isAwaited(_ waiter: DownloadMachine.Waiter) -> Bool { waits.contains(waiter) }
 
     func answer(_ waiter: DownloadMachine.Waiter, _ result: Result<Download, DownloadError>) {
-        guard let asker = waits.remove(waiter) else { return }
+        guard let receiver = waits.remove(waiter) else { return }
         timers.cancel(.answer(waiter))
         let result = result.map { download in
             var download = download
@@ -258,13 +258,13 @@ extension DownloadService {
             download.position = download.position ?? index.position(of: download)
             return download
         }
-        asker.receive(result)
+        receiver.receive(result)
     }
 
     /// Releases the resources that the machine's phase does not need, and the machine itself if it is idle.
     func tidy(_ entry: LiveDownload) {
         // The remaining actions may need these resources.
-        guard entry.interrupted == nil else { return }
+        guard entry.pausedEffects == nil else { return }
         let activity = entry.machine.activity
         tally.note(entry, isBusy: activity.contains(.busy), isFinishing: activity.contains(.finishing))
         if entry.hasClaim, !activity.contains(.takingRoom) { releaseRoom(of: entry) }
@@ -352,7 +352,7 @@ extension DownloadService {
         case .saveProgress(let progress):
             hasSavedRecords = true
             store.note(progress)
-        case .show(let download): coordination.publish(download, of: entry, in: self)
+        case .publishVersion(let download): coordination.publish(download, of: entry, in: self)
         case .showRemoval:
             noteStrayBytes { $0.noteRemovedRecord(entry.machine.record.download.finishedBytes) }
             coordination.publishRemoval(of: entry, in: self)
@@ -444,7 +444,7 @@ extension DownloadService {
         group = nil
         if batch.changes.isEmpty { return batch.news.forEach(log) }
         // The trusted time is saved before a record with a later time.
-        trustedTime()
+        noteTrustedTime()
         hasSavedRecords = true
         let inbox = inbox
         store.submit(batch.changes).whenDone { [log] error in

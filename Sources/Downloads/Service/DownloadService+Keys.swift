@@ -14,7 +14,7 @@ extension DownloadService {
         let deadline = ContinuousClock.now + Self.answerLimit
         claiming: while true {
             guard !isShuttingDown else { throw .shuttingDown }
-            switch ledger.claim(key, now: trustedTime()) {
+            switch ledger.claim(key, now: noteTrustedTime()) {
             case .claimed: break claiming
             case .known(let outcomes): return outcomes
             case .mismatch: throw .keyMismatch
@@ -41,6 +41,6 @@ extension DownloadService {
     func remember(_ outcomes: [Addition.Outcome], as key: RequestKey?) -> [StoreChange] {
         guard let key else { return [] }
         let record = IdempotencyRecord(key: key.name, digest: key.digest, outcomes: outcomes, createdAt: clock.now)
-        return [.remember(record)] + ledger.remember(record, now: trustedTime()).map(StoreChange.forget)
+        return [.remember(record)] + ledger.remember(record, now: noteTrustedTime()).map(StoreChange.forget)
     }
 }

@@ -32,7 +32,7 @@ extension DownloadService {
             guard record.download.state.isLive, let url = HTTPURL(record.download.url) else { continue }
             if let arrival = record.download.arrival { context.identifiers.pass(arrival) }
             let entry = LiveDownload(DownloadMachine(recovery, url: url))
-            entry.wasInTransfer = recovery.countsCrash
+            entry.countsCrash = recovery.countsCrash
             entries[id] = entry
         }
         if lost > 0, !parts.isVolumeRolledBack { log(.warning(bytesLost(of: lost))) }

@@ -66,7 +66,7 @@ extension DownloadService {
     func limitSpeed() {
         let settings = settings
         // With the lowest limit, connections stay and no attempt fails.
-        speedLimiter.setLimit(bytesPerSecond: coordination.isIdling ? 1 : settings.speedLimit(now: clock.now))
+        speedLimiter.setLimit(bytesPerSecond: coordination.isThrottled ? 1 : settings.speedLimit(now: clock.now))
         guard !settings.speedSchedule.entries.isEmpty, !isShuttingDown else { return }
         let millisecond = (clock.now.millisecondsSinceEpoch % 60_000 + 60_000) % 60_000
         timers.set(.speedSchedule, at: .now + .milliseconds(60_000 - millisecond))

@@ -35,7 +35,7 @@ extension DownloadService {
         let (written, resume, hasRecordedBytes) = machine.start
         let hasher = work.hasher ?? StreamingHasher(machine.expectedDigests.map(\.algorithm))
         let order = TransferAttempt.Order(
-            id: id, generation: operation, partFiles: partFiles,
+            id: id, operation: operation, partFiles: partFiles,
             hasRecordedBytes: hasRecordedBytes, requestedMediaType: record.requestedMediaType,
             filename: record.download.filename ?? record.requestedFilename,
             expectation: ContentExpectation(
@@ -90,12 +90,12 @@ extension DownloadService {
         case .mirrorDropped(let reason): log(.mirrorDropped(report.id, reason))
         case .warning(let warning): log(.warning(warning))
         case .accepted(let acceptance, let part):
-            if entry.machine.phase.transfer == report.generation { entry.work?.part = part }
-            send(.accepted(report.generation, acceptance, name: nil), to: entry)
+            if entry.machine.phase.transfer == report.operation { entry.work?.part = part }
+            send(.accepted(report.operation, acceptance, name: nil), to: entry)
         case .ended(let ending, let hasher):
-            if entry.machine.phase.transfer == report.generation { entry.work?.hasher = hasher }
+            if entry.machine.phase.transfer == report.operation { entry.work?.hasher = hasher }
             entry.wantedBytes = if case .awaitRoom(let total) = ending.outcome { total } else { nil }
-            send(.ended(report.generation, ending), to: entry)
+            send(.ended(report.operation, ending), to: entry)
         }
     }
 

@@ -108,7 +108,7 @@ public actor DownloadService {
         gate.isDiskLow = Self.isDiskLow(parts.partFiles, configuration.minFree)
         try coordination.restore(contents, in: self)
         // The numbers of crashes are durable before anything is transferred again.
-        if let error = await store.submit(entries.values.filter(\.wasInTransfer).map { .save($0.machine.record) }).failure() {
+        if let error = await store.submit(entries.values.filter(\.countsCrash).map { .save($0.machine.record) }).failure() {
             log(.warning("cannot record what was in transfer at the crash: \(error)"))
         }
         journal?.clear()

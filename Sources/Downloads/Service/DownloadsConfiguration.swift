@@ -25,7 +25,7 @@ public struct DownloadsConfiguration: Sendable {
     public var filePermissions = FilePermissions()
     /// The maximum number of downloads that transfer at once, 1 or more.
     public var maxConcurrent = 8
-    /// The maximum number of those from one origin (scheme, host and port), 1 or more.
+    /// The maximum number of those from one host and port, 1 or more.
     public var maxPerHost = 4
     /// The maximum number of connections for one large file, 1 or more.
     public var segments = 4
@@ -56,7 +56,7 @@ public struct DownloadsConfiguration: Sendable {
     /// The minimum time between two checkpoints of a transfer, and so the time that a crash costs; see `CheckpointPolicy`.
     public var checkpointInterval: Duration = .seconds(1)
     /// The longest absence of a fleet's database before transfers are limited to 1 byte/s.
-    public var restsAfter: Duration = .seconds(120)
+    public var throttlesAfter: Duration = .seconds(120)
 
     /// The settings that can be changed while the service runs.
     var settings: ServiceSettings {

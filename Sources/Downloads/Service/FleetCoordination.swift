@@ -15,7 +15,7 @@ final class FleetCoordination: Coordination {
     private var slots = SlotRequests()
     private(set) var commands = RemoteCommands()
     private(set) var isFenced = false
-    private(set) var isIdling = false
+    private(set) var isThrottled = false
     /// The last known settings of the database, and the number of times they were read.
     private var keptSettings: [String: String] = [:]
     private var settingsReads = 0
@@ -47,17 +47,17 @@ final class FleetCoordination: Coordination {
         case .leftOver(let ids): release(ids, in: service)
         case .message(let message, let sender):
             for reply in message.replies { received(reply, in: service) }
-            if let instance = message.repeatedFor, instance != fleet.run { return }
+            if let instance = message.repeatedFor, instance != fleet.instance { return }
             if !message.commands.isEmpty { Task { await serve(message.commands, for: sender, in: service) } }
         }
     }
 
     /// Limits transfers to 1 byte/s while the database is away for long: another replica may fetch the same bytes.
     private func idle(in service: isolated DownloadService) {
-        guard isIdling != (fleet.timeSinceResponse > service.parts.configuration.restsAfter) else { return }
-        isIdling.toggle()
+        guard isThrottled != (fleet.timeSinceResponse > service.parts.configuration.throttlesAfter) else { return }
+        isThrottled.toggle()
         service.limitSpeed()
-        if isIdling { log(.warning("the database is away, so transfers are limited to 1 byte/s until it is back")) }
+        if isThrottled { log(.warning("the database is away, so transfers are limited to 1 byte/s until it is back")) }
     }
 }
 
@@ -110,7 +110,7 @@ extension FleetCoordination {
             let isPaused = record.download.state == .paused
             if isPaused, slots.contains(id) { changes.append(.leaveQueue(id)) }
             if !recovery.written.ranges.isEmpty { kept[id] = .some(record.partGeneration) }
-            changes += [.save(record), .show(record.download)]
+            changes += [.save(record), .publishVersion(record.download)]
             let download = LiveDownload(DownloadMachine(recovery, url: url))
             if slots.contains(id), !isPaused { download.membership.slot = .held }
             service.entries[id] = download
@@ -224,7 +224,7 @@ extension FleetCoordination {
         if download.membership.publishedRevision == version.revision { return }
         download.membership.publishedRevision = version.revision
         fleet.transfers.set(download.counters, of: version.id)
-        service.submit([.show(version)])
+        service.submit([.publishVersion(version)])
     }
 
     func publishCompletion(_ version: Download, of download: LiveDownload, in service: isolated DownloadService) {
@@ -253,7 +253,7 @@ extension FleetCoordination {
         var ids: Set<DownloadID> = []
         for change in changes {
             switch change {
-            case .show(let version):
+            case .publishVersion(let version):
                 ids.insert(version.id)
                 let download = service.entries[version.id]
                 if download?.membership.publishedRevision == version.revision { download?.membership.publishedRevision = nil }
@@ -304,7 +304,7 @@ extension FleetCoordination {
 
     func acquire(
         _ ids: [DownloadID], by deadline: ContinuousClock.Instant, in service: isolated DownloadService
-    ) async throws(StoreError) -> FleetTaking {
+    ) async throws(StoreError) -> AcquiredDownloads {
         try await fleet.take(ids, within: deadline - .now)
     }
 
@@ -410,11 +410,11 @@ extension FleetCoordination {
     func forward(_ commands: [ForwardedCommand], in service: isolated DownloadService) {
         for command in commands {
             guard let owner = command.owner else {
-                command.asker.receive(.failure(.notFound))
+                command.receiver.receive(.failure(.notFound))
                 continue
             }
             let order = RemoteCommands.Order(
-                waiter: service.wait(with: command.asker, by: command.deadline), id: command.id, request: command.request,
+                waiter: service.wait(with: command.receiver, by: command.deadline), id: command.id, request: command.request,
                 isExpected: command.isExpected, deadline: command.deadline)
             send(order, to: owner, in: service)
         }

@@ -27,7 +27,7 @@ struct FleetSharing: Sharing {
         }
         objects = ObjectFinishedFiles(
             partFiles, storage, place, pauses: configuration.retryDelay,
-            noteGarbage: { try? await fleet.noteGarbage($0) }, log: log)
+            noteUnusedObject: { try? await fleet.noteUnusedObject($0) }, log: log)
     }
 
     let isShared = true
@@ -65,7 +65,7 @@ struct FleetSharing: Sharing {
     }
 
     func logStart(_ log: (DownloadLogEvent) -> Void) {
-        log(.joined(run: fleet.run))
+        log(.joined(run: fleet.instance))
         if let exposure = fleet.exposure { log(.warning(exposure)) }
         guard fleet.mayLoseCommits else { return }
         log(

@@ -19,7 +19,7 @@ final class LiveDownload {
     var isBusy = false
     var isFinishing = false
     /// Actions that wait for the removal of a file, which may take long, and the events that came meanwhile.
-    var interrupted: Effects?
+    var pausedEffects: Effects?
     var postponed: [DownloadMachine.Event] = []
     /// The number of removals of files that are being made durable.
     var unflushedRemovals = 0
@@ -30,7 +30,7 @@ final class LiveDownload {
     /// The state of the download among the replicas that share its record. A single service does not use it.
     var membership = Membership()
     /// Whether the crash of the previous instance has changed the download's number of crashes.
-    var wasInTransfer = false
+    var countsCrash = false
     /// Whether the download has a claim of disk space under a quota.
     var hasClaim = false
     /// The length of the file in bytes for which the quota had no room; `nil`: unknown or none.
@@ -38,7 +38,7 @@ final class LiveDownload {
 
     let id: DownloadID
     /// The counters of the transfer; `nil`: no bytes are being received.
-    var counters: TransferCounters? { machine.activity.contains(.placing) ? work?.attempt?.counters : nil }
+    var counters: TransferCounters? { machine.activity.contains(.receiving) ? work?.attempt?.counters : nil }
 
     init(_ machine: DownloadMachine) {
         id = machine.id

@@ -10,7 +10,7 @@ final class SoloCoordination: Coordination {
 
     let publishesCommits = false
     let ownsDownloads = true
-    let isIdling = false
+    let isThrottled = false
 
     // MARK: - Queue
 
@@ -73,8 +73,8 @@ final class SoloCoordination: Coordination {
 
     func acquire(
         _ ids: [DownloadID], by deadline: ContinuousClock.Instant, in service: isolated DownloadService
-    ) async throws(StoreError) -> FleetTaking {
-        FleetTaking(records: try await service.records(ids, by: deadline))
+    ) async throws(StoreError) -> AcquiredDownloads {
+        AcquiredDownloads(records: try await service.records(ids, by: deadline))
     }
 
     func release(_ download: LiveDownload, in service: isolated DownloadService) -> Bool {
@@ -82,7 +82,7 @@ final class SoloCoordination: Coordination {
     }
 
     func forward(_ commands: [ForwardedCommand], in service: isolated DownloadService) {
-        for command in commands { command.asker.receive(.failure(.notFound)) }
+        for command in commands { command.receiver.receive(.failure(.notFound)) }
     }
 
     func discard(

@@ -33,10 +33,10 @@ actor WebhookDispatcher {
     private var suspects: Set<DownloadID>
     /// The number of suspects whose attempts were delayed.
     private var heldSuspects = 0
-    /// Unreadable rows that were logged or are in `untold`.
+    /// Unreadable rows that were logged or are in `unlogged`.
     private var refused: Set<RefusedRow.Key> = []
     /// Unreadable rows to log once the store has been read to its end.
-    private var untold: [RefusedRow] = []
+    private var unlogged: [RefusedRow] = []
     private var isStarted = false
     private var isStopping = false
 
@@ -217,9 +217,9 @@ actor WebhookDispatcher {
 
     /// Logs each unreadable row once.
     private func tell(of rows: [RefusedRow]) {
-        for row in rows where refused.count < Self.keptRefusals && refused.insert(row.key).inserted { untold.append(row) }
+        for row in rows where refused.count < Self.keptRefusals && refused.insert(row.key).inserted { unlogged.append(row) }
         guard unread == nil else { return }
-        for line in RefusedRow.lines(for: untold) { log(.warning(line)) }
-        untold = []
+        for line in RefusedRow.lines(for: unlogged) { log(.warning(line)) }
+        unlogged = []
     }
 }

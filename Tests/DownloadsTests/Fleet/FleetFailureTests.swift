@@ -216,7 +216,7 @@ struct FleetFailureTests {
 
     private static func board(_ replica: Replica) -> [Row] {
         let view = replica.service.index.view()
-        return view.entries.places.compactMap { view.entries[$0] }
+        return view.entries.rows.compactMap { view.entries[$0] }
             .map { Row(id: $0.download.id, state: $0.download.state, revision: $0.download.revision) }
             .sorted { $0.id < $1.id }
     }

@@ -85,7 +85,7 @@ final class FleetScene: Sendable {
     /// The instances that own downloads.
     func owners(of ids: [DownloadID], _ replica: Replica) async throws -> [DownloadID: Int64] {
         let taking = try await replica.service.fleet?.take(ids)
-        let own = replica.service.fleet?.run ?? 0
+        let own = replica.service.fleet?.instance ?? 0
         return Dictionary(uniqueKeysWithValues: (taking?.records ?? []).map { ($0.id, own) }).merging(taking?.owners ?? [:]) {
             $1
         }

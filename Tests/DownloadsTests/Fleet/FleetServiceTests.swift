@@ -88,40 +88,40 @@ struct FleetServiceTests {
     /// to the database. No lease ends.
     private func remoteCommands(
         _ scene: FleetScene, through relay: FaultyRelay? = nil
-    ) async throws -> (owner: Replica, asker: Replica, id: DownloadID) {
-        let asker = try await scene.replica { configuration in
+    ) async throws -> (owner: Replica, receiver: Replica, id: DownloadID) {
+        let receiver = try await scene.replica { configuration in
             (configuration.maxConcurrent, configuration.lease) = (1, .seconds(60))
             if let relay { configuration.database = scene.database.conninfo(port: relay.port) }
         }
-        let busy = try await asker.service.add(scene.slow(seed: 100)).download
-        _ = try await asker.follow(busy.id) { $0.state == .downloading }
+        let busy = try await receiver.service.add(scene.slow(seed: 100)).download
+        _ = try await receiver.follow(busy.id) { $0.state == .downloading }
         let owner = try await scene.replica { $0.lease = .seconds(60) }
         let slow = try await owner.service.add(scene.slow(seed: 101)).download
         _ = try await owner.follow(slow.id) { $0.state == .downloading }
-        _ = try await asker.follow(slow.id) { $0.state == .downloading }
-        return (owner, asker, slow.id)
+        _ = try await receiver.follow(slow.id) { $0.state == .downloading }
+        return (owner, receiver, slow.id)
     }
 
     @Test("Commands wait for a database that was cut off", arguments: ["one", "all", "changed since", "settings"])
     func commandsWhileAway(command: String) async throws {
         let scene = try FleetScene()
         let relay = try FaultyRelay(to: scene.database.server.port)
-        let (owner, asker, id) = try await remoteCommands(scene, through: relay)
+        let (owner, receiver, id) = try await remoteCommands(scene, through: relay)
         relay.set(.refuse)
         relay.cut()
-        let fleet = try #require(asker.service.fleet)
+        let fleet = try #require(receiver.service.fleet)
         let isDone = Locked(false)
         let task = Task {
             defer { isDone.withLock { $0 = true } }
             switch command {
-            case "one": _ = try await asker.service.perform(.pause, on: id)
-            case "all": _ = try await asker.service.performOnAll(.pause)
-            case "settings": _ = try await asker.service.change([.maxConcurrent: 2])
+            case "one": _ = try await receiver.service.perform(.pause, on: id)
+            case "all": _ = try await receiver.service.performOnAll(.pause)
+            case "settings": _ = try await receiver.service.change([.maxConcurrent: 2])
             default:
                 var change = DownloadChange()
                 change.labels = ["new"]
                 do throws(DownloadError) {
-                    _ = try await asker.service.change(id, change) { $0.labels == ["others"] }
+                    _ = try await receiver.service.change(id, change) { $0.labels == ["others"] }
                     Issue.record("it is not so")
                 } catch {
                     #expect(error == .preconditionFailed)
@@ -132,31 +132,31 @@ struct FleetServiceTests {
         relay.set(.relay)
         try await task.value
         if command == "one" || command == "all" { _ = try await owner.follow(id) { $0.state == .paused } }
-        if command == "settings" { #expect(await asker.service.settings.maxConcurrent == 2) }
+        if command == "settings" { #expect(await receiver.service.settings.maxConcurrent == 2) }
         await owner.service.shutdown()
-        await asker.service.shutdown()
+        await receiver.service.shutdown()
     }
 
     @Test("A remote command that is lost is sent again")
     func lostLetter() async throws {
         let scene = try FleetScene()
-        let (owner, asker, id) = try await remoteCommands(scene)
+        let (owner, receiver, id) = try await remoteCommands(scene)
         let database = try PostgresScene(scene.database)
         let thaw = try await owner.freeze()
-        async let paused = asker.service.perform(.pause, on: id)
+        async let paused = receiver.service.perform(.pause, on: id)
         try await until { try database.number("SELECT count(*) FROM pawl.messages") > 0 }
         try database.execute("DELETE FROM pawl.messages")
         thaw()
         #expect(try await paused.state == .paused)
         await owner.service.shutdown()
-        await asker.service.shutdown()
+        await receiver.service.shutdown()
     }
 
     @Test("Replies again to a command whose reply was lost, without repeating its effect")
     func lostAnswer() async throws {
         let scene = try FleetScene()
-        let (owner, asker, id) = try await remoteCommands(scene)
-        let run = try #require(asker.service.fleet).run
+        let (owner, receiver, id) = try await remoteCommands(scene)
+        let run = try #require(receiver.service.fleet).instance
         let database = try PostgresScene(scene.database)
         try database.execute(
             """
@@ -168,24 +168,24 @@ struct FleetServiceTests {
             END $$;
             CREATE TRIGGER lose BEFORE INSERT ON pawl.messages FOR EACH ROW EXECUTE FUNCTION lose()
             """)
-        let paused = try await asker.service.perform(.pause, on: id)
+        let paused = try await receiver.service.perform(.pause, on: id)
         #expect(paused.state == .paused)
         #expect(try database.number("SELECT count(*) FROM lost") == 1)
         try database.execute("DELETE FROM lost")
         // A repetition would be refused.
-        #expect(try await asker.service.perform(.cancel, on: id).state == .cancelled)
+        #expect(try await receiver.service.perform(.cancel, on: id).state == .cancelled)
         try database.execute("DELETE FROM lost")
-        let again = try await asker.service.perform(.retry, on: id)
+        let again = try await receiver.service.perform(.retry, on: id)
         #expect(again.state == .queued || again.state == .downloading)
         await owner.service.shutdown()
-        await asker.service.shutdown()
+        await receiver.service.shutdown()
     }
 
     @Test("A remote command that was sent before to another instance is not carried out")
     func repetitionForAnother() async throws {
         let scene = try FleetScene()
-        let (owner, asker, id) = try await remoteCommands(scene)
-        let (mine, theirs) = (try #require(owner.service.fleet).run, try #require(asker.service.fleet).run)
+        let (owner, receiver, id) = try await remoteCommands(scene)
+        let (mine, theirs) = (try #require(owner.service.fleet).instance, try #require(receiver.service.fleet).instance)
         for (number, run) in [(1 << 40, mine + 1), ((1 << 40) + 1, mine)] as [(UInt64, Int64)] {
             let command = RemoteMessage.Command(number: number, id: id, request: .pause, revision: nil)
             await owner.service.receive(.message(RemoteMessage(commands: [command], repeatedFor: run), from: theirs))
@@ -194,13 +194,13 @@ struct FleetServiceTests {
         _ = try await owner.follow(id) { $0.state == .paused }
         #expect(await owner.service.acceptedCommands == 1)
         await owner.service.shutdown()
-        await asker.service.shutdown()
+        await receiver.service.shutdown()
     }
 
     @Test("Carries out commands for other replicas' downloads although database sessions keep ending")
     func brokenSessions() async throws {
         let scene = try FleetScene()
-        let (owner, asker, id) = try await remoteCommands(scene)
+        let (owner, receiver, id) = try await remoteCommands(scene)
         let database = try PostgresScene(scene.database)
         func end() throws {
             _ = try database.texts(
@@ -211,12 +211,12 @@ struct FleetServiceTests {
         }
         for _ in 0..<3 {
             try end()
-            #expect(try await asker.service.perform(.pause, on: id).state == .paused)
+            #expect(try await receiver.service.perform(.pause, on: id).state == .paused)
             try end()
-            #expect(try await asker.service.perform(.resume, on: id).state != .paused)
+            #expect(try await receiver.service.perform(.resume, on: id).state != .paused)
         }
         await owner.service.shutdown()
-        await asker.service.shutdown()
+        await receiver.service.shutdown()
     }
 
     @Test("Takes over an ended replica's downloads, and ignores its later writes")
@@ -520,7 +520,9 @@ struct FleetServiceTests {
     func rest() async throws {
         let scene = try FleetScene()
         let replica = try await scene.replica { configuration in
-            (configuration.restsAfter, configuration.lease, configuration.stallTimeout) = (.seconds(1), .seconds(60), .seconds(1))
+            (configuration.throttlesAfter, configuration.lease, configuration.stallTimeout) = (
+                .seconds(1), .seconds(60), .seconds(1)
+            )
         }
         // Too small for several connections.
         var new = try scene.new("size=2000000&seed=50")

@@ -57,14 +57,14 @@ import Testing
         let record = sampleRecord(1)
         try await owner.write([.add(record)])
         #expect(try await owner.take([record.id]).records.map(\.id) == [record.id])
-        #expect(try await other.take([record.id]).owners == [record.id: owner.run])
+        #expect(try await other.take([record.id]).owners == [record.id: owner.instance])
         // It happens after the first of the requesting statements.
         try scene.execute(
             """
             CREATE FUNCTION pawl.lets_go() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
                 IF pg_trigger_depth() = 1 THEN
-                    UPDATE pawl.downloads SET owner = NULL WHERE owner = \(owner.run);
+                    UPDATE pawl.downloads SET owner = NULL WHERE owner = \(owner.instance);
                 END IF;
                 RETURN NULL;
             END $$;

@@ -353,7 +353,7 @@ struct ObjectFleetTests {
         try await scene.storage.mark(for: "them", noting: "1")
         let store = try #require(replica.service.fleet)
         let place = try #require(replica.service.objects?.place)
-        try await store.noteGarbage(stray)
+        try await store.noteUnusedObject(stray)
         let collector = ObjectCollector(fleet: store, storage: scene.storage, isOwn: { place.isOwn }, log: { _ in })
         #expect(await collector.collectOnce() == 0)
         #expect(try await scene.keys() == [])

@@ -10,16 +10,16 @@ struct SearchTextsTests {
         var table = SearchTexts()
         for (place, text) in texts.enumerated() { table.set([text, nil, "Ä\(place)."], at: UInt32(place)) }
         for length in 1...6 {
-            let places = table.places(containing: SearchTexts.fold(String("NEEDLE".prefix(length))))
-            #expect((0..<40).allSatisfy { places.contains(UInt32($0)) })
+            let rows = table.rows(containing: SearchTexts.fold(String("NEEDLE".prefix(length))))
+            #expect((0..<40).allSatisfy { rows.contains(UInt32($0)) })
         }
         for place in 0..<40 {
-            let places = table.places(containing: SearchTexts.fold("ä\(place)."))
-            #expect((0..<41).allSatisfy { places.contains(UInt32($0)) == ($0 == place) })
+            let rows = table.rows(containing: SearchTexts.fold("ä\(place)."))
+            #expect((0..<41).allSatisfy { rows.contains(UInt32($0)) == ($0 == place) })
         }
         // Finds no text across two texts, or in an empty one.
-        #expect((0..<40).allSatisfy { !table.places(containing: SearchTexts.fold("yä")).contains(UInt32($0)) })
-        #expect(!SearchTexts().places(containing: [0x61]).contains(0))
+        #expect((0..<40).allSatisfy { !table.rows(containing: SearchTexts.fold("yä")).contains(UInt32($0)) })
+        #expect(!SearchTexts().rows(containing: [0x61]).contains(0))
     }
 
     @Test("After changes of texts, the results equal a plain search")
@@ -41,7 +41,7 @@ struct SearchTextsTests {
             guard step.isMultiple(of: 500) else { continue }
             for needle in ["a", "ab", "ba é", "aab", "é é", "abab"] {
                 let folded = SearchTexts.fold(needle)
-                let found = table.places(containing: folded)
+                let found = table.rows(containing: folded)
                 let differs = (0..<UInt32(200)).filter { place in
                     let text = model[place].map(SearchTexts.fold) ?? []
                     let contains = text.indices.contains { text[$0...].starts(with: folded) }

@@ -46,7 +46,7 @@ struct MachineModel {
     private var trace: [String] = []
 
     // The running operations of the environment.
-    private var transfer: (operation: Operation, isStopped: Bool, isPlacing: Bool, written: Coverage)?
+    private var transfer: (operation: Operation, isStopped: Bool, hasAccepted: Bool, written: Coverage)?
     private var stragglers: Set<Operation> = []
     private var openings: [Operation] = []
     private var flushes: [(operation: Operation, written: Coverage, generation: UInt64?)] = []
@@ -217,7 +217,7 @@ struct MachineModel {
                 try check(deliveredMessages.count <= ends, "an end is announced once readers see it, and once")
             }
         case .abandonRemoval: break
-        case .show(let download):
+        case .publishVersion(let download):
             try check(download.revision > shownRevision, "each change that is shown has a revision of its own")
             try check(download.updatedAt > shownUpdate, "each change that is shown is later than the one before")
             (shownRevision, shownUpdate) = (download.revision, download.updatedAt)
@@ -332,7 +332,7 @@ struct MachineModel {
     private mutating func goOn() throws {
         if let operation = openings.first { return try open(operation) }
         guard let running = transfer else { return }
-        if !running.isPlacing { return try accept() }
+        if !running.hasAccepted { return try accept() }
         var written = running.written
         let end = min(Self.total, written.prefix + Int64(random.number(below: 1 << 20)))
         if end > written.prefix { written.insert(written.prefix..<end) }
@@ -355,7 +355,7 @@ struct MachineModel {
         let continues = !running.written.ranges.isEmpty && random.number(below: 4) != 0
         let start = continues ? running.written : Coverage()
         let isReplacement = !continues && machine.start.hasRecordedBytes
-        transfer?.isPlacing = true
+        transfer?.hasAccepted = true
         transfer?.written = start
         var entity = machine.record.entity ?? SavedEntity(etag: FieldValue("\"\(random.next())\""), total: Self.total)
         if !continues { entity = SavedEntity(etag: FieldValue("\"\(random.next())\""), total: Self.total) }
@@ -387,7 +387,7 @@ struct MachineModel {
         if running.isStopped, random.number(below: 6) == 0 { return }
         transfer = nil
         let outcome: TransferEnding.Outcome
-        if running.written.prefix == Self.total, running.isPlacing {
+        if running.written.prefix == Self.total, running.hasAccepted {
             outcome = .whole
         } else if running.isStopped {
             outcome = .cancelled

@@ -53,7 +53,7 @@ struct MachineTests {
         "Saves that mirrors are excluded before the following bytes, until a retry, another URL or new mirrors"
     )
     func mirrorsToAvoid() {
-        let walk = MachineWalk.placing().going(
+        let walk = MachineWalk.receiving().going(
             { .ended($0.number("transfer"), MachineWalk.ending(.whole, MachineWalk.whole, isMixed: true)) })
         #expect(!walk.machine.countsFailures)
         var anew = walk.going({ .verified($0.number("verify"), .differs(expected: "sha-256:00", actual: "sha-256:01")) })
@@ -136,7 +136,7 @@ struct MachineTests {
 /// Leads a machine into the state that a test needs.
 struct MachineWalk {
     /// A phase, and the way into it.
-    struct Place: Sendable {
+    struct Row: Sendable {
         let name: String
         let walk: @Sendable () -> MachineWalk
 
@@ -242,7 +242,7 @@ struct MachineWalk {
         MachineWalk().going({ _ in .admitted }, { _ in .slotAcquired(obstacle: nil) })
     }
 
-    static func placing() -> MachineWalk {
+    static func receiving() -> MachineWalk {
         transferring().going(
             { .accepted($0.number("transfer"), acceptance(), name: nil) }, { .committed($0.number("commit"), nil) })
     }
@@ -254,11 +254,11 @@ struct MachineWalk {
     }
 
     private static func verifying() -> MachineWalk {
-        placing().going({ .ended($0.number("transfer"), ending(.whole, whole)) })
+        receiving().going({ .ended($0.number("transfer"), ending(.whole, whole)) })
     }
 
     private static func verifyingDuringFlush() -> MachineWalk {
-        placing().going({ _ in .checkpointDue(half) }, { .ended($0.number("transfer"), ending(.whole, whole)) })
+        receiving().going({ _ in .checkpointDue(half) }, { .ended($0.number("transfer"), ending(.whole, whole)) })
     }
 
     private static func publishing() -> MachineWalk { verifying().going({ .verified($0.number("verify"), .matches) }) }
@@ -267,81 +267,81 @@ struct MachineWalk {
         publishing().going({ .published($0.number("publish"), .success(file)) }, { .committed($0.number("commit"), nil) })
     }
 
-    static let phases: [Place] = [
-        Place("resting, paused") { MachineWalk(.paused) },
-        Place("resting, paused halfway") { halfway(.paused) },
-        Place("resting, failed") { halfway(.failed) },
-        Place("resting, cancelled") { MachineWalk(.cancelled) },
-        Place("resting, completed") { completed() },
-        Place("resting, failed, not saved") {
-            placing().going(
+    static let phases: [Row] = [
+        Row("resting, paused") { MachineWalk(.paused) },
+        Row("resting, paused halfway") { halfway(.paused) },
+        Row("resting, failed") { halfway(.failed) },
+        Row("resting, cancelled") { MachineWalk(.cancelled) },
+        Row("resting, completed") { completed() },
+        Row("resting, failed, not saved") {
+            receiving().going(
                 {
                     .ended(
                         $0.number("transfer"),
                         ending(.failed(DownloadFailure(.httpStatus, "404", httpStatus: 404), retryAfter: nil), Coverage()))
                 }, { .committed($0.number("commit"), .inputOutput("broken")) })
         },
-        Place("resting, cancelled, not saved") {
+        Row("resting, cancelled, not saved") {
             MachineWalk(.paused).going({ _ in command(.cancel) }, { .committed($0.number("commit"), .inputOutput("broken")) })
         },
-        Place("resting, completed, not saved") {
+        Row("resting, completed, not saved") {
             publishing().going(
                 { .published($0.number("publish"), .success(file)) },
                 { .committed($0.number("commit"), .inputOutput("broken")) })
         },
-        Place("resting, refused the completion") {
+        Row("resting, refused the completion") {
             publishing().going(
                 { .published($0.number("publish"), .success(file)) }, { .committed($0.number("commit"), .fenced) })
         },
-        Place("resting, let go of while it was interrupted") { MachineWalk(.downloading) },
-        Place("waiting") { MachineWalk().going({ _ in .admitted }) },
-        Place("delayed") {
-            placing().going(
+        Row("resting, let go of while it was interrupted") { MachineWalk(.downloading) },
+        Row("waiting") { MachineWalk().going({ _ in .admitted }) },
+        Row("delayed") {
+            receiving().going(
                 {
                     .ended(
                         $0.number("transfer"),
                         ending(.failed(DownloadFailure(.transferBroken, "broken"), retryAfter: nil), Coverage()))
                 }, { .committed($0.number("commit"), nil) })
         },
-        Place("clearing") { halfway(.paused).going({ _ in command(.cancel) }) },
-        Place("clearing to begin again") { halfway(.failed).going({ _ in command(.retry) }) },
-        Place("opening") { halfway(.queued).going({ _ in .admitted }, { _ in .slotAcquired(obstacle: nil) }) },
-        Place("transferring") { transferring() },
-        Place("transferring, placing") { placing() },
-        Place("transferring, recording a replacement") { replacing() },
-        Place("transferring, recording a replacement, ended") {
+        Row("clearing") { halfway(.paused).going({ _ in command(.cancel) }) },
+        Row("clearing to begin again") { halfway(.failed).going({ _ in command(.retry) }) },
+        Row("opening") { halfway(.queued).going({ _ in .admitted }, { _ in .slotAcquired(obstacle: nil) }) },
+        Row("transferring") { transferring() },
+        Row("transferring, placing") { receiving() },
+        Row("transferring, recording a replacement") { replacing() },
+        Row("transferring, recording a replacement, ended") {
             replacing().going({ .ended($0.number("transfer"), ending(.whole, whole)) })
         },
-        Place("stopping to pause") { placing().going({ _ in command(.pause) }) },
-        Place("stopping to cancel") { placing().going({ _ in command(.cancel) }) },
-        Place("stopping for shutdown") { placing().going({ _ in .shutdown }) },
-        Place("stopping for a failure") {
-            placing().going({ _ in .checkpointDue(half) }, { .flushed($0.number("flush"), half, lost) })
+        Row("stopping to pause") { receiving().going({ _ in command(.pause) }) },
+        Row("stopping to cancel") { receiving().going({ _ in command(.cancel) }) },
+        Row("stopping for shutdown") { receiving().going({ _ in .shutdown }) },
+        Row("stopping for a failure") {
+            receiving().going({ _ in .checkpointDue(half) }, { .flushed($0.number("flush"), half, lost) })
         },
-        Place("flushing") {
-            placing().going({ _ in command(.pause) }, { .ended($0.number("transfer"), ending(.cancelled)) })
+        Row("flushing") {
+            receiving().going({ _ in command(.pause) }, { .ended($0.number("transfer"), ending(.cancelled)) })
         },
-        Place("verifying") { verifying() },
-        Place("verifying, a flush under way") { verifyingDuringFlush() },
-        Place("verified, a flush under way") { verifyingDuringFlush().going({ .verified($0.number("verify"), .matches) }) },
-        Place("publishing") { publishing() },
-        Place("publishing, to be withdrawn") { publishing().going({ _ in command(.pause) }) },
-        Place("completing") { publishing().going({ .published($0.number("publish"), .success(file)) }) },
-        Place("removing") { halfway(.paused).going({ _ in command(.remove(deletingFile: true)) }) },
-        Place("removing after making room") {
+        Row("verifying") { verifying() },
+        Row("verifying, a flush under way") { verifyingDuringFlush() },
+        Row("verified, a flush under way") { verifyingDuringFlush().going({ .verified($0.number("verify"), .matches) }) },
+        Row("publishing") { publishing() },
+        Row("publishing, to be withdrawn") { publishing().going({ _ in command(.pause) }) },
+        Row("completing") { publishing().going({ .published($0.number("publish"), .success(file)) }) },
+        Row("removing") { halfway(.paused).going({ _ in command(.remove(deletingFile: true)) }) },
+        Row("removing after making room") {
             halfway(.paused).going({ _ in command(.remove(deletingFile: true)) }, { .committed($0.number("commit"), .full) })
         },
-        Place("removed") {
+        Row("removed") {
             halfway(.paused).going({ _ in command(.remove(deletingFile: true)) }, { .committed($0.number("commit"), nil) })
         },
-        Place("flushing, a pause, a move and a cancellation of another version wait") {
+        Row("flushing, a pause, a move and a cancellation of another version wait") {
             var move = DownloadChange()
             move.position = 0
-            return placing().going(
+            return receiving().going(
                 { _ in command(.pause) }, { _ in command(.change(move)) }, { _ in command(.cancel, isExpected: false) },
                 { .ended($0.number("transfer"), ending(.cancelled)) })
         },
-        Place("resting, failed, with a requested name") {
+        Row("resting, failed, with a requested name") {
             MachineWalk(.failed, { $0.requestedFilename = "requested" })
         },
     ]

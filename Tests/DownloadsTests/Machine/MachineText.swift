@@ -85,7 +85,7 @@ extension DownloadMachine.Action {
         case .deliver(let deliveries): "deliver \(deliveries.map(\.download.state.rawValue).joined(separator: " and "))"
         case .abandonRemoval: "abandon removal"
         case .saveProgress: "save progress"
-        case .show(let download): "show \(download.state) \(download.revision)"
+        case .publishVersion(let download): "show \(download.state) \(download.revision)"
         case .showRemoval: "show removal"
         case .discardPart: "discard part"
         case .discardFile: "discard file"
@@ -164,7 +164,7 @@ extension DownloadMachine.Phase {
 
 extension DownloadMachine.Transfer {
     fileprivate var words: String {
-        var words = isPlacing ? ", placing" : ""
+        var words = hasAccepted ? ", placing" : ""
         if let replacement {
             words += ", recording a replacement"
             if replacement.ending != nil { words += ", ended" }

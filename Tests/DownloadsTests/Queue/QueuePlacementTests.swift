@@ -2,6 +2,7 @@ import HTTPCore
 import Testing
 
 @testable import DownloadCore
+@testable import Downloads
 @testable import DownloadFeed
 
 /// A queue as an array.

@@ -127,7 +127,7 @@ struct QuotaTests {
 
     @Test("A download that waits for room returns to its position with its bytes, and sends no request")
     func machine() {
-        var walk = MachineWalk.placing()
+        var walk = MachineWalk.receiving()
         let actions = walk.send(.ended(walk.number("transfer"), MachineWalk.ending(.awaitRoom(nil), MachineWalk.half)))
         #expect(walk.machine.phase == .waiting)
         #expect(walk.machine.record.download.state == .queued)

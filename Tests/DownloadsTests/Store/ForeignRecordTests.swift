@@ -313,7 +313,7 @@ struct ForeignRecordTests {
     private static func addRows(_ path: String) throws {
         let delivery = WebhookDelivery(
             id: sampleRecord(9).id, url: "http://127.0.0.1:9/", download: sampleRecord(2).download, attempts: 0, due: .now())
-        try StoreWriter(SQLiteConnection(path: path)).commit([
+        try SQLiteStatements(SQLiteConnection(path: path)).commit([
             .keepDelivery(delivery), .remember(IdempotencyRecord(key: "key", digest: [1], outcomes: [], createdAt: .now())),
             .remove(sampleRecord(8).id, changeID: EventID(epoch: 1_763_717_520_001, sequence: 1)),
             .set(name: "name", value: "value"),

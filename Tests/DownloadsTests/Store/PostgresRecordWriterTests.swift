@@ -24,7 +24,8 @@ import Testing
         let groups: [[StoreChange]] = [
             [.add(sampleRecord(2))], [.save(sampleRecord(2))], [.remove(id, changeID: .none)], [.set(name: "a", value: "b")],
             [.progress(StoredProgress(id: id, bytesReceived: 7, segments: []))], [.leaveQueue(id)], [.release(id)],
-            [.send("letter", to: 7)], [.show(sampleRecord(1).download)], [.claim(SlotRequest(free: 1, hostLimit: 1))], [.probe],
+            [.send("letter", to: 7)], [.publishVersion(sampleRecord(1).download)], [.claim(SlotRequest(free: 1, hostLimit: 1))],
+            [.probe],
             [],
         ]
         for group in groups {
@@ -319,7 +320,7 @@ import Testing
         try scene.execute("BEGIN")
         try scene.execute("SELECT FROM pawl.downloads FOR UPDATE")
         let record = sampleRecord(1, state: .paused)
-        let commit = store.submit([.save(record), .show(record.download)])
+        let commit = store.submit([.save(record), .publishVersion(record.download)])
         // The old session waits for the lock, and the new one for that session, until a lock timeout restarts both.
         var given: Set<String?> = []
         while true {
@@ -691,7 +692,7 @@ import Testing
             (download.waitingFor, download.position, download.publication) = (.slot, 3, 4)
             download.expiresAt = download.createdAt
             let read = try FleetChange.decode(FleetChange.encode(download))
-            #expect("\(FleetChange.told(download))" == "\(read)")
+            #expect("\(FleetChange.shared(download))" == "\(read)")
         }
     }
 

@@ -39,7 +39,7 @@ struct StoreSchemaTests {
         let connection = try SQLiteConnection(path: path)
         try StoreSchema.prepare(connection, path: path)
         let records = [fullRecord(1), sampleRecord(2)]
-        try StoreWriter(connection).commit(records.map(StoreChange.save))
+        try SQLiteStatements(connection).commit(records.map(StoreChange.save))
         let next = SchemaFile(
             StoreSchema.version + 1,
             """
@@ -50,7 +50,7 @@ struct StoreSchemaTests {
         for _ in 1...2 { try StoreSchema.prepare(connection, path: path, files: StoreSchema.files + [next]) }
         #expect(try connection.number("PRAGMA user_version") == Int64(StoreSchema.version + 1))
         #expect(try connection.number("SELECT count(*) FROM downloads WHERE note = 'old; row'") == 2)
-        let writer = try StoreWriter(connection)
+        let writer = try SQLiteStatements(connection)
         try writer.commit([.save(sampleRecord(3))])
         #expect(try writer.load().records.map(portrait) == (records + [sampleRecord(3)]).map(portrait))
     }

@@ -17,7 +17,7 @@ struct WriteGroupTests {
         case .keepDelivery(let delivery): "keep delivery \(delivery.id)"
         case .dropDelivery(let id): "drop delivery \(id)"
         case .beginEpoch(let epoch): "begin epoch \(epoch)"
-        case .show(let download): "show \(download.id.value & 0xFF) \(download.revision)"
+        case .publishVersion(let download): "show \(download.id.value & 0xFF) \(download.revision)"
         case .enqueue(let id): "enqueue \(id.value & 0xFF)"
         case .leaveQueue(let id): "leave queue \(id.value & 0xFF)"
         case .holdURL(let id): "hold the URL of \(id.value & 0xFF)"

@@ -79,7 +79,7 @@ final class AttemptFixture {
             let (stream, reporter) = AsyncStream.makeStream(of: TransferReport.self)
             attempts += 1
             let order = TransferAttempt.Order(
-                id: id, generation: UInt64(attempts), partFiles: partFiles, hasRecordedBytes: written.byteCount > 0,
+                id: id, operation: UInt64(attempts), partFiles: partFiles, hasRecordedBytes: written.byteCount > 0,
                 requestedMediaType: nil, expectation: ContentExpectation(mediaType: mediaType), checksum: checksum,
                 reservations: DiskReservations(), connections: connections,
                 sources: sources, url: urls[0],

@@ -5,7 +5,7 @@ internal import HTTPCore
 ///
 /// The rows are in chunks, so that a change moves at most one chunk of them. A copy shares all chunks. The next change
 /// copies one chunk and the list of chunks. Every change costs O(log n).
-package struct OrderedPlaces: Sendable {
+package struct OrderedRows: Sendable {
     /// The key that orders the rows.
     enum Key {
         /// The download's id, which sorts by creation.
@@ -25,7 +25,7 @@ package struct OrderedPlaces: Sendable {
 
     private let key: Key
     /// The chunks, none of them empty.
-    private var chunks: [[Place]] = []
+    private var chunks: [[Row]] = []
     package private(set) var count = 0
 
     init(by key: Key) {
@@ -33,20 +33,20 @@ package struct OrderedPlaces: Sendable {
     }
 
     /// Inserts a row whose entry is in `entries`.
-    package mutating func insert(_ place: Place, in entries: IndexEntries) {
-        guard let added = rank(of: place, in: entries) else { return }
+    package mutating func insert(_ row: Row, in entries: IndexEntries) {
+        guard let added = rank(of: row, in: entries) else { return }
         count += 1
         // The new row nearly always has the greatest key.
         guard let greatest = chunks.last?.last, !isBelow(greatest, added, in: entries) else {
             if let last = chunks.indices.last, chunks[last].count < Self.chunkSize {
-                chunks[last].append(place)
+                chunks[last].append(row)
             } else {
-                chunks.append([place])
+                chunks.append([row])
             }
             return
         }
         let chunk = chunk(of: added, in: entries)
-        chunks[chunk].insert(place, at: offset(of: added, inChunk: chunk, in: entries))
+        chunks[chunk].insert(row, at: offset(of: added, inChunk: chunk, in: entries))
         if chunks[chunk].count > Self.chunkSize {
             let half = Self.chunkSize / 2
             chunks.insert(Array(chunks[chunk][half...]), at: chunk + 1)
@@ -55,11 +55,11 @@ package struct OrderedPlaces: Sendable {
     }
 
     /// Removes a row whose entry is still in `entries`. Does nothing if the row is not among these.
-    mutating func remove(_ place: Place, in entries: IndexEntries) {
-        guard let removed = rank(of: place, in: entries), !chunks.isEmpty else { return }
+    mutating func remove(_ row: Row, in entries: IndexEntries) {
+        guard let removed = rank(of: row, in: entries), !chunks.isEmpty else { return }
         let chunk = chunk(of: removed, in: entries)
         let offset = offset(of: removed, inChunk: chunk, in: entries)
-        guard offset < chunks[chunk].count, chunks[chunk][offset] == place else { return }
+        guard offset < chunks[chunk].count, chunks[chunk][offset] == row else { return }
         count -= 1
         chunks[chunk].remove(at: offset)
         if chunks[chunk].isEmpty {
@@ -73,8 +73,8 @@ package struct OrderedPlaces: Sendable {
     init(by key: Key, of entries: IndexEntries, where isIncluded: (Download) -> Bool) {
         self.init(by: key)
         var ranks: [Rank] = []
-        for place in entries.places {
-            guard let entry = entries[place], isIncluded(entry.download), let rank = rank(of: place, in: entries) else {
+        for row in entries.rows {
+            guard let entry = entries[row], isIncluded(entry.download), let rank = rank(of: row, in: entries) else {
                 continue
             }
             ranks.append(rank)
@@ -82,13 +82,13 @@ package struct OrderedPlaces: Sendable {
         ranks.sort { $0 < $1 }
         count = ranks.count
         for start in stride(from: 0, to: count, by: Self.chunkSize) {
-            chunks.append(ranks[start..<min(start + Self.chunkSize, count)].map(\.place))
+            chunks.append(ranks[start..<min(start + Self.chunkSize, count)].map(\.row))
         }
     }
 
     /// Returns the row that `offset` others precede; `nil` behind the last one.
     /// - Parameter starts: The value of ``starts``, if the caller makes many calls.
-    func place(at offset: Int, starts: [Int]? = nil) -> Place? {
+    func row(at offset: Int, starts: [Int]? = nil) -> Row? {
         guard offset >= 0, offset < count else { return nil }
         if let starts {
             var (low, high) = (0, chunks.count)
@@ -113,7 +113,7 @@ package struct OrderedPlaces: Sendable {
         // The rank is nearly always behind the last row, or that of the last row.
         guard let last = chunks.last?.last.flatMap({ self.rank(of: $0, in: entries) }), last >= bound else { return count }
         if last.major == bound.major, last.key == bound.key {
-            guard let before = place(before: chunks.count - 1) else { return 0 }
+            guard let before = row(before: chunks.count - 1) else { return 0 }
             if isBelow(before, bound, in: entries) { return count - 1 }
         }
         let chunk = chunk(of: bound, in: entries)
@@ -122,7 +122,7 @@ package struct OrderedPlaces: Sendable {
     }
 
     /// Returns the row before the last one of a chunk; `nil` if there is none.
-    private func place(before chunk: Int) -> Place? {
+    private func row(before chunk: Int) -> Row? {
         let count = chunks[chunk].count
         return count > 1 ? chunks[chunk][count - 2] : chunk > 0 ? chunks[chunk - 1].last : nil
     }
@@ -137,7 +137,7 @@ package struct OrderedPlaces: Sendable {
     }
 
     /// Returns the first row whose key is not below `key`, and the row behind it.
-    func pair(from key: UInt128, in entries: IndexEntries) -> (Place?, Place?) {
+    func pair(from key: UInt128, in entries: IndexEntries) -> (Row?, Row?) {
         guard !chunks.isEmpty else { return (nil, nil) }
         let bound: Rank = (0, key, .min)
         let chunk = chunk(of: bound, in: entries)
@@ -157,8 +157,8 @@ package struct OrderedPlaces: Sendable {
     }
 
     /// Returns the rows that are also in a set.
-    func filtered(_ wanted: PlaceSet) -> OrderedPlaces {
-        var result = OrderedPlaces(by: key)
+    func filtered(_ wanted: RowSet) -> OrderedRows {
+        var result = OrderedRows(by: key)
         for chunk in chunks {
             let left = chunk.filter(wanted.contains)
             if left.isEmpty { continue }
@@ -169,8 +169,8 @@ package struct OrderedPlaces: Sendable {
     }
 
     /// Adds all rows to a set.
-    package func insert(into set: inout PlaceSet) {
-        for chunk in chunks { for place in chunk { set.insert(place) } }
+    package func insert(into set: inout RowSet) {
+        for chunk in chunks { for row in chunk { set.insert(row) } }
     }
 
     /// Returns a walk from one end to the other.
@@ -189,13 +189,13 @@ package struct OrderedPlaces: Sendable {
 
     /// A walk through the rows.
     struct Walk: Sendable, IteratorProtocol {
-        private let chunks: [[Place]]
+        private let chunks: [[Row]]
         private let isDescending: Bool
         private var chunk: Int
         /// The number of rows of this chunk that have been passed, from the end where the walk began.
         private var passed: Int
 
-        fileprivate init(_ chunks: [[Place]], _ isDescending: Bool, chunk: Int, passed: Int) {
+        fileprivate init(_ chunks: [[Row]], _ isDescending: Bool, chunk: Int, passed: Int) {
             self.chunks = chunks
             self.isDescending = isDescending
             self.chunk = chunk
@@ -204,16 +204,16 @@ package struct OrderedPlaces: Sendable {
         }
 
         /// The next row; `nil` at the end.
-        var peek: Place? {
+        var peek: Row? {
             guard chunks.indices.contains(chunk) else { return nil }
             return isDescending ? chunks[chunk][chunks[chunk].count - 1 - passed] : chunks[chunk][passed]
         }
 
-        mutating func next() -> Place? {
-            guard let place = peek else { return nil }
+        mutating func next() -> Row? {
+            guard let row = peek else { return nil }
             passed += 1
             skipPassed()
-            return place
+            return row
         }
 
         private mutating func skipPassed() {
@@ -225,27 +225,27 @@ package struct OrderedPlaces: Sendable {
     }
 
     /// The sort key of a row.
-    private typealias Rank = (major: Int, key: UInt128, place: Place)
+    private typealias Rank = (major: Int, key: UInt128, row: Row)
 
-    private func rank(of place: Place, in entries: IndexEntries) -> Rank? {
+    private func rank(of row: Row, in entries: IndexEntries) -> Rank? {
         // The entry is read in place. A copy of the download would cost more than everything else here.
-        guard let entry = entries[place] else { return nil }
+        guard let entry = entries[row] else { return nil }
         return switch key {
-        case .identity: (0, entry.download.id.value, place)
-        case .changeID: (0, entry.download.changeID.value, place)
-        case .rank: Self.rank(entry.download.rank, place)
-        case .gid: (0, UInt128(entry.download.gid.value), place)
-        case .end: (Int(clamping: entry.download.endedAt?.millisecondsSinceEpoch ?? 0), entry.download.id.value, place)
+        case .identity: (0, entry.download.id.value, row)
+        case .changeID: (0, entry.download.changeID.value, row)
+        case .rank: Self.rank(entry.download.rank, row)
+        case .gid: (0, UInt128(entry.download.gid.value), row)
+        case .end: (Int(clamping: entry.download.endedAt?.millisecondsSinceEpoch ?? 0), entry.download.id.value, row)
         }
     }
 
-    private static func rank(_ rank: QueueRank, _ place: Place) -> Rank {
+    private static func rank(_ rank: QueueRank, _ row: Row) -> Rank {
         // The complement falls as the priority rises, and cannot overflow.
-        (~rank.priority, rank.arrival.value, place)
+        (~rank.priority, rank.arrival.value, row)
     }
 
-    private func isBelow(_ place: Place, _ bound: Rank, in entries: IndexEntries) -> Bool {
-        rank(of: place, in: entries).map { $0 < bound } ?? false
+    private func isBelow(_ row: Row, _ bound: Rank, in entries: IndexEntries) -> Bool {
+        rank(of: row, in: entries).map { $0 < bound } ?? false
     }
 
     /// Returns the last chunk that begins at or below the bound, or the first chunk. There must be a chunk.

@@ -1,8 +1,8 @@
 package import DownloadCore
 
-/// Writes changes to a SQLite database, in transactions, and reads its rows. It belongs to one thread at a time, like
-/// its connection.
-package final class StoreWriter {
+/// The prepared statements of a SQLite database. They write changes in transactions and read rows. One thread at a time may
+/// use them, like their connection.
+package final class SQLiteStatements {
     private let connection: SQLiteConnection
     private let save: SQLiteStatement
     private let progress: SQLiteStatement
@@ -93,7 +93,7 @@ package final class StoreWriter {
             try dropDelivery.bind(1, id.description)
             try dropDelivery.run()
         // A service without a fleet has no replicas to notify, and owns all downloads.
-        case .show, .enqueue, .leaveQueue, .holdURL, .release, .claim, .send: break
+        case .publishVersion, .enqueue, .leaveQueue, .holdURL, .release, .claim, .send: break
         case .beginEpoch(let epoch): try keep(EventID(epoch: epoch, sequence: 0), removed: nil)
         }
     }

@@ -1,8 +1,10 @@
+internal import DownloadCore
+
 /// A queue with planned changes: downloads that are about to enter it, and new ranks of members
 /// that make room for them.
 ///
 /// The base must not change while this value is used.
-package struct ExtendedQueue<Base: QueueOrder>: QueueOrder {
+struct ExtendedQueue<Base: QueueOrder>: QueueOrder {
     private let base: Base
     /// Downloads that enter, and members of the base that get another rank.
     private var added: RankedDownloads
@@ -13,26 +15,26 @@ package struct ExtendedQueue<Base: QueueOrder>: QueueOrder {
     /// - Parameters:
     ///   - base: The present queue.
     ///   - added: The downloads that enter it.
-    package init(_ base: Base, adding added: RankedDownloads = RankedDownloads()) {
+    init(_ base: Base, adding added: RankedDownloads = RankedDownloads()) {
         self.base = base
         self.added = added
     }
 
-    package mutating func insert(_ id: DownloadID, _ rank: QueueRank) {
+    mutating func insert(_ id: DownloadID, _ rank: QueueRank) {
         added.insert(id, rank)
     }
 
     /// Gives a member another arrival.
-    package mutating func reassign(_ other: QueuePlacement.Other) {
+    mutating func reassign(_ other: QueuePlacement.Other) {
         if !added.remove(other.id, other.former) {
             hidden.insert((other.former, base.count(below: other.former)), at: hiddenCount(below: other.former))
         }
         added.insert(other.id, other.rank)
     }
 
-    package var count: Int { base.count + added.count - hidden.count }
+    var count: Int { base.count + added.count - hidden.count }
 
-    package func member(at offset: Int) -> (id: DownloadID, rank: QueueRank)? {
+    func member(at offset: Int) -> (id: DownloadID, rank: QueueRank)? {
         // This is the first added member at this offset or behind it.
         var (low, high) = (0, added.count)
         while low < high {
@@ -45,7 +47,7 @@ package struct ExtendedQueue<Base: QueueOrder>: QueueOrder {
         return base.member(at: baseOffset)
     }
 
-    package func count(below rank: QueueRank) -> Int { keptCount(below: rank) + added.count(below: rank) }
+    func count(below rank: QueueRank) -> Int { keptCount(below: rank) + added.count(below: rank) }
 
     /// Returns the number of members of the base that have a lower rank, and keep it.
     private func keptCount(below rank: QueueRank) -> Int {

@@ -5,7 +5,7 @@ import Testing
 @testable import DownloadFeed
 
 @Suite("Ordered positions")
-struct OrderedPlacesTests {
+struct OrderedRowsTests {
     /// Entries with these numbers as identities, at positions 0, 1, ….
     private func entries(_ numbers: some Sequence<Int>) -> IndexEntries {
         var entries = IndexEntries()
@@ -17,7 +17,7 @@ struct OrderedPlacesTests {
         return entries
     }
 
-    private func numbers(_ places: OrderedPlaces, _ entries: IndexEntries, descending: Bool = false, after: Int? = nil) -> [Int] {
+    private func numbers(_ places: OrderedRows, _ entries: IndexEntries, descending: Bool = false, after: Int? = nil) -> [Int] {
         var walk = places.walk(descending: descending, after: after.map { UInt128($0) }, in: entries)
         var found: [Int] = []
         while let place = walk.next() { found.append(entries[place].map { Int($0.download.id.value) } ?? -1) }
@@ -29,16 +29,16 @@ struct OrderedPlacesTests {
         var generator = SystemRandomNumberGenerator()
         let all = Array(stride(from: 2, to: 8_000, by: 2)).shuffled(using: &generator)
         let entries = entries(all)
-        var places = OrderedPlaces(by: .identity)
+        var places = OrderedRows(by: .identity)
         var model: Set<Int> = []
         for step in 0..<12_000 {
             let place = Int.random(in: all.indices, using: &generator)
             // They grow first, and are removed again.
             let isAdded = Int.random(in: 0..<12_000, using: &generator) > step
-            if isAdded, model.insert(all[place]).inserted { places.insert(Place(place), in: entries) }
+            if isAdded, model.insert(all[place]).inserted { places.insert(Row(place), in: entries) }
             if !isAdded {
                 model.remove(all[place])
-                places.remove(Place(place), in: entries)
+                places.remove(Row(place), in: entries)
             }
             guard step % 1_000 == 0 else { continue }
             let sorted = model.sorted()
@@ -49,29 +49,29 @@ struct OrderedPlacesTests {
             #expect(numbers(places, entries, after: bound) == sorted.filter { $0 > bound })
             #expect(numbers(places, entries, descending: true, after: bound) == sorted.filter { $0 < bound }.reversed())
         }
-        for place in all.indices { places.remove(Place(place), in: entries) }
+        for place in all.indices { places.remove(Row(place), in: entries) }
         #expect(places.count == 0 && numbers(places, entries).isEmpty)
     }
 
     @Test("Distinguishes positions with the same key")
     func equal() {
         let entries = entries(Array(repeating: 7, count: 1_500) + [3, 9])
-        var places = OrderedPlaces(by: .identity)
-        for place in (0..<1_502).shuffled() { places.insert(Place(place), in: entries) }
+        var places = OrderedRows(by: .identity)
+        for place in (0..<1_502).shuffled() { places.insert(Row(place), in: entries) }
         #expect(numbers(places, entries) == [3] + Array(repeating: 7, count: 1_500) + [9])
         #expect(numbers(places, entries, after: 7) == [9])
         #expect(numbers(places, entries, descending: true, after: 7) == [3])
-        for place in (0..<1_500).shuffled() { places.remove(Place(place), in: entries) }
+        for place in (0..<1_500).shuffled() { places.remove(Row(place), in: entries) }
         #expect(numbers(places, entries) == [3, 9])
     }
 
     @Test("A copy stays as it was")
     func copies() {
         let entries = entries(0..<2_000)
-        var places = OrderedPlaces(by: .identity)
-        for place in 0..<2_000 { places.insert(Place(place), in: entries) }
+        var places = OrderedRows(by: .identity)
+        for place in 0..<2_000 { places.insert(Row(place), in: entries) }
         let copy = places
-        for place in 0..<1_000 { places.remove(Place(place), in: entries) }
+        for place in 0..<1_000 { places.remove(Row(place), in: entries) }
         #expect(numbers(copy, entries) == Array(0..<2_000))
         #expect(numbers(places, entries) == Array(1_000..<2_000))
     }
