@@ -370,7 +370,7 @@ struct ResumeDecisionTests {
     }
 
     @Test("Leaving a source costs no bytes")
-    func givenUpSourceCostsNoBytes() {
+    func abandonedSourceCostsNoBytes() {
         var decision = resuming()
         var written = Coverage(prefix: 40)
         written.insert(60..<70)

@@ -495,7 +495,7 @@ struct FleetServiceTests {
     }
 
     @Test("Changes that the database refuses at first are sent later", arguments: ["NOT needs_slot", "state <> 'completed'"])
-    func toldLater(_ condition: String) async throws {
+    func publishedLater(_ condition: String) async throws {
         let scene = try FleetScene()
         let replicas = try await [scene.replica(), scene.replica()]
         let database = try PostgresScene(scene.database)

@@ -11,7 +11,7 @@ struct FleetTransfersTests {
     }
 
     @Test("Others show published progress, and unchanged progress is not published again")
-    func told() throws {
+    func reported() throws {
         let (own, others) = (FleetTransfers(), FleetTransfers())
         let counters = TransferCounters(received: 10)
         let download = transferring(1)

@@ -107,7 +107,7 @@ struct ObjectFleetTests {
     }
 
     @Test("Removes a stored object whose completion was abandoned before the reply")
-    func givenUpUnanswered() async throws {
+    func abandonedBeforeReply() async throws {
         let scene = try await ObjectScene()
         let replica = try await scene.replica()
         scene.relay.set(.answers(0))
@@ -130,7 +130,7 @@ struct ObjectFleetTests {
     }
 
     @Test("Removes an object of a replica without a lease at once, without completing the download")
-    func storedInVain() async throws {
+    func storedAfterRemoval() async throws {
         let scene = try await ObjectScene()
         let (first, second, busy) = try await fenced(scene)
         scene.relay.set(.refuse)
@@ -160,7 +160,7 @@ struct ObjectFleetTests {
     }
 
     @Test("Notes an upload for removal that was abandoned by the stop after the lease was lost")
-    func givenUpByStop() async throws {
+    func abandonedByStop() async throws {
         let scene = try await ObjectScene()
         let (first, second, _) = try await fenced(scene)
         scene.relay.set(.answers(0))

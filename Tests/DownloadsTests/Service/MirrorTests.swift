@@ -217,7 +217,7 @@ struct MirrorTests {
     }
 
     @Test("If no source has the missing bytes, reports the origin's failure and keeps the bytes", arguments: [true, false])
-    func nobodyLeft(isProven: Bool) async throws {
+    func noSourceLeft(isProven: Bool) async throws {
         let fixture = try await ServiceFixture()
         let done = try await finished(
             fixture, "size=900000&seed=84&etag=a&fault=reset@300000;times=1,404;from=2",

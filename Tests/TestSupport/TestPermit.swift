@@ -2,7 +2,7 @@ import Synchronization
 
 /// A permit of a few for tests with a whole service: if all started at once, each would wait for all others, and time
 /// limits of the service would end healthy work.
-public final class Turn: Sendable {
+public final class TestPermit: Sendable {
     private struct State {
         var free = 24
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -13,7 +13,7 @@ public final class Turn: Sendable {
     private init() {}
 
     /// Waits for a permit, which lasts as long as the value.
-    public static func take() async -> Turn {
+    public static func acquire() async -> TestPermit {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 guard state.free > 0 else {
@@ -25,7 +25,7 @@ public final class Turn: Sendable {
             }
             if isFree { continuation.resume() }
         }
-        return Turn()
+        return TestPermit()
     }
 
     deinit {
