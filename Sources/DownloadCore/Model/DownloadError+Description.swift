@@ -3,7 +3,7 @@ extension DownloadError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notFound: "there is no such download"
-        case .illegalTransition(let state, let command): "the download is \(state.rawValue); '\(command)' is not possible"
+        case .illegalTransition(let state, let command): Self.refusal(of: command, in: state)
         case .duplicate(let id): "there is a download of this URL already: \(id)"
         case .gidInUse(let gid): "the gid \(gid) belongs to another download"
         case .destinationForbidden(let reason):
@@ -20,5 +20,18 @@ extension DownloadError: CustomStringConvertible {
         case .shuttingDown: "the service is stopping"
         case .storeFailed(let reason): "the record could not be saved: \(reason)"
         }
+    }
+
+    /// Returns the sentence about a command that a state does not allow.
+    private static func refusal(of command: String, in state: DownloadState) -> String {
+        let result =
+            switch command {
+            case "pause": "paused"
+            case "resume": "resumed"
+            case "cancel": "cancelled"
+            case "retry": "retried"
+            default: "given a \(command)"
+            }
+        return "a download that is \(state.rawValue) cannot be \(result)"
     }
 }
