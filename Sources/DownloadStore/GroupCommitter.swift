@@ -1,6 +1,7 @@
 internal import DownloadCore
 internal import System
 
+/// The changes of one caller.
 private struct QueuedWrite: Sendable {
     var changes: [StoreChange]
     var commit: StoreCommit
@@ -11,8 +12,7 @@ private struct QueuedWrite: Sendable {
             switch change {
             case .add, .remember, .probe: true
             case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .publishVersion,
-                .enqueue,
-                .leaveQueue, .holdURL, .release, .claim, .send:
+                .enqueue, .leaveQueue, .holdURL, .release, .claim, .send:
                 false
             }
         }
@@ -94,8 +94,7 @@ extension GroupCommitter {
                 case .remove(let id, _): backlog.notes[id] = nil
                 case .progress(let progress): backlog.notes[progress.id] = nil
                 case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .publishVersion, .enqueue,
-                    .leaveQueue,
-                    .holdURL, .release, .claim, .send:
+                    .leaveQueue, .holdURL, .release, .claim, .send:
                     break
                 }
             }

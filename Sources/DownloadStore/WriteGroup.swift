@@ -25,8 +25,7 @@ struct WriteGroup: Sendable {
                     guard !replaced.contains(progress.id) else { continue }
                     if advanced.insert(progress.id).inserted { changes.append(change) }
                 case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .publishVersion, .enqueue,
-                    .leaveQueue,
-                    .holdURL, .release, .claim, .send:
+                    .leaveQueue, .holdURL, .release, .claim, .send:
                     changes.append(change)
                 }
             }

@@ -30,17 +30,17 @@ extension DownloadMachine {
     /// The activity that follows from the present phase, saves and commands.
     var currentActivity: Activity {
         var activity: Activity = []
-        let hasPhaseWork: Bool
-        switch phase {
-        case .resting, .waiting, .delayed, .removed: hasPhaseWork = false
-        default: hasPhaseWork = true
-        }
-        let isFlushing = if case .flushing = phase { true } else { false }
+        let hasPhaseWork =
+            switch phase {
+            case .resting, .waiting, .delayed, .removed: false
+            default: true
+            }
+        let takesRoom = if case .flushing = phase { true } else { holdsSlot || isFinishing }
         if hasPhaseWork || bytes.isFlushing { activity.insert(.usingFile) }
         if hasPhaseWork || bytes.isFlushing || !saves.isEmpty || !commands.isEmpty { activity.insert(.busy) }
         if phase.hasAccepted { activity.insert(.receiving) }
         if isFinishing { activity.insert(.finishing) }
-        if holdsSlot || isFinishing || isFlushing { activity.insert(.takingRoom) }
+        if takesRoom { activity.insert(.takingRoom) }
         guard !activity.contains(.busy), lingering.isEmpty, saves.isSettled else { return activity }
         switch phase {
         case .resting: activity.formUnion(state.isLive ? .idle : [.idle, .done])

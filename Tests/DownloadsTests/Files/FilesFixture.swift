@@ -133,23 +133,26 @@ struct LocalFiles: Sendable {
     }
 }
 
-extension PartFiles {
-    func verify(_ verification: Verification) async throws(FinishingFailure) -> VerifiedFile {
+extension AbandonableOutcome {
+    /// Starts the work, and waits for its outcome.
+    func value(of start: () -> Void) async throws(FinishingFailure) -> Value {
         let result = await withCheckedContinuation { continuation in
-            verification.outcome.whenDone { continuation.resume(returning: $0) }
-            begin(verification)
+            whenDone { continuation.resume(returning: $0) }
+            start()
         }
         return try result.get()
     }
 }
 
+extension PartFiles {
+    func verify(_ verification: Verification) async throws(FinishingFailure) -> VerifiedFile {
+        try await verification.outcome.value { begin(verification) }
+    }
+}
+
 extension FinishedFiles {
     func publish(_ publication: Publication) async throws(FinishingFailure) -> PublishedFile {
-        let result = await withCheckedContinuation { continuation in
-            publication.outcome.whenDone { continuation.resume(returning: $0) }
-            begin(publication)
-        }
-        return try result.get()
+        try await publication.outcome.value { begin(publication) }
     }
 
     func finishPublishing(_ id: DownloadID) async throws(FileError) {
