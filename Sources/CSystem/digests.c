@@ -1,4 +1,5 @@
-// SHA-512 (FIPS 180-4 §6.4), SHA-1 (§6.1), MD5 (RFC 1321) and CRC-32 (ISO 3309), written as in their specifications.
+// SHA-512 (FIPS 180-4 §6.4), SHA-1 (§6.1), MD5 (RFC 1321) and CRC-32 (ISO 3309), written as in their specifications,
+// and the fingerprints of part files.
 // They only check files against published digests, so they need not be fast. SHA-1 and MD5 detect damage, not attacks.
 #include "digest.h"
 
@@ -176,4 +177,28 @@ uint32_t pawl_crc32(uint32_t crc, const void *input, size_t count) {
         crc = nibbles[(crc ^ (bytes[i] >> 4)) & 15] ^ (crc >> 4);
     }
     return ~crc;
+}
+
+// Each half of a 64-bit word is multiplied by a key that depends on the word's position (multilinear hashing: Lemire and
+// Kaser, "Strongly universal string hashing is fast", 2014). A word of which only some bytes are added has zeros in the
+// place of the others, so pieces need not begin or end at a word.
+static inline uint64_t fingerprint_of_word(uint64_t word, uint64_t index) {
+    uint64_t key = (index + 1) * 0x9e3779b97f4a7c15ULL;
+    uint64_t other = (key >> 32 | key << 32) ^ 0x94d049bb133111ebULL;
+    return (word & 0xffffffffULL) * (key | 1) + (word >> 32) * (other | 1);
+}
+
+static inline uint64_t load_little_endian_64(const uint8_t *p) {
+    return (uint64_t)load_little_endian_32(p) | (uint64_t)load_little_endian_32(p + 4) << 32;
+}
+
+uint64_t pawl_fingerprint(const void *bytes, size_t count, uint64_t offset) {
+    const uint8_t *p = bytes;
+    uint64_t sum = 0;
+    for (; count > 0 && offset % 8 != 0; count--, offset++) {
+        sum += fingerprint_of_word((uint64_t)*p++ << offset % 8 * 8, offset / 8);
+    }
+    for (; count >= 8; count -= 8, offset += 8, p += 8) sum += fingerprint_of_word(load_little_endian_64(p), offset / 8);
+    for (; count > 0; count--, offset++) sum += fingerprint_of_word((uint64_t)*p++ << offset % 8 * 8, offset / 8);
+    return sum;
 }

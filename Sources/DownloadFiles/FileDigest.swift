@@ -6,8 +6,17 @@ package import System
 package struct FileDigest: Sendable {
     private var state = SHA256()
     private var others: [Checksum.Algorithm: MessageDigest] = [:]
+    /// The comparison of the bytes with their fingerprints; `nil` if none is known.
+    private var comparison: FingerprintComparison?
 
-    package init(_ algorithms: some Sequence<Checksum.Algorithm> = []) {
+    /// Creates the digest of no bytes.
+    /// - Parameters:
+    ///   - algorithms: The algorithms to compute in addition to SHA-256.
+    ///   - known: The bytes that are compared with their fingerprints.
+    package init(
+        _ algorithms: some Sequence<Checksum.Algorithm> = [], comparing known: FingerprintedBytes = FingerprintedBytes()
+    ) {
+        if !known.fingerprints.isEmpty { comparison = FingerprintComparison(known) }
         for algorithm in algorithms { others[algorithm] = MessageDigest(algorithm) }
     }
 
@@ -16,7 +25,12 @@ package struct FileDigest: Sendable {
 
     package var sha256: [UInt8] { state.digest() }
 
+    /// Whether the bytes contradict their fingerprints. This is found out once the last of these bytes was hashed.
+    var isContradicted: Bool { comparison?.isContradicted(by: length) ?? false }
+
     package mutating func update(_ bytes: RawSpan) {
+        let offset = length
+        comparison?.update(bytes, at: offset)
         state.update(bytes)
         for algorithm in others.keys { others[algorithm]?.update(bytes) }
     }

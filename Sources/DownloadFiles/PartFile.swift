@@ -14,10 +14,16 @@ package final class PartFile: Sendable {
     private let isFindable = Atomic(false)
     /// Whether the file system has allocated blocks for all bytes. Fewer blocks later mean that the file was cut.
     private let isAllocated = Atomic(false)
+    private let known: Locked<FingerprintedBytes>
 
     /// Creates a part file from a file that was opened in the directory.
-    package init(_ file: FileDescriptor, in directory: Directory, path: String, generation: UInt64? = nil) {
+    /// - Parameter known: The fingerprints of bytes that an earlier value has written.
+    package init(
+        _ file: FileDescriptor, in directory: Directory, path: String, generation: UInt64? = nil,
+        known: FingerprintedBytes = FingerprintedBytes()
+    ) {
         self.file = file
+        self.known = Locked(known)
         self.generation = generation
         self.directory = directory
         self.path = path
@@ -120,6 +126,21 @@ package final class PartFile: Sendable {
         }
     }
 
+    /// The bytes whose fingerprints are known. They are never written again.
+    package var fingerprinted: FingerprintedBytes { known.withLock(\.self) }
+
+    /// Returns the fingerprint of each range of written bytes. Reads only bytes that have none yet.
+    package func fingerprints(of written: Coverage) throws(FileError) -> [Fingerprint] {
+        var bytes = fingerprinted
+        for (range, gaps) in bytes.advance(to: written) {
+            for gap in gaps {
+                try read(gap) { bytes.add(Fingerprint(of: $0, at: $1), to: range) }
+            }
+        }
+        known.withLock { $0 = bytes }
+        return bytes.fingerprints
+    }
+
     /// Returns the space of the file system, and the bytes that are allocated to the file.
     package func space() throws(FileError) -> (fileSystem: FileSystemSpace, allocated: Int64) {
         try describing("examine the file system of", path) { () throws(SystemError) in
@@ -127,19 +148,27 @@ package final class PartFile: Sendable {
         }
     }
 
-    /// Hashes the bytes from the length of `digest` up to `end`. Reads them in pieces that fit into the processor's
-    /// cache.
+    /// Hashes the bytes from the length of `digest` up to `end`.
+    /// - Throws: `.altered` if the bytes contradict the fingerprints that the digest compares.
     package func hash(upTo end: Int64, into digest: inout FileDigest) throws(FileError) {
-        var buffer = [UInt8](repeating: 0, count: 256 << 10)
-        while digest.length < end {
+        if digest.length < end { try read(digest.length..<end) { bytes, _ in digest.update(bytes) } }
+        if digest.isContradicted { throw FileError(.altered, "\(path) has other bytes than those that were written to it") }
+    }
+
+    /// Reads a range in pieces that fit into the processor's cache.
+    private func read(_ range: Range<Int64>, _ body: (RawSpan, _ offset: Int64) -> Void) throws(FileError) {
+        var buffer = [UInt8](repeating: 0, count: Int(min(256 << 10, range.upperBound - range.lowerBound)))
+        var offset = range.lowerBound
+        while offset < range.upperBound {
             let count: Int
             do throws(SystemError) {
-                count = try file.read(into: &buffer, count: Int(min(Int64(buffer.count), end - digest.length)), at: digest.length)
+                count = try file.read(into: &buffer, count: Int(min(Int64(buffer.count), range.upperBound - offset)), at: offset)
             } catch {
                 throw FileError("read", path, error)
             }
-            guard count > 0 else { throw FileError(.short, "\(path) ends at byte \(digest.length) of \(end)") }
-            unsafe digest.update(buffer.span.bytes.extracting(first: count))
+            guard count > 0 else { throw FileError(.short, "\(path) ends at byte \(offset) of \(range.upperBound)") }
+            unsafe body(buffer.span.bytes.extracting(first: count), offset)
+            offset += Int64(count)
         }
     }
 }

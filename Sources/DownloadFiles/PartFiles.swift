@@ -91,8 +91,11 @@ package final class PartFiles: Sendable {
     /// - Parameters:
     ///   - generation: The generation in the download's record.
     ///   - length: The minimum number of bytes that the file must have.
+    ///   - durable: The durable bytes of the download's record, which the file should have.
     /// - Throws: `.missing`, `.short` or `.notRegular` if the download cannot be continued from it.
-    package func openPart(_ id: DownloadID, _ generation: UInt64?, holding length: Int64) throws(FileError) -> PartFile {
+    package func openPart(
+        _ id: DownloadID, _ generation: UInt64?, holding length: Int64, durable: [SyncedSegment] = []
+    ) throws(FileError) -> PartFile {
         let known = try names(of: id).first { $0.generation == generation }
         guard let name = (known ?? generation.map { PartName(id, $0) })?.text else {
             throw FileError(.missing, "download \(id) has no part file")
@@ -102,7 +105,8 @@ package final class PartFiles: Sendable {
         guard status.identity.size >= length else {
             throw FileError(.short, "\(path) has \(status.identity.size) bytes, and should have \(length)")
         }
-        return PartFile(descriptor, in: incomplete, path: path, generation: generation)
+        return PartFile(
+            descriptor, in: incomplete, path: path, generation: generation, known: FingerprintedBytes(durable))
     }
 
     /// Creates an empty part file of a new generation.

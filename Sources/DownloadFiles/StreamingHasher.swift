@@ -31,6 +31,11 @@ package final class StreamingHasher: Sendable {
         var failure: FileError?
         var isStopped = false
         var completions: [CheckedContinuation<Void, Never>] = []
+
+        /// Forgets a failure after which hashing can be tried again.
+        mutating func forgetPassingFailure() {
+            if failure?.kind != .altered { failure = nil }
+        }
     }
 
     private struct Work {
@@ -64,14 +69,15 @@ package final class StreamingHasher: Sendable {
             let isSame = state.part === part || (state.part == nil && identity != nil && state.resting == identity)
             if !isSame || state.reach > prefix {
                 state.beginning += 1
-                state.digest = FileDigest(algorithms)
+                state.digest = FileDigest(algorithms, comparing: part.fingerprinted)
                 state.length = 0
                 state.reach = 0
+                state.failure = nil
             }
             state.part = part
             state.resting = nil
             state.target = state.length
-            state.failure = nil
+            state.forgetPassingFailure()
             state.isStopped = false
         }
     }
@@ -106,14 +112,21 @@ package final class StreamingHasher: Sendable {
 
     /// Announces that the first `end` bytes of the file have arrived. Reads them back if enough of them are not yet
     /// hashed.
-    package func follow(upTo end: Int64) {
-        if state.withLock({ Self.advance(&$0, to: end, stride: Self.stride) }) { start() }
+    /// - Returns: The error if the file has other bytes than those that were written to it; otherwise `nil`.
+    @discardableResult
+    package func follow(upTo end: Int64) -> FileError? {
+        let (starts, failure) = state.withLock { state in
+            (Self.advance(&state, to: end, stride: Self.stride), state.failure)
+        }
+        if starts { start() }
+        return failure?.kind == .altered ? failure : nil
     }
 
     /// Returns the digest of the first `length` bytes if exactly those were hashed; otherwise `nil`.
     package func digest(of length: Int64) -> FileDigest? {
         state.withLock { state in
-            guard !state.isRunning, !state.isStopped, let digest = state.digest, digest.length == length else { return nil }
+            guard !state.isRunning, !state.isStopped, state.failure == nil, let digest = state.digest, digest.length == length
+            else { return nil }
             return digest
         }
     }
@@ -122,7 +135,7 @@ package final class StreamingHasher: Sendable {
     package func complete(upTo length: Int64) async throws(FileError) -> FileDigest {
         await withCheckedContinuation { continuation in
             let (isComplete, starts) = state.withLock { state in
-                state.failure = nil
+                state.forgetPassingFailure()
                 let starts = Self.advance(&state, to: length, stride: 1)
                 guard state.isRunning else { return (true, false) }
                 state.completions.append(continuation)

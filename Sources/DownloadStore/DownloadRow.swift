@@ -317,7 +317,7 @@ extension DownloadRow {
         return text(.array(headers.map { .array([.string($0.name), .string($0.value)]) }))
     }
 
-    /// Encodes `[[start,end,synced],…]`, with null for an unknown end; `nil` for an empty list.
+    /// Encodes `[[start,end,synced,fingerprint],…]`, with null for an unknown end or fingerprint; `nil` for an empty list.
     package static func encode(_ segments: [SyncedSegment]) -> String? {
         guard !segments.isEmpty else { return nil }
         return text(
@@ -325,6 +325,7 @@ extension DownloadRow {
                 segments.map { segment in
                     .array([
                         .integer(segment.start), segment.end.map(JSONValue.integer) ?? .null, .integer(segment.synced),
+                        segment.fingerprint.map { .integer(Int64(bitPattern: $0.value)) } ?? .null,
                     ])
                 }))
     }
@@ -359,13 +360,15 @@ extension DownloadRow {
             var reached: Int64 = 0
             return all(
                 items.map { item in
-                    guard let triple = item.array, triple.count == 3, let start = triple[0].integer,
-                        let synced = triple[2].integer, triple[1].isNull || triple[1].integer != nil
+                    guard let values = item.array, values.count == 4, let start = values[0].integer,
+                        let synced = values[2].integer, values[1].isNull || values[1].integer != nil,
+                        values[3].isNull || values[3].integer != nil
                     else { return nil }
-                    let end = triple[1].integer
+                    let end = values[1].integer
+                    let fingerprint = values[3].integer.map { Fingerprint(UInt64(bitPattern: $0)) }
                     guard reached <= start, start <= synced, synced <= end ?? synced, synced <= Limits.bytes else { return nil }
                     reached = synced
-                    return SyncedSegment(start: start, end: end, synced: synced)
+                    return SyncedSegment(start: start, end: end, synced: synced, fingerprint: fingerprint)
                 })
         }
     }

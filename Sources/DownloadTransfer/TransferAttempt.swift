@@ -96,6 +96,7 @@ package final class TransferAttempt: Sendable {
             case askAgain(ResumeDecision.Ask)
             /// The quota has no room for a file of this many bytes; `nil` if the length is unknown.
             case awaitRoom(Int64?)
+            case lostBytes(FileError)
             case failed
         }
 
@@ -108,7 +109,7 @@ package final class TransferAttempt: Sendable {
         package var failure: SourceFailure? {
             switch decided {
             case .failed, nil: lastFailure
-            case .whole, .askAgain, .awaitRoom: nil
+            case .whole, .askAgain, .awaitRoom, .lostBytes: nil
             }
         }
 
@@ -278,7 +279,12 @@ package final class TransferAttempt: Sendable {
             }
             return (state.hasher, state.plan.written.prefix)
         }
-        if isSmall { hasher.take(piece, at: placement.offset) } else { hasher.follow(upTo: prefix) }
+        if isSmall {
+            hasher.take(piece, at: placement.offset)
+        } else if let alteration = hasher.follow(upTo: prefix) {
+            state.withLock { $0.decide(.lostBytes(alteration)) }
+            return .stop
+        }
         // A body that ends with its segment ends by itself, so that its connection can be used again.
         return placement.isLast && !placement.endsBody ? .stop : .proceed
     }
@@ -352,6 +358,7 @@ package final class TransferAttempt: Sendable {
         case .whole: return .whole
         case .askAgain(let ask): return .askAgain(ask)
         case .awaitRoom(let total): return .awaitRoom(total)
+        case .lostBytes(let error): return .lostBytes(error)
         case nil where state.part != nil && state.plan.isWhole: return .whole
         case .failed, nil: break
         }

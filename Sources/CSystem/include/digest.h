@@ -36,6 +36,9 @@ void pawl_digest_update(pawl_digest *digest, const void *bytes, size_t count);
 // Ends the digest; returns the number of bytes in `out`: 64, 20 or 16.
 size_t pawl_digest_final(pawl_digest *digest, uint8_t out[64]);
 
+// Fingerprint of bytes at an offset of a file. The fingerprint of several pieces is the sum of theirs, in any order.
+uint64_t pawl_fingerprint(const void *bytes, size_t count, uint64_t offset);
+
 // CRC-32 (ISO 3309) of bytes that follow those with the checksum `crc`, which is 0 at the beginning.
 uint32_t pawl_crc32(uint32_t crc, const void *bytes, size_t count);
 

@@ -1,3 +1,5 @@
+package import System
+
 /// The byte ranges of a file that are present, in order of position. No two of them touch. Pure.
 package struct Coverage: Sendable, Equatable {
     /// The ranges, none of them empty.
@@ -33,10 +35,13 @@ package struct Coverage: Sendable, Equatable {
     package var end: Int64 { ranges.last?.upperBound ?? 0 }
 
     /// Returns the ranges as they are recorded once they have been synced.
-    package func segments(total: Int64?) -> [SyncedSegment] {
+    /// - Parameter fingerprints: The fingerprint of each range; empty if they are unknown.
+    package func segments(total: Int64?, fingerprints: [Fingerprint] = []) -> [SyncedSegment] {
         ranges.enumerated().map { index, range in
             let next = index + 1 < ranges.count ? ranges[index + 1].lowerBound : total
-            return SyncedSegment(start: range.lowerBound, end: next, synced: range.upperBound)
+            return SyncedSegment(
+                start: range.lowerBound, end: next, synced: range.upperBound,
+                fingerprint: fingerprints.count == ranges.count ? fingerprints[index] : nil)
         }
     }
 
@@ -96,6 +101,11 @@ package struct Coverage: Sendable, Equatable {
         clipped.ranges = ranges.filter { $0.lowerBound < end }.map { $0.lowerBound..<min($0.upperBound, end) }
         return clipped
     }
+
+    /// Returns the coverage if a file of `size` bytes holds all of it; otherwise an empty one.
+    ///
+    /// A shorter file is another state of the file. Its first bytes may be missing too, and read as zeros.
+    package func held(by size: Int64) -> Coverage { size >= end ? self : Coverage() }
 
     /// Adds received bytes.
     package mutating func insert(_ new: Range<Int64>) {

@@ -1,5 +1,5 @@
 internal import HTTPCore
-internal import System
+package import System
 
 /// Transfers, and the verification and publication of the file.
 extension DownloadMachine {
@@ -146,7 +146,8 @@ extension DownloadMachine {
     }
 
     package mutating func flushed(
-        _ operation: Operation, _ flushed: Coverage, _ error: FileError?, _ context: inout Context
+        _ operation: Operation, _ flushed: Coverage, _ fingerprints: [Fingerprint], _ error: FileError?,
+        _ context: inout Context
     ) {
         guard bytes.endFlush(operation), phase != .removed else { return }
         let isCurrent = bytes.concerns(operation)
@@ -155,7 +156,7 @@ extension DownloadMachine {
             // The system reports such a failure once. A later flush would seem to succeed.
             if isCurrent || error.meansNoBytes { flushFailed(error, &context) }
         } else if isCurrent {
-            durable(flushed, &context)
+            durable(flushed, fingerprints, &context)
         }
         switch phase {
         case .flushing(operation): workStopped(&context)
@@ -172,14 +173,14 @@ extension DownloadMachine {
     }
 
     /// Records bytes that are on the disk.
-    private mutating func durable(_ flushed: Coverage, _ context: inout Context) {
+    private mutating func durable(_ flushed: Coverage, _ fingerprints: [Fingerprint], _ context: inout Context) {
         guard flushed.byteCount > record.syncedBytes else { return }
         switch phase {
         // The commit of the download's end may be under way, and this one would follow it.
         case .completing, .removing, .removed, .clearing: return
         default: break
         }
-        record.segments = flushed.segments(total: record.download.bytesTotal)
+        record.segments = flushed.segments(total: record.download.bytesTotal, fingerprints: fingerprints)
         if saves.isEntitySaved {
             context.actions.append(
                 .saveProgress(StoredProgress(id: id, bytesReceived: flushed.byteCount, segments: record.segments)))
@@ -262,6 +263,11 @@ extension DownloadMachine {
             change(&context) { $0.bytesReceived = count }
             transfer(ask, &context)
         case .awaitRoom: awaitRoom(&context)
+        case .lostBytes(let error):
+            context.actions.append(.leaveQueue)
+            context.actions.append(.forgetTransfer)
+            phase = .resting
+            finishingFailed(error, &context)
         case .cancelled:
             // No command has cancelled it, so it counts as a broken connection.
             fail(DownloadFailure(.transferBroken, "the transfer was interrupted"), retryAfter: nil, &context)
@@ -378,7 +384,7 @@ extension DownloadMachine {
         context.actions.append(.publish(operation, path: path))
     }
 
-    /// Fetches the file anew from the download's own URL alone, at its former position in the queue.
+    /// Fetches the file anew, at its former position in the queue.
     private mutating func startOver(_ context: inout Context) {
         startFromNothing(&context)
         change(&context) { $0.state = .queued }
@@ -388,6 +394,10 @@ extension DownloadMachine {
     }
 
     private mutating func finishingFailed(_ error: FileError, _ context: inout Context) {
+        if error.kind == .altered {
+            context.actions.append(.log(.startedOver(id, error.message)))
+            return startOver(&context)
+        }
         if error.meansNoBytes {
             discardBytes(&context)
             dropOriginName(&context)

@@ -158,7 +158,8 @@ extension DownloadMachine {
         case .accepted(let operation, let acceptance, let name): accepted(operation, acceptance, name, &context)
         case .ended(let operation, let ending): ended(operation, ending, &context)
         case .checkpointDue(let written): checkpoint(written, &context)
-        case .flushed(let operation, let written, let error): flushed(operation, written, error, &context)
+        case .flushed(let operation, let written, let error, let fingerprints):
+            flushed(operation, written, fingerprints, error, &context)
         case .committed(let operation, let error): committed(operation, error, &context)
         case .reassigned(let arrival): reassigned(arrival, &context)
         case .verified(let operation, let outcome):

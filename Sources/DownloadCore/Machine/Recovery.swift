@@ -50,7 +50,7 @@ extension DownloadMachine {
             }
             (written, publishedName) = Self.adopt(found, in: &record)
             isEntitySaved = saved.entity == record.entity && saved.partGeneration == record.partGeneration
-            hasLostBytes = found == .missing && !saved.segments.isEmpty
+            hasLostBytes = written.ranges.isEmpty && !saved.segments.isEmpty
             if let interruption { suspect(interruption, at: now) }
         }
 
@@ -82,7 +82,7 @@ extension DownloadMachine {
             var published: PublishedName?
             switch found {
             case .missing: break
-            case .part(let size): written = Coverage(record.segments).clipped(to: size)
+            case .part(let size): written = Coverage(record.segments).held(by: size)
             case .whole(let size, let sha256, let generation):
                 written = Coverage(prefix: size)
                 record.partGeneration = generation
@@ -98,7 +98,7 @@ extension DownloadMachine {
                 record.download.filename = path.name
                 record.download.folder = path.folder
             }
-            record.segments = written.segments(total: record.download.bytesTotal)
+            if written != Coverage(record.segments) { record.segments = written.segments(total: record.download.bytesTotal) }
             record.download.bytesPerSecond = 0
             record.download.stalled = false
             record.download.bytesReceived = written.byteCount

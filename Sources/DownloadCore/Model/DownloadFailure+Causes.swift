@@ -4,7 +4,7 @@ extension DownloadFailure {
         if error.kind == .full {
             self.init(.insufficientStorage, "no space left for this file (\(error.message)); resume it once there is room")
         } else {
-            self.init(.ioError, error.message, retryable: [.transient, .missing, .short].contains(error.kind))
+            self.init(.ioError, error.message, retryable: [.transient, .missing, .short, .altered].contains(error.kind))
         }
     }
 

@@ -12,6 +12,8 @@ package struct FileError: Error, Sendable, Equatable {
         case missing
         /// The file is shorter than required.
         case short
+        /// The file has other bytes than those that were written to it.
+        case altered
         /// The entry is not a regular file, but a link, a pipe or a directory, for example.
         case notRegular
         /// The name is too long for the file system.
@@ -49,7 +51,7 @@ package struct FileError: Error, Sendable, Equatable {
     }
 
     /// Whether there are no bytes from which a download could be continued.
-    package var meansNoBytes: Bool { kind == .missing || kind == .short || kind == .notRegular }
+    package var meansNoBytes: Bool { [.missing, .short, .altered, .notRegular].contains(kind) }
 }
 
 /// Adds the operation and the path to the error of a failed system call.

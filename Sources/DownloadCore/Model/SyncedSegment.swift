@@ -1,3 +1,5 @@
+package import System
+
 /// A byte range of the file whose beginning is on disk. After a crash, no other bytes of the part file are trusted.
 package struct SyncedSegment: Sendable, Equatable {
     /// The offset of its first byte in the file.
@@ -6,11 +8,14 @@ package struct SyncedSegment: Sendable, Equatable {
     package var end: Int64?
     /// The offset behind the last synced byte. Every byte from `start` to here has been synced.
     package var synced: Int64
+    /// The fingerprint of the synced bytes; `nil` if it is unknown.
+    package var fingerprint: Fingerprint?
 
-    package init(start: Int64, end: Int64?, synced: Int64) {
+    package init(start: Int64, end: Int64?, synced: Int64, fingerprint: Fingerprint? = nil) {
         self.start = start
         self.end = end
         self.synced = synced
+        self.fingerprint = fingerprint
     }
 
     /// The number of bytes on disk.

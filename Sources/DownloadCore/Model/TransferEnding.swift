@@ -26,6 +26,8 @@ package struct TransferEnding: Sendable, Equatable {
         /// The quota has no room for the file, or for more of it. The value is its length in
         /// bytes; `nil` if it is unknown.
         case awaitRoom(Int64?)
+        /// The bytes of an earlier attempt are not in the part file any more, for this reason.
+        case lostBytes(FileError)
         /// The service stopped the attempt.
         case cancelled
         case failed(DownloadFailure, retryAfter: Duration?)

@@ -66,10 +66,9 @@ struct RecordInspection {
         // A complete part file is finished by the next start of the service.
         guard counted.byteCount > 0, let there = coverage, there != counted else { return nil }
         let name = record.partGeneration.map { PartName(record.id, $0).text } ?? record.id.description
+        let state = if case .part(let size) = evidence.part { "has \(size) bytes" } else { "is not there" }
         return DirectoryFault(
-            .missingBytes, record.id,
-            "incomplete/\(name) has \(there.byteCount) bytes of the \(counted.byteCount) that are counted on"
-        )
+            .missingBytes, record.id, "incomplete/\(name) \(state), and its record counts on bytes up to \(counted.end)")
     }
 
     /// The bytes that are present of those that the record counts on; `nil` if all bytes are present.
@@ -77,7 +76,7 @@ struct RecordInspection {
         let counted = Coverage(record.segments)
         return switch evidence.part {
         case .missing: Coverage()
-        case .part(let size): counted.clipped(to: size)
+        case .part(let size): counted.held(by: size)
         case .whole, .published: nil
         }
     }

@@ -311,10 +311,10 @@ extension DownloadService {
         case .reassign(let others):
             reassign(others)
         case .openPart(let operation, let length, let published):
-            let generation = entry.machine.record.partGeneration
+            let (generation, durable) = (entry.machine.record.partGeneration, entry.machine.record.segments)
             blocking(.disk) { [partFiles] () throws(FileError) in
                 if let published { return try partFiles.openPublished(published.path, as: published.identity) }
-                return try partFiles.openPart(id, generation, holding: length)
+                return try partFiles.openPart(id, generation, holding: length, durable: durable)
             } then: {
                 .partOpened(id, operation, $0)
             }

@@ -109,8 +109,12 @@ extension DownloadService {
             if trims { part.release(allBut: written) }
             try part.synchronize()
             try part.confirm(written)
+            return try part.fingerprints(of: written)
         } then: {
-            .event(id, .flushed(operation, written, $0.failure))
+            switch $0 {
+            case .success(let fingerprints): .event(id, .flushed(operation, written, nil, fingerprints: fingerprints))
+            case .failure(let error): .event(id, .flushed(operation, written, error))
+            }
         }
     }
 
@@ -199,12 +203,5 @@ extension DownloadService {
             send(.checkpointDue(written), to: entry)
         }
         if !running.isEmpty, !isShuttingDown { timers.begin(.pulse, at: .now + parts.configuration.pulse) }
-    }
-}
-
-extension Result where Failure == FileError {
-    /// The error; `nil`: success.
-    fileprivate var failure: FileError? {
-        if case .failure(let error) = self { error } else { nil }
     }
 }

@@ -392,7 +392,8 @@ struct MachineModel {
         } else if running.isStopped {
             outcome = .cancelled
         } else {
-            switch random.number(below: 9) {
+            switch random.number(below: 10) {
+            case 9: outcome = .lostBytes(FileError(.altered, "part was altered"))
             case 8: outcome = .awaitRoom(Self.total)
             case 0: outcome = .failed(DownloadFailure(.httpStatus, "404", httpStatus: 404), retryAfter: nil)
             case 1: outcome = .failed(DownloadFailure(.httpStatus, "503", httpStatus: 503), retryAfter: .seconds(1))

@@ -20,12 +20,13 @@ extension DownloadMachine.Event {
             case .whole: "ended whole"
             case .askAgain: "ended to ask again"
             case .awaitRoom: "ended to await room"
+            case .lostBytes: "ended without its bytes"
             case .cancelled: "ended as told"
             case .failed(let failure, let retryAfter):
                 "ended \(failure.retryable ? "retryable" : "for good")\(retryAfter == nil ? "" : " with Retry-After")"
             }
         case .checkpointDue: "checkpoint due"
-        case .flushed(_, _, let error): error == nil ? "flushed" : error?.kind == .short ? "flushed, cut" : "flush failed"
+        case .flushed(_, _, let error, _): error == nil ? "flushed" : error?.kind == .short ? "flushed, cut" : "flush failed"
         case .committed(_, let error): error == nil ? "committed" : error == .full ? "commit failed, full" : "commit failed"
         case .reassigned: "reseated"
         case .verified(_, .matches): "verified"
