@@ -317,16 +317,16 @@ extension DownloadRow {
         return text(.array(headers.map { .array([.string($0.name), .string($0.value)]) }))
     }
 
-    /// Encodes `[[start,end,synced,fingerprint],…]`, with null for an unknown end or fingerprint; `nil` for an empty list.
+    /// Encodes `[[start,end,synced,fingerprint],…]`, with null for an unknown end and without an unknown
+    /// fingerprint; `nil` for an empty list.
     package static func encode(_ segments: [SyncedSegment]) -> String? {
         guard !segments.isEmpty else { return nil }
         return text(
             .array(
                 segments.map { segment in
-                    .array([
-                        .integer(segment.start), segment.end.map(JSONValue.integer) ?? .null, .integer(segment.synced),
-                        segment.fingerprint.map { .integer(Int64(bitPattern: $0.value)) } ?? .null,
-                    ])
+                    .array(
+                        [.integer(segment.start), segment.end.map(JSONValue.integer) ?? .null, .integer(segment.synced)]
+                            + (segment.fingerprint.map { [.integer(Int64(bitPattern: $0.value))] } ?? []))
                 }))
     }
 
@@ -360,12 +360,12 @@ extension DownloadRow {
             var reached: Int64 = 0
             return all(
                 items.map { item in
-                    guard let values = item.array, values.count == 4, let start = values[0].integer,
+                    guard let values = item.array, (3...4).contains(values.count), let start = values[0].integer,
                         let synced = values[2].integer, values[1].isNull || values[1].integer != nil,
-                        values[3].isNull || values[3].integer != nil
+                        values.count == 3 || values[3].integer != nil
                     else { return nil }
                     let end = values[1].integer
-                    let fingerprint = values[3].integer.map { Fingerprint(UInt64(bitPattern: $0)) }
+                    let fingerprint = values.dropFirst(3).first?.integer.map { Fingerprint(UInt64(bitPattern: $0)) }
                     guard reached <= start, start <= synced, synced <= end ?? synced, synced <= Limits.bytes else { return nil }
                     reached = synced
                     return SyncedSegment(start: start, end: end, synced: synced, fingerprint: fingerprint)

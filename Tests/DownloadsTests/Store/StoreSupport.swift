@@ -158,7 +158,10 @@ func fullRecord(_ number: Int = 1) -> DownloadRecord {
         etag: FieldValue(bytes: [0x22] + Array(UInt8(0x80)...0xff) + [0x22]), lastModified: "Sat, 21 Nov 2026 09:00:00 GMT",
         date: "Sat, 21 Nov 2026 10:00:00 GMT", total: 1_000,
         coding: "gzip", source: "https://mirror.example/2", digest: Checksum(.sha512, bytes: Array(0..<64)))
-    record.segments = [SyncedSegment(start: 0, end: 500, synced: 100), SyncedSegment(start: 500, end: nil, synced: 523)]
+    record.segments = [
+        SyncedSegment(start: 0, end: 500, synced: 100, fingerprint: Fingerprint(.max - UInt64(number))),
+        SyncedSegment(start: 500, end: nil, synced: 523),
+    ]
     return record
 }
 
