@@ -14,6 +14,7 @@ enum DownloadRow {
         "entity_known", "entity_etag", "entity_last_modified", "entity_date", "entity_total", "entity_coding",
         "synced_segments", "entity_source", "entity_digest", "file_identity", "event_epoch", "event_sequence", "retry_at",
         "retry_wait", "folder", "arrival", "gid", "part_generation", "transfer_crashes", "distrusts_mirrors",
+        "fingerprints",
     ]
 
     static let saveStatement = "REPLACE \(values)"
@@ -85,6 +86,7 @@ enum DownloadRow {
         try row.put(record.partGeneration.map { Int64(bitPattern: $0) })
         try row.put(record.transferCrashes == 0 ? nil : Int64(record.transferCrashes))
         try row.put(record.distrustsMirrors ? 1 : nil)
+        try row.put(encodeFingerprints(of: record.segments))
     }
 }
 
@@ -252,6 +254,13 @@ extension DownloadRow {
                 record.transferCrashes = Int(clamping: crashes)
             }
             if boolean() ?? false { record.distrustsMirrors = true }
+            if let fingerprints = text() {
+                let values = try required(DownloadRow.fingerprints(fingerprints), "fingerprints", else: [])
+                // Without one for each segment, they are those of other segments.
+                if values.count == record.segments.count {
+                    for (index, value) in values.enumerated() { record.segments[index].fingerprint = value }
+                }
+            }
             if let foreign = columns.foreign, !mends {
                 throw .damaged("download \(id) has no valid \(DownloadRow.columns[Int(foreign)])")
             }
@@ -317,17 +326,22 @@ extension DownloadRow {
         return text(.array(headers.map { .array([.string($0.name), .string($0.value)]) }))
     }
 
-    /// Encodes `[[start,end,synced,fingerprint],…]`, with null for an unknown end and without an unknown
-    /// fingerprint; `nil` for an empty list.
+    /// Encodes `[[start,end,synced],…]`, with null for an unknown end; `nil` for an empty list.
     package static func encode(_ segments: [SyncedSegment]) -> String? {
         guard !segments.isEmpty else { return nil }
         return text(
             .array(
                 segments.map { segment in
-                    .array(
-                        [.integer(segment.start), segment.end.map(JSONValue.integer) ?? .null, .integer(segment.synced)]
-                            + (segment.fingerprint.map { [.integer(Int64(bitPattern: $0.value))] } ?? []))
+                    .array([
+                        .integer(segment.start), segment.end.map(JSONValue.integer) ?? .null, .integer(segment.synced),
+                    ])
                 }))
+    }
+
+    /// Encodes `[fingerprint,…]`, one for each segment; `nil` if one is unknown.
+    static func encodeFingerprints(of segments: [SyncedSegment]) -> String? {
+        guard !segments.isEmpty, let fingerprints = all(segments.map(\.fingerprint)) else { return nil }
+        return text(.array(fingerprints.map { .integer(Int64(bitPattern: $0.value)) }))
     }
 
     private static func text(_ value: JSONValue) -> String {
@@ -360,17 +374,19 @@ extension DownloadRow {
             var reached: Int64 = 0
             return all(
                 items.map { item in
-                    guard let values = item.array, (3...4).contains(values.count), let start = values[0].integer,
-                        let synced = values[2].integer, values[1].isNull || values[1].integer != nil,
-                        values.count == 3 || values[3].integer != nil
+                    guard let triple = item.array, triple.count == 3, let start = triple[0].integer,
+                        let synced = triple[2].integer, triple[1].isNull || triple[1].integer != nil
                     else { return nil }
-                    let end = values[1].integer
-                    let fingerprint = values.dropFirst(3).first?.integer.map { Fingerprint(UInt64(bitPattern: $0)) }
+                    let end = triple[1].integer
                     guard reached <= start, start <= synced, synced <= end ?? synced, synced <= Limits.bytes else { return nil }
                     reached = synced
-                    return SyncedSegment(start: start, end: end, synced: synced, fingerprint: fingerprint)
+                    return SyncedSegment(start: start, end: end, synced: synced)
                 })
         }
+    }
+
+    private static func fingerprints(_ text: String) -> [Fingerprint]? {
+        list(text).flatMap { all($0.map { $0.integer.map { Fingerprint(UInt64(bitPattern: $0)) } }) }
     }
 
     /// Returns the values if none is `nil`; otherwise `nil`.

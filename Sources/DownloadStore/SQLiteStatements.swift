@@ -20,7 +20,7 @@ package final class SQLiteStatements {
         self.connection = connection
         save = try connection.prepare(DownloadRow.saveStatement)
         progress = try connection.prepare(
-            "UPDATE downloads SET bytes_received = ?2, synced_segments = ?3 WHERE id = ?1")
+            "UPDATE downloads SET bytes_received = ?2, synced_segments = ?3, fingerprints = ?4 WHERE id = ?1")
         remove = try connection.prepare("DELETE FROM downloads WHERE id = ?1")
         set = try connection.prepare("REPLACE INTO settings (name, value) VALUES (?1, ?2)")
         unset = try connection.prepare("DELETE FROM settings WHERE name = ?1")
@@ -63,6 +63,7 @@ package final class SQLiteStatements {
             try progress.bind(1, value.id.description)
             try progress.bind(2, value.bytesReceived)
             try progress.bind(3, DownloadRow.encode(value.segments))
+            try progress.bind(4, DownloadRow.encodeFingerprints(of: value.segments))
             try progress.run()
         case .remove(let id, let changeID):
             try remove.bind(1, id.description)

@@ -9,7 +9,7 @@ package enum StoreSchema {
     static let applicationID: Int64 = 0x5061_776C
 
     /// The versions of the schema, in order. Smaller versions belong to unreleased builds.
-    package static let files = [SchemaFile(100, PackageResources.sqlite_100_sql)]
+    package static let files = [SchemaFile(101, PackageResources.sqlite_101_sql)]
 
     /// The schema version that this release writes.
     package static var version: Int { files.newestVersion }

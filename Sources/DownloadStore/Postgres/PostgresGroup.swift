@@ -73,6 +73,7 @@ struct PostgresGroup {
                 row.put(progress.id.description)
                 row.put(progress.bytesReceived)
                 row.put(DownloadRow.encode(progress.segments))
+                row.put(DownloadRow.encodeFingerprints(of: progress.segments))
             }
         case .remove(let id, _):
             put(Statements.remove) { [instance] in Self.encode(id, instance, to: &$0) }
@@ -206,7 +207,8 @@ struct PostgresGroup {
             "publish",
             "SELECT pawl.publish($1::bigint, string_to_array($2, chr(10)), string_to_array($3, chr(10), ''))")
         static let progress = PostgresStatement(
-            "progress", "UPDATE pawl.downloads SET bytes_received = $2::bigint, synced_segments = $3 WHERE id = $1")
+            "progress",
+            "UPDATE pawl.downloads SET bytes_received = $2::bigint, synced_segments = $3, fingerprints = $4 WHERE id = $1")
         static let remove = PostgresStatement("remove", file: PackageResources.postgres_remove_sql)
         static let set = PostgresStatement(
             "set",

@@ -160,7 +160,7 @@ func fullRecord(_ number: Int = 1) -> DownloadRecord {
         coding: "gzip", source: "https://mirror.example/2", digest: Checksum(.sha512, bytes: Array(0..<64)))
     record.segments = [
         SyncedSegment(start: 0, end: 500, synced: 100, fingerprint: Fingerprint(.max - UInt64(number))),
-        SyncedSegment(start: 500, end: nil, synced: 523),
+        SyncedSegment(start: 500, end: nil, synced: 523, fingerprint: Fingerprint(UInt64(number))),
     ]
     return record
 }

@@ -67,7 +67,9 @@ CREATE TABLE downloads (
     -- The number of consecutive crashes during which the download was in transfer; null for none.
     transfer_crashes INTEGER,
     -- 1 after a file with bytes of a mirror has failed its checksum.
-    distrusts_mirrors INTEGER
+    distrusts_mirrors INTEGER,
+    -- The fingerprint of each range of synced_segments, as a JSON array; null if they are unknown.
+    fingerprints TEXT
 ) WITHOUT ROWID;
 
 CREATE TABLE settings (

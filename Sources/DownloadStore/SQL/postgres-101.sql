@@ -89,6 +89,7 @@ CREATE TABLE pawl.downloads (
     part_generation bigint,
     transfer_crashes bigint,
     distrusts_mirrors bigint,
+    fingerprints text,
     -- The host and port of the URL.
     host text NOT NULL,
     -- The instance that alone may write the record; null if any instance may acquire the download.
@@ -202,7 +203,7 @@ CREATE FUNCTION pawl.encoded(d pawl.downloads) RETURNS text LANGUAGE sql STABLE 
         d.headers, d.mirrors, d.webhook, d.entity_known, d.entity_etag, d.entity_last_modified, d.entity_date,
         d.entity_total, d.entity_coding, d.synced_segments, d.entity_source, d.entity_digest, d.file_identity,
         d.event_epoch, d.event_sequence, d.retry_at, d.retry_wait, d.folder, d.arrival, d.gid, d.part_generation,
-        d.transfer_crashes, d.distrusts_mirrors
+        d.transfer_crashes, d.distrusts_mirrors, d.fingerprints
     )::text
 $$;
 
@@ -296,7 +297,7 @@ BEGIN
         UPDATE pawl.downloads AS d SET
             owner = NULL, slot_holder = NULL, needs_slot = state IN ('queued', 'downloading', 'retrying'),
             state = CASE WHEN state IN ('downloading', 'retrying') THEN 'queued' ELSE state END,
-            bytes_received = 0, synced_segments = NULL, entity_known = 0, retry_at = NULL, retry_wait = NULL,
+            bytes_received = 0, synced_segments = NULL, fingerprints = NULL, entity_known = 0, retry_at = NULL, retry_wait = NULL,
             revision = revision + 1, updated_at = floor(extract(epoch FROM clock_timestamp()) * 1000)
         WHERE owner = ANY (instances) AND (everything OR synced_segments IS NULL)
         RETURNING d.id, pawl.encoded(d) AS download)
