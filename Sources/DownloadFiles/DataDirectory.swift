@@ -97,6 +97,13 @@ package final class DataDirectory: Sendable {
         downloads.withLock { [opened] in $0 = opened }
     }
 
+    /// Checks that no other service uses the downloads directory. It is not opened for good, since it may be another one
+    /// than expected.
+    /// - Throws: `StoreError.inUse`.
+    func checkDownloadsAreUnused() throws(StoreError) {
+        if let found = try? Directory(opening: downloadsPath) { _ = try Self.lock(found, downloadsPath, besides: top) }
+    }
+
     /// Closes the directories of files, and releases the lock of the downloads directory.
     func closeDownloads() {
         downloads.withLock { $0 = Downloads() }

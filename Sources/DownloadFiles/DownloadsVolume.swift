@@ -94,6 +94,8 @@ package final class DownloadsVolume: Sendable {
         }
         switch verdict {
         case .away(let reason):
+            // Advice about the directory would be wrong while another service uses it.
+            try directory.checkDownloadsAreUnused()
             state.withLock { $0.reason = reason }
             return false
         case .use(let marker, let isRolledBack):

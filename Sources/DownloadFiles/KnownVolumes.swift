@@ -98,7 +98,9 @@ package struct KnownVolumes: Sendable, Equatable {
                 return .use(
                     VolumeMarker(id: marker.id, epoch: epoch), isRolledBack: marker.epoch < known.marker.epoch)
             }
-            if isPathKnown { return .away("\(path) has the marker of another directory") }
+            if isPathKnown {
+                return .away("\(path) has the marker of another directory: empty the marker (.pawl) if this one is to be used")
+            }
             if hasParts() {
                 return .away(
                     "\(path) has the marker and part files of another service: empty the marker (.pawl) to discard them")

@@ -38,7 +38,8 @@ package final class PartFile: Sendable {
     /// Returns the size in bytes.
     package func size() throws(FileError) -> Int64 { try status().identity.size }
 
-    private func status() throws(FileError) -> FileStatus {
+    /// Returns the state of the file: any change of its bytes or status changes it.
+    func status() throws(FileError) -> FileStatus {
         try describing("examine", path) { () throws(SystemError) in try file.status() }
     }
 

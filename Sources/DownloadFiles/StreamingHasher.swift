@@ -14,8 +14,8 @@ package final class StreamingHasher: Sendable {
     private struct State {
         /// The bound file; `nil` while the hasher is idle.
         var part: PartFile?
-        /// The identity of the last bound file, while the hasher is idle.
-        var resting: FileIdentity?
+        /// The state of the last bound file, while the hasher is idle.
+        var resting: FileStatus?
         /// The number of restarts from zero, which identifies the file of a digest.
         var beginning = 0
         /// The digest; `nil` while bytes are added to it.
@@ -64,9 +64,9 @@ package final class StreamingHasher: Sendable {
     /// that was last bound, unchanged while the hasher was idle.
     /// - Parameter prefix: The number of first bytes that are trusted. A digest of more bytes is discarded.
     package func bind(to part: PartFile, holding prefix: Int64) {
-        let identity = state.withLock { $0.resting } == nil ? nil : try? part.identity()
+        let found = state.withLock { $0.resting } == nil ? nil : try? part.status()
         state.withLock { state in
-            let isSame = state.part === part || (state.part == nil && identity != nil && state.resting == identity)
+            let isSame = state.part === part || (state.part == nil && found != nil && state.resting == found)
             if !isSame || state.reach > prefix {
                 state.beginning += 1
                 state.digest = FileDigest(algorithms, comparing: part.fingerprinted)
@@ -82,11 +82,11 @@ package final class StreamingHasher: Sendable {
         }
     }
 
-    /// Makes the hasher idle while nothing is written. Releases the file, and keeps its identity.
+    /// Makes the hasher idle while nothing is written. Releases the file, and keeps its state.
     package func rest() {
         state.withLock { state in
             guard let part = state.part else { return }
-            state.resting = try? part.identity()
+            state.resting = try? part.status()
             state.part = nil
         }
     }

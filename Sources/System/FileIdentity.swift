@@ -61,15 +61,16 @@ public struct FileStatus: Sendable, Equatable {
     public let permissions: UInt32
     /// The number of the owning user.
     public let owner: UInt32
+    /// The time of the last change of the file or its status, in nanoseconds since 1970. No program can set it.
+    public let changed: Int64
 
     /// Whether this process's user or root is the owner.
     public var isOwn: Bool { owner == geteuid() || owner == 0 }
 
     init(_ status: stat) {
-        let modified = Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000_000).partialValue
         identity = FileIdentity(
             device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
-            modified: modified &+ Int64(status.st_mtim.tv_nsec))
+            modified: Self.nanoseconds(status.st_mtim))
         kind =
             switch status.st_mode & S_IFMT {
             case S_IFREG: .regular
@@ -81,5 +82,10 @@ public struct FileStatus: Sendable, Equatable {
         allocated = Int64(status.st_blocks) * 512
         permissions = UInt32(status.st_mode) & 0o7777
         owner = status.st_uid
+        changed = Self.nanoseconds(status.st_ctim)
+    }
+
+    private static func nanoseconds(_ time: timespec) -> Int64 {
+        Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000).partialValue &+ Int64(time.tv_nsec)
     }
 }

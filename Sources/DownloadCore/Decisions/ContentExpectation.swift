@@ -59,13 +59,14 @@ package struct ContentExpectation: Sendable {
 
     /// Returns the failure of a response with a page in place of the file; `nil` for any other response.
     package func failure(for response: OriginResponse) -> DownloadFailure? {
-        guard [200, 203, 206].contains(response.status), let contentType = response.contentType,
-            let page = PageFormat(contentType: contentType)
-        else { return nil }
+        guard [200, 203, 206].contains(response.status), let contentType = response.contentType else { return nil }
+        let page = PageFormat(contentType: contentType)
+        // Some pages are sent as plain text. A first response may be, from a server that does not know the file's type.
+        let isText = PageFormat.essence(of: contentType).hasPrefix("text/")
         let expected: String
-        if let mediaType, PageFormat(contentType: mediaType) != page {
+        if let mediaType, page.map({ PageFormat(contentType: mediaType) != $0 }) ?? (isText && Self.isMedia(mediaType)) {
             expected = mediaType
-        } else if isAudioOrVideo {
+        } else if page != nil, isAudioOrVideo {
             expected = "audio or video"
         } else {
             return nil
@@ -75,6 +76,10 @@ package struct ContentExpectation: Sendable {
             "the origin sent \(PageFormat.essence(of: contentType)) in place of the file, which is \(expected): probably a login or "
                 + "error page; set another url, or resume once the link works again",
             httpStatus: response.status)
+    }
+
+    private static func isMedia(_ mediaType: String) -> Bool {
+        ["audio/", "video/", "image/"].contains { PageFormat.essence(of: mediaType).hasPrefix($0) }
     }
 
     /// Whether the file is audio or video, by its name, or by the catalogue's kind, name or URL.

@@ -38,7 +38,7 @@ extension StoreError: CustomStringConvertible {
     /// A message of one line for users.
     package var description: String {
         switch self {
-        case .inUse(let path): "directory \(path) is in use by another instance"
+        case .inUse(let path): "directory \(path) is in use by another process of pawl"
         case .unavailable(let path, let reason): "\(path): \(reason)"
         case .foreign(let path): "\(path) is a database of another program"
         case .newerSchema(let path, let found, let supported):

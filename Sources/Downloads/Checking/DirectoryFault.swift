@@ -42,7 +42,7 @@ public struct DirectoryFault: Sendable, Equatable {
             case .otherFile: "the record says from now on that its file is gone; this one stays"
             case .wrongFile where isObject: "the object is removed, and the download has failed: it can be tried again"
             case .wrongFile: "the file is kept under damaged/, and the download has failed: it can be tried again"
-            case .missingBytes: "the record counts on what is there only; the rest is fetched again"
+            case .missingBytes: "the download starts over"
             case .orphan: "it is removed"
             case .damagedRecords: nil
             case .refusedRecord where !isRepairable: nil

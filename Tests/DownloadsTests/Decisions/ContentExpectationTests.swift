@@ -27,7 +27,7 @@ import Testing
     static let cases: [Case] =
         films.flatMap { film in pages.map { Case(film, $0, isPage: true) } }
         + pages.map { Case(nil, $0, isPage: false) }
-        + films.map { Case("video/mp4", $0, isPage: false) } + films.map { Case("text/html", $0, isPage: false) }
+        + films.map { Case("video/mp4", $0, isPage: $0 == "text/plain") } + films.map { Case("text/html", $0, isPage: false) }
         + [
             Case("video/mp4", nil, isPage: false), Case("video/mp4", "nonsense", isPage: false),
             // The same type or family.
@@ -35,6 +35,9 @@ import Testing
             Case("application/json", "application/geo+json", isPage: false),
             Case("text/xml", "application/rss+xml", isPage: false),
             Case("image/svg+xml", "text/xml", isPage: false),
+            // Text in the place of what is no text.
+            Case("audio/mpeg", "text/plain; charset=utf-8", isPage: true), Case("image/png", "text/markdown", isPage: true),
+            Case("application/zip", "text/plain", isPage: false), Case(nil, "text/plain", isPage: false),
             // Another type.
             Case("application/json", "text/html", isPage: true), Case("application/rss+xml", "text/html", isPage: true),
             Case("text/html", "application/json", isPage: true),

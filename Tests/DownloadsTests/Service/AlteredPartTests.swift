@@ -88,6 +88,23 @@ struct AlteredPartTests {
         try await expectAnew(paused, after)
     }
 
+    @Test("An earlier state with the time of the present one is noticed as well")
+    func forgedTime() async throws {
+        let fixture = try await ServiceFixture { $0.segments = 1 }
+        let paused = try await pause(fixture)
+        let part = fixture.part(of: paused.download.id)
+        let present = try earlierState(of: part)
+        var status = stat()
+        unsafe #expect(stat(part.path, &status) == 0)
+        // Of the same length.
+        let earlier = paused.bytes.prefix(200_000) + Data(count: present.bytes.count - 200_000)
+        let file = try FileHandle(forWritingTo: part)
+        try file.write(contentsOf: earlier)
+        try file.close()
+        unsafe #expect(utimensat(AT_FDCWD, part.path, [status.st_atim, status.st_mtim], 0) == 0)
+        try await expectAnew(paused, fixture)
+    }
+
     @Test("An earlier state of several segments is not mixed with later bytes", arguments: [false, true])
     func segments(isShorter: Bool) async throws {
         let query = "size=16000000&seed=92&pace=1000000"

@@ -249,4 +249,21 @@ struct VolumeTests {
         #expect(try file(done, is: "size=3000&seed=87"))
         await fixture.service.shutdown()
     }
+
+    @Test(
+        "A service does not start on the directory of a running one, whatever marker and records it has",
+        arguments: [false, true])
+    func inUse(hasOwnDownloads: Bool) async throws {
+        let (running, _, _) = try await begin()
+        let directory = try TemporaryDirectory()
+        let other = try await ServiceFixture(directory: directory) { configuration in
+            if hasOwnDownloads { configuration.downloadsDirectory = directory.path + "/own" }
+        }
+        await other.service.shutdown()
+        let error = await #expect(throws: DownloadsStartError.self) {
+            _ = try await ServiceFixture(directory: directory, continuing: other) { $0.downloadsDirectory = path }
+        }
+        #expect(error?.description == "directory \(path) is in use by another process of pawl")
+        await running.service.shutdown()
+    }
 }

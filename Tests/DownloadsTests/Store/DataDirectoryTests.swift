@@ -31,7 +31,7 @@ struct DataDirectoryTests {
         var first: DataDirectory? = try DataDirectory(path: path)
         #expect(first != nil)
         #expect(throws: StoreError.inUse(path: path)) { try DataDirectory(path: path) }
-        #expect(StoreError.inUse(path: path).description == "directory \(path) is in use by another instance")
+        #expect(StoreError.inUse(path: path).description == "directory \(path) is in use by another process of pawl")
         first = nil
         _ = try DataDirectory(path: path)
     }
