@@ -65,8 +65,10 @@ let package = Package(
         module("HTTPServer", ["HTTPCore", "System", "CSystem"]),
         module("HTTPClient", ["HTTPCore", "System", "CCurl"]),
         module("Postgres", ["System", "CPostgres"]),
-        module("ObjectStorage", ["HTTPClient", "HTTPCore", "System"]),
-        module("Catalog", ["HTTPClient", "HTTPCore", "JSON", "System"]),
+        module("XML"),
+        module("ObjectStorage", ["HTTPClient", "HTTPCore", "System", "XML"]),
+        module("Feeds", ["HTTPCore", "JSON", "System", "XML"]),
+        module("Catalog", ["Feeds", "HTTPClient", "HTTPCore", "JSON", "System", "XML"]),
         module("DownloadCore", ["HTTPCore", "JSON", "System"]),
         module("DownloadFiles", ["DownloadCore", "HTTPCore", "ObjectStorage", "System"]),
         module(
@@ -114,7 +116,8 @@ let package = Package(
 
         .target(name: "TestSupport", dependencies: ["CSystem"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
-            name: "FuzzProperties", dependencies: ["HTTPClient", "HTTPCore", "JSON", "System"], path: "Tests/Fuzz/Properties",
+            name: "FuzzProperties", dependencies: ["Feeds", "HTTPClient", "HTTPCore", "JSON", "System", "XML"],
+            path: "Tests/Fuzz/Properties",
             swiftSettings: strict),
         tests("Fuzz", ["FuzzProperties"]),
         tests("System", ["System", "CSystem"]),
@@ -123,6 +126,8 @@ let package = Package(
         tests("HTTPServer", ["HTTPServer", "HTTPCore", "System"]),
         tests("Postgres", ["Postgres", "CPostgres", "System"]),
         tests("HTTPClient", ["HTTPClient", "HTTPCore", "System", "CCurl"]),
+        tests("XML", ["XML"]),
+        tests("Feeds", ["Feeds", "HTTPCore", "XML"]),
         tests("ObjectStorage", ["ObjectStorage", "HTTPClient", "HTTPCore", "System"]),
         tests("Catalog", ["Catalog", "HTTPClient", "JSON", "System"], resources: [.copy("Fixtures")]),
         tests(

@@ -50,3 +50,15 @@ extension Timestamp: CustomStringConvertible {
         return String(decoding: bytes, as: UTF8.self)
     }
 }
+
+extension Timestamp {
+    /// Creates the start of a day in UTC; `nil` if the calendar lacks it.
+    /// - Parameters:
+    ///   - year: The year, 0–9999.
+    ///   - month: The month, 1–12.
+    ///   - day: The day of the month, 1–31.
+    public init?(year: Int, month: Int, day: Int) {
+        guard let date = CivilDate(year: year, month: month, day: day) else { return nil }
+        self.init(millisecondsSinceEpoch: Int64(date.daysSinceEpoch) * 86_400_000)
+    }
+}

@@ -1,4 +1,5 @@
 public import HTTPCore
+internal import XML
 
 /// A page of a list of objects, ordered by the bytes of their keys.
 public struct ObjectPage: Sendable, Equatable {

@@ -1,6 +1,7 @@
 internal import HTTPClient
 internal import HTTPCore
 internal import System
+internal import XML
 
 extension ObjectStorage {
     /// The outcome of one try.

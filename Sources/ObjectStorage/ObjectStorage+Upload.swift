@@ -1,5 +1,6 @@
 internal import HTTPClient
 internal import HTTPCore
+internal import XML
 public import System
 
 extension ObjectStorage {

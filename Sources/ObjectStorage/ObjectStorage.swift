@@ -1,6 +1,7 @@
 public import HTTPClient
 public import HTTPCore
 internal import System
+internal import XML
 
 /// A bucket of an S3-compatible service (<https://docs.aws.amazon.com/AmazonS3/latest/API/>).
 ///
@@ -163,7 +164,7 @@ public final class ObjectStorage: Sendable {
 
     /// The XML document in a response.
     static func document(_ response: ClientResponse) throws(ObjectStorageError) -> XMLElement {
-        do throws(XMLElement.ParsingError) {
+        do throws(XMLReader.ParsingError) {
             return try XMLElement.parse(response.body)
         } catch {
             throw .invalidResponse("its XML: \(error.problem)")

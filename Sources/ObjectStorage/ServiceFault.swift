@@ -1,5 +1,6 @@
 internal import HTTPClient
 internal import HTTPCore
+internal import XML
 
 /// An error response of the service (<https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html>).
 struct ServiceFault: Sendable, Equatable {

@@ -1,4 +1,5 @@
 public import HTTPCore
+internal import XML
 
 /// A page of a list of uploads in parts that were neither completed nor aborted.
 public struct UploadPage: Sendable, Equatable {

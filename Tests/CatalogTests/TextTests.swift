@@ -1,5 +1,8 @@
 import Testing
 
+import Feeds
+import XML
+
 @testable import Catalog
 
 struct TextTests {

@@ -23,6 +23,8 @@ public enum Property: String, CaseIterable, Sendable {
     case forwarded
     /// A client's bytes on a WebSocket.
     case websocket
+    /// Feeds, and documents of XML.
+    case feed
     /// Responses that the HTTP client reads from a connection.
     case responses
 
@@ -39,6 +41,7 @@ public enum Property: String, CaseIterable, Sendable {
         case .json: try checkJSON(bytes)
         case .forwarded: try checkForwarded(bytes)
         case .websocket: try checkFrames(bytes)
+        case .feed: try checkFeed(bytes)
         case .responses: try checkResponses(bytes)
         }
     }

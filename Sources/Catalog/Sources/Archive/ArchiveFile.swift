@@ -1,3 +1,4 @@
+import Feeds
 import HTTPCore
 import JSON
 

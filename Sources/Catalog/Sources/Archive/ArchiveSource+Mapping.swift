@@ -1,5 +1,7 @@
+import Feeds
 import HTTPCore
 import JSON
+import XML
 
 extension ArchiveSource {
     /// A result, or the metadata of a work, as an item; `nil` without an identifier, the only required member.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ObjectStorage
+@testable import XML
 
 @Suite
 struct XMLElementTests {
@@ -32,7 +32,7 @@ struct XMLElementTests {
 
     @Test("Refuses documents that are invalid, too deep or too large", arguments: hostile)
     func hostileTextIsRefused(text: String) {
-        #expect(throws: XMLElement.ParsingError.self) { try XMLElement.parse(Array(text.utf8)) }
+        #expect(throws: XMLReader.ParsingError.self) { try XMLElement.parse(Array(text.utf8)) }
     }
 
     @Test("Reads or refuses every truncated or mutated document")
@@ -40,7 +40,7 @@ struct XMLElementTests {
         let whole = Array("<?xml?><a x='1'><b>&amp;é<![CDATA[]]></b><!-- --><c/></a>".utf8)
         var accepted = 0
         for index in whole.indices {
-            #expect(throws: XMLElement.ParsingError.self) { try XMLElement.parse(Array(whole[..<index])) }
+            #expect(throws: XMLReader.ParsingError.self) { try XMLElement.parse(Array(whole[..<index])) }
             for byte in UInt8.min...UInt8.max {
                 var changed = whole
                 changed[index] = byte
@@ -51,6 +51,6 @@ struct XMLElementTests {
             }
         }
         #expect(accepted > whole.count)
-        #expect(throws: XMLElement.ParsingError.self) { try XMLElement.parse([0x3C, 0x61, 0x3E, 0xFF, 0x3C, 0x2F, 0x61, 0x3E]) }
+        #expect(throws: XMLReader.ParsingError.self) { try XMLElement.parse([0x3C, 0x61, 0x3E, 0xFF, 0x3C, 0x2F, 0x61, 0x3E]) }
     }
 }

@@ -1,8 +1,8 @@
 /// Parses durations as people and programs write them.
-enum PlayingTime {
+public enum PlayingTime {
     /// Milliseconds for `351.4` (seconds), `05:37` or `1:02:03`; `nil` for `0`, which means unknown, and for everything
     /// else.
-    static func milliseconds(_ text: String) -> Int64? {
+    public static func milliseconds(_ text: String) -> Int64? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count <= 3, let last = parts.last, let seconds = thousandths(last) else { return nil }
         var whole: Int64 = 0

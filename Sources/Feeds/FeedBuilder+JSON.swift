@@ -1,0 +1,39 @@
+import HTTPCore
+import JSON
+
+/// JSON Feed 1.0 and 1.1 (https://www.jsonfeed.org/version/1.1/).
+extension FeedBuilder {
+    /// Reads a document.
+    /// - Throws: `Feed.Refusal` if it is no feed.
+    mutating func readJSON(_ text: [UInt8]) throws(Feed.Refusal) {
+        guard let root = try? JSONValue(parsing: text) else { throw Feed.Refusal(finding: "broken JSON") }
+        guard let version = root["version"]?.string, version.contains("jsonfeed.org"), let items = root["items"]?.array else {
+            throw Feed.Refusal(finding: "JSON of another kind")
+        }
+        feed.title = root["title"]?.string.flatMap(Self.plain)
+        feed.author = Self.author(of: root)
+        feed.page = url(root["home_page_url"]?.string)
+        feed.artwork = url(root["icon"]?.string) ?? url(root["favicon"]?.string)
+        for item in items {
+            var draft = Draft()
+            // Some programs write numbers.
+            draft.id = item["id"].flatMap { $0.string ?? $0.integer.map(String.init) }.flatMap(Self.plain)
+            draft.title = item["title"]?.string.flatMap(Self.plain)
+            draft.link = (url(item["url"]?.string) ?? url(item["external_url"]?.string))?.string
+            draft.date = (item["date_published"]?.string ?? item["date_modified"]?.string).flatMap(FeedDate.parse)
+            draft.artwork = url(item["image"]?.string) ?? url(item["banner_image"]?.string)
+            draft.enclosures = (item["attachments"]?.array ?? []).compactMap { attachment in
+                let seconds = attachment["duration_in_seconds"]?.number.flatMap { $0 > 0 && $0 < 1e8 ? $0 : nil }
+                return enclosure(
+                    attachment["url"]?.string, type: attachment["mime_type"]?.string,
+                    length: attachment["size_in_bytes"]?.integer.map(String.init),
+                    durationMs: seconds.map { Int64($0 * 1000) })
+            }
+            add(draft)
+        }
+    }
+
+    private static func author(of value: JSONValue) -> String? {
+        (value["authors"]?.array?.first ?? value["author"])?["name"]?.string.flatMap(plain)
+    }
+}

@@ -1,0 +1,197 @@
+import HTTPCore
+import System
+import XML
+
+/// Collects what a document says of a feed and its items, in the order of the document.
+struct FeedBuilder {
+    /// An item as the document describes it.
+    struct Draft {
+        var id: String?
+        var title: String?
+        var link: String?
+        var date: Timestamp?
+        var durationMs: Int64?
+        var number: Int?
+        var season: Int?
+        var explicit: Bool?
+        var artwork: HTTPURL?
+        /// The enclosures, and those that count if there are no others.
+        var enclosures: [Feed.Enclosure] = []
+        var media: [Feed.Enclosure] = []
+    }
+
+    private struct Entry {
+        var item: Feed.Item
+        let id: String?
+        let link: String?
+        /// The position by time: the item's own date, or that of the item before it.
+        var order: Timestamp?
+    }
+
+    let address: HTTPURL
+    var feed = Feed()
+    private var entries: [Entry] = []
+    private var lastDate: Timestamp?
+
+    init(_ address: HTTPURL) { self.address = address }
+
+    // MARK: - Values
+
+    /// Returns a text without surrounding and repeated white space, cut to the limit; `nil` if nothing is left.
+    static func plain(_ text: String) -> String? {
+        var result = String.UnicodeScalarView()
+        var hasSpace = false
+        for scalar in text.unicodeScalars {
+            if isSpace(scalar) {
+                hasSpace = !result.isEmpty
+            } else {
+                if hasSpace { result.append(" ") }
+                hasSpace = false
+                result.append(scalar)
+            }
+        }
+        let plain = String(result)
+        if plain.utf8.count <= Feed.Limits.text || plain.count <= Feed.Limits.text { return plain.isEmpty ? nil : plain }
+        return "\(plain.prefix(Feed.Limits.text))…"
+    }
+
+    /// Returns whether a character is white space or a control character.
+    private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.isASCII { return scalar.value <= 0x20 || scalar.value == 0x7F }
+        return scalar.properties.isWhitespace || scalar.properties.generalCategory == .control
+    }
+
+    /// Returns the text of HTML: without its tags, with its references replaced.
+    static func plainText(ofHTML html: String) -> String? {
+        plain(HTMLEntities.decoded(withoutTags(html)))
+    }
+
+    /// Removes tags. A `<` that begins none stays.
+    private static func withoutTags(_ html: String) -> String {
+        guard html.utf8.contains(UInt8(ascii: "<")) else { return html }
+        var result = ""
+        var rest = Substring(html)
+        while let start = rest.firstIndex(of: "<") {
+            result += rest[..<start]
+            let tag = rest[start...].dropFirst()
+            if let first = tag.first, first.isLetter || first == "/" || first == "!" {
+                guard let end = tag.firstIndex(of: ">") else { return result + rest[start...] }
+                // Words on both sides of a line break stay apart.
+                if tag.hasPrefix("br") || tag.hasPrefix("p") || tag.hasPrefix("/p") { result += " " }
+                rest = tag[end...].dropFirst()
+            } else {
+                result += "<"
+                rest = tag
+            }
+        }
+        return result + rest
+    }
+
+    /// Returns an address; `nil` if the text is not one of http or https.
+    func url(_ text: String?, base: HTTPURL? = nil) -> HTTPURL? {
+        guard let text, text.utf8.count <= Feed.Limits.address else { return nil }
+        let trimmed = text.unicodeScalars.drop(while: Self.isSpace)
+        let end = trimmed.lastIndex { !Self.isSpace($0) }
+        guard let end else { return nil }
+        return (base ?? address).resolving(String(trimmed[...end]))
+    }
+
+    /// Returns an enclosure; `nil` if its address is unusable.
+    func enclosure(
+        _ address: String?, type: String?, length: String?, durationMs: Int64? = nil, base: HTTPURL? = nil
+    ) -> Feed.Enclosure? {
+        guard let url = url(address, base: base) else { return nil }
+        return Feed.Enclosure(
+            url: url, type: type.flatMap { MediaType(parsing: $0)?.essence },
+            length: length.flatMap { Int64($0.filter { $0 != "," && $0 != " " }) }.flatMap { $0 > 0 ? $0 : nil },
+            durationMs: durationMs)
+    }
+
+    /// Returns whether a text marks something as explicit; `nil` if it says neither.
+    static func explicit(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "yes", "true", "explicit", "1": true
+        case "no", "false", "clean", "0": false
+        default: nil
+        }
+    }
+
+    /// Returns a number from 1; `nil` for other texts.
+    static func number(_ text: String) -> Int? {
+        Int(text.prefix(9)).flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    // MARK: - Items
+
+    /// Adds an item. Only one with an enclosure counts as a part.
+    mutating func add(_ draft: Draft) {
+        feed.itemCount += 1
+        let all = draft.enclosures.isEmpty ? draft.media : draft.enclosures
+        let isPlayable = { (enclosure: Feed.Enclosure) in
+            enclosure.type.map { $0.hasPrefix("audio/") || $0.hasPrefix("video/") } ?? false
+        }
+        guard let enclosure = all.first(where: isPlayable) ?? all.first else { return }
+        var item = Feed.Item(enclosure: enclosure)
+        item.title = draft.title
+        item.date = draft.date
+        item.durationMs = draft.durationMs ?? enclosure.durationMs
+        item.number = draft.number
+        item.season = draft.season
+        item.explicit = draft.explicit
+        item.artwork = draft.artwork
+        item.page = url(draft.link)
+        lastDate = draft.date ?? lastDate
+        entries.append(Entry(item: item, id: draft.id, link: draft.link, order: lastDate))
+        if entries.count >= 2 * Feed.Limits.items { keepNewest() }
+    }
+
+    private mutating func keepNewest() {
+        // Items in front of the first dated one are as new as it.
+        let first = entries.first { $0.order != nil }?.order
+        let keyed = entries.enumerated().map { (key: $1.order ?? first, index: $0) }
+        let order = keyed.sorted { left, right in
+            guard let a = left.key, let b = right.key, a != b else { return left.index < right.index }
+            return a > b
+        }
+        entries = order.prefix(Feed.Limits.items).map { entries[$0.index] }
+        if order.count > Feed.Limits.items {
+            let warning = "The feed has more than \(Feed.Limits.items) episodes; only the newest count."
+            if !feed.warnings.contains(warning) { feed.warnings.append(warning) }
+        }
+    }
+
+    /// Returns the feed, with its items in order.
+    mutating func finish() -> Feed {
+        identify()
+        keepNewest()
+        feed.items = entries.map(\.item)
+        return feed
+    }
+
+    /// Gives each item its identity, and drops later items with the same one.
+    private mutating func identify() {
+        let bare = entries.map { Self.withoutQuery($0.item.enclosure.url) }
+        var counts: [String: Int] = [:]
+        for (entry, bare) in zip(entries, bare) where entry.id == nil { counts[bare, default: 0] += 1 }
+        var seen: Set<String> = []
+        var kept: [Entry] = []
+        kept.reserveCapacity(entries.count)
+        for (entry, bare) in zip(entries, bare) {
+            var entry = entry
+            entry.item.identity = entry.id ?? (counts[bare] == 1 ? bare : entry.item.enclosure.url.string)
+            if seen.insert(entry.item.identity).inserted { kept.append(entry) }
+        }
+        entries = kept
+    }
+
+    private static func withoutQuery(_ url: HTTPURL) -> String {
+        String(url.string.prefix { $0 != "?" })
+    }
+}
+
+extension Feed.Item {
+    /// The first 32 hexadecimal digits of the SHA-256 of the identity, which identify the item in its feed.
+    public var key: String {
+        String(Hexadecimal.encode(SHA256.digest(of: Array(identity.utf8))).prefix(32))
+    }
+}

@@ -1,0 +1,167 @@
+import HTTPCore
+
+/// Dates as feeds write them: RFC 822 with its wrong variants, and ISO 8601.
+enum FeedDate {
+    /// Parses a date; `nil` if it has no day. A missing time is midnight, a missing or unknown zone UTC.
+    static func parse(_ text: String) -> Timestamp? {
+        guard text.utf8.count <= 200, let trimmed = FeedBuilder.plain(text) else { return nil }
+        return iso(trimmed) ?? mail(trimmed)
+    }
+
+    // MARK: - ISO 8601
+
+    /// Parses `2002-10-02T15:00:00+02:00`, its parts from the front, and `20021002T150000Z`.
+    private static func iso(_ text: String) -> Timestamp? {
+        var scanner = Scanner(text)
+        guard let year = scanner.number(digits: 4) else { return nil }
+        guard scanner.isAtEnd || scanner.takes("-") || scanner.isDigit else { return nil }
+        let month = scanner.number(digits: 2) ?? 1
+        _ = scanner.takes("-")
+        let day = scanner.number(digits: 2) ?? 1
+        guard scanner.takes("T") || scanner.takes("t") || scanner.takes(" ") else {
+            return scanner.isAtEnd ? moment(year, month, day, seconds: 0, offset: 0) : nil
+        }
+        let hour = scanner.number(digits: 2) ?? 0
+        _ = scanner.takes(":")
+        let minute = scanner.number(digits: 2) ?? 0
+        _ = scanner.takes(":")
+        let second = scanner.number(digits: 2) ?? 0
+        if scanner.takes(".") || scanner.takes(",") { scanner.skipDigits() }
+        _ = scanner.takes(" ")
+        guard let offset = offset(scanner.rest) else { return nil }
+        return moment(year, month, day, seconds: hour * 3600 + minute * 60 + second, offset: offset)
+    }
+
+    // MARK: - RFC 822
+
+    /// Parses `Wed, 02 Oct 2002 15:00:00 +0200`, with its parts in most orders and without most of them.
+    private static func mail(_ text: String) -> Timestamp? {
+        var (day, month, year): (Int?, Int?, Int?)
+        var time: Int?
+        var zone = 0
+        var isAfternoon: Bool?
+        for piece in text.utf8.split(whereSeparator: { " ,()".utf8.contains($0) }) {
+            let word = Substring(piece)
+            if word.contains(":"), time == nil, let seconds = self.time(word) {
+                time = seconds
+            } else if month == nil, let found = self.month(word) {
+                month = found
+            } else if let dash = dashed(word) {
+                (day, month, year) = (dash.day, dash.month, dash.year)
+            } else if let number = number(word) {
+                if day == nil, word.utf8.count <= 2 {
+                    day = number
+                } else if year == nil, word.utf8.count == 2 || word.utf8.count == 4 {
+                    year = word.utf8.count == 4 ? number : number < 70 ? 2000 + number : 1900 + number
+                }
+            } else if time != nil, word.uppercased() == "AM" || word.uppercased() == "PM" {
+                isAfternoon = word.uppercased() == "PM"
+            } else if time != nil, let found = offset(String(word)) {
+                zone = found
+            }
+        }
+        guard let day, let month, let year else { return nil }
+        var seconds = time ?? 0
+        if let isAfternoon, seconds / 3600 <= 12 {
+            seconds = seconds % (12 * 3600) + (isAfternoon ? 12 * 3600 : 0)
+        }
+        return moment(year, month, day, seconds: seconds, offset: zone)
+    }
+
+    /// Parses the day of the month with a suffix: `2`, `02`, `2nd`.
+    private static func number(_ word: Substring) -> Int? {
+        let digits = word.utf8.prefix { $0 &- 0x30 < 10 }
+        guard !digits.isEmpty, digits.count <= 4 else { return nil }
+        let rest = word.dropFirst(digits.count).lowercased()
+        return ["", "st", "nd", "rd", "th", "."].contains(rest) ? Int(Substring(digits)) : nil
+    }
+
+    /// Parses `02-Oct-2002`.
+    private static func dashed(_ word: Substring) -> (day: Int, month: Int, year: Int)? {
+        let parts = word.split(separator: "-")
+        guard parts.count == 3, let day = number(parts[0]), let month = month(parts[1]), let year = number(parts[2]) else {
+            return nil
+        }
+        return (day, month, year < 70 ? 2000 + year : year < 100 ? 1900 + year : year)
+    }
+
+    private static func month(_ word: Substring) -> Int? {
+        guard word.utf8.count >= 3 else { return nil }
+        return months.firstIndex(of: String(word.prefix(3)).lowercased()).map { $0 + 1 }
+    }
+
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+    /// Parses `15:00`, `15:00:00` or `15:00:00.123`, in seconds.
+    private static func time(_ word: Substring) -> Int? {
+        let parts = word.split(separator: ":", omittingEmptySubsequences: false)
+        guard (2...3).contains(parts.count) else { return nil }
+        var seconds = 0
+        for part in parts {
+            let digits = part.utf8.prefix { $0 &- 0x30 < 10 }
+            guard (1...2).contains(digits.count), let number = Int(Substring(digits)) else { return nil }
+            seconds = seconds * 60 + number
+        }
+        return parts.count == 2 ? seconds * 60 : seconds
+    }
+
+    // MARK: - Zones
+
+    /// Returns the offset of a zone in seconds: `+0200`, `+02:00`, `GMT+2`, `EST`; `nil` for other texts.
+    private static func offset(_ zone: String) -> Int? {
+        let name = zone.prefix { $0.isLetter }.uppercased()
+        let known = name.isEmpty ? 0 : zones[name]
+        let rest = zone.dropFirst(name.count)
+        guard let sign = rest.first else { return known ?? (name.utf8.count <= 5 ? 0 : nil) }
+        guard sign == "+" || sign == "-" || sign == "−" else { return nil }
+        let digits = rest.dropFirst().filter { $0 != ":" }
+        guard (1...6).contains(digits.utf8.count), let number = Int(digits) else { return nil }
+        let (hours, minutes) = digits.utf8.count <= 2 ? (number, 0) : (number / 100, number % 100)
+        guard hours <= 26, minutes < 60 else { return nil }
+        return (known ?? 0) + (hours * 3600 + minutes * 60) * (sign == "+" ? 1 : -1)
+    }
+
+    private static let zones: [String: Int] = {
+        let hours: [String: Double] = [
+            "Z": 0, "UT": 0, "UTC": 0, "GMT": 0, "WET": 0, "BST": 1, "WEST": 1, "CET": 1, "MEZ": 1, "CEST": 2, "MESZ": 2,
+            "EET": 2,
+            "EEST": 3, "MSK": 3, "IST": 5.5, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13, "AST": -4,
+            "ADT": -3, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "AKST": -9,
+            "AKDT": -8, "HST": -10, "ET": -5, "CT": -6, "MT": -7, "PT": -8,
+        ]
+        return hours.mapValues { Int($0 * 3600) }
+    }()
+
+    private static func moment(_ year: Int, _ month: Int, _ day: Int, seconds: Int, offset: Int) -> Timestamp? {
+        guard (1...9999).contains(year), let midnight = Timestamp(year: year, month: month, day: day),
+            (0...90_000).contains(seconds)
+        else { return nil }
+        return Timestamp(millisecondsSinceEpoch: midnight.millisecondsSinceEpoch + Int64(seconds - offset) * 1000)
+    }
+
+    /// Reads the parts of an ISO date.
+    private struct Scanner {
+        private var bytes: Substring.UTF8View
+
+        init(_ text: String) { bytes = text[...].utf8 }
+
+        var isAtEnd: Bool { bytes.isEmpty }
+        var isDigit: Bool { bytes.first.map { $0 &- 0x30 < 10 } ?? false }
+        var rest: String { String(Substring(bytes)) }
+
+        mutating func takes(_ character: Unicode.Scalar) -> Bool {
+            guard bytes.first == UInt8(ascii: character) else { return false }
+            bytes = bytes.dropFirst()
+            return true
+        }
+
+        mutating func number(digits: Int) -> Int? {
+            let piece = bytes.prefix(digits)
+            guard piece.count == digits, piece.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
+            bytes = bytes.dropFirst(digits)
+            return Int(Substring(piece))
+        }
+
+        mutating func skipDigits() { bytes = bytes.drop { $0 &- 0x30 < 10 } }
+    }
+}

@@ -1,0 +1,297 @@
+import HTTPCore
+import XML
+
+/// Reads the elements of an RSS or Atom document.
+struct FeedDocument {
+    private var reader: XMLReader
+    private var builder: FeedBuilder
+    /// The bases of the open elements (`xml:base`).
+    private var bases: [(depth: Int, url: HTTPURL)] = []
+
+    init(_ text: [UInt8], _ builder: FeedBuilder) {
+        reader = XMLReader(text, isTolerant: true)
+        self.builder = builder
+    }
+
+    /// The vocabularies of feeds, by namespace, or by prefix where the namespace is not declared.
+    private enum Vocabulary {
+        case core, itunes, media, podcast, content, dublinCore, syndication, enclosure, other
+    }
+
+    /// The vocabularies of the namespaces that have occurred.
+    private var known: [String: Vocabulary] = [:]
+
+    /// Returns the vocabulary of the element that has just started.
+    private mutating func vocabulary() -> Vocabulary {
+        let prefix = reader.prefix
+        guard let namespace = reader.namespace, !namespace.isEmpty else { return Self.vocabulary(ofPrefix: prefix) }
+        if let vocabulary = known[namespace] { return vocabulary }
+        let vocabulary = Self.vocabulary(ofNamespace: namespace.lowercased()) ?? Self.vocabulary(ofPrefix: prefix)
+        known[namespace] = vocabulary
+        return vocabulary
+    }
+
+    /// Returns the vocabulary of a namespace in lower case, in one of its many spellings; `nil` if it is unknown.
+    private static func vocabulary(ofNamespace namespace: String) -> Vocabulary? {
+        namespaces.first { namespace.contains($0.part) }?.vocabulary
+    }
+
+    private static let namespaces: [(part: String, vocabulary: Vocabulary)] = [
+        ("itunes.com", .itunes), ("search.yahoo.com", .media), ("podcastindex.org", .podcast), ("podcast-namespace", .podcast),
+        ("rss/1.0/modules/content", .content), ("purl.org/dc/", .dublinCore), ("rss/1.0/modules/syndication", .syndication),
+        ("/enc#", .enclosure), ("rss/1.0/modules/", .other), ("atom", .core), ("purl.org/rss/1.0", .core),
+        ("netscape.com/rdf", .core),
+        ("1999/02/22-rdf-syntax-ns", .core),
+    ]
+
+    private static func vocabulary(ofPrefix prefix: String) -> Vocabulary {
+        switch prefix {
+        case "", "rss", "atom", "a10", "rdf": .core
+        case "itunes": .itunes
+        case "media": .media
+        case "podcast": .podcast
+        case "content": .content
+        case "dc": .dublinCore
+        case "sy": .syndication
+        case "enc": .enclosure
+        default: .other
+        }
+    }
+
+    private var base: HTTPURL { bases.last?.url ?? builder.address }
+
+    /// Reads the document.
+    /// - Throws: `Feed.Refusal` if it is no feed.
+    mutating func read() throws(Feed.Refusal) -> FeedBuilder {
+        let root: XMLReader.Token?
+        do {
+            root = try reader.next()
+        } catch {
+            throw Feed.Refusal(finding: "text that is neither a feed nor a page")
+        }
+        guard root == .start else { throw Feed.Refusal(finding: "text that is neither a feed nor a page") }
+        let name = reader.name.lowercased()
+        guard ["rss", "rdf", "feed", "channel"].contains(name) else {
+            throw Feed.Refusal(finding: name == "html" ? "a page (HTML)" : "an XML document of another kind (\(name))")
+        }
+        noteBase()
+        do throws(XMLReader.ParsingError) {
+            try readChildren { document, vocabulary, name throws(XMLReader.ParsingError) in
+                try document.readPartOfFeed(vocabulary, name)
+            }
+        } catch {
+            builder.feed.isComplete = false
+            builder.feed.warnings.append(
+                "The document breaks off after \(builder.feed.itemCount) items: \(error.problem).")
+        }
+        return builder
+    }
+
+    /// Reads the children of the innermost open element, and its end.
+    private mutating func readChildren(
+        _ body: (inout Self, Vocabulary, String) throws(XMLReader.ParsingError) -> Void
+    ) throws(XMLReader.ParsingError) {
+        let depth = reader.depth
+        while reader.depth >= depth, let token = try reader.next() {
+            while let last = bases.last, last.depth > max(reader.depth, 1) { bases.removeLast() }
+            guard token == .start else { continue }
+            noteBase()
+            try body(&self, vocabulary(), reader.name)
+        }
+    }
+
+    private mutating func noteBase() {
+        if let text = reader.attribute("xml:base"), let url = builder.url(text, base: base) {
+            bases.append((reader.depth, url))
+        }
+    }
+
+    /// Reads the text of the element, and its end.
+    private mutating func text() throws(XMLReader.ParsingError) -> String {
+        let text = try reader.readText()
+        return text.utf8.contains(where: { $0 <= 0x20 }) ? FeedBuilder.plain(text) ?? "" : text
+    }
+
+    /// Reads a title or name as plain text.
+    private mutating func plainText(isHTML: Bool) throws(XMLReader.ParsingError) -> String? {
+        let text = try reader.readText()
+        return isHTML ? FeedBuilder.plainText(ofHTML: text) : FeedBuilder.plain(text)
+    }
+
+    /// Whether the present element's text is HTML. In RSS it always may be; in Atom only if `type` says so.
+    private var isHTML: Bool { reader.attribute("type").map { $0.lowercased() != "text" } ?? !isAtom }
+
+    private var isAtom: Bool { reader.namespace?.lowercased().contains("atom") ?? false }
+
+    // MARK: - The feed
+
+    private mutating func readPartOfFeed(_ vocabulary: Vocabulary, _ name: String) throws(XMLReader.ParsingError) {
+        switch (vocabulary, name.lowercased()) {
+        case (.core, "channel"):
+            try readChildren { document, vocabulary, name throws(XMLReader.ParsingError) in
+                try document.readPartOfFeed(vocabulary, name)
+            }
+        case (.core, "item"), (.core, "entry"): try readItem()
+        case (.core, "title"):
+            let title = try plainText(isHTML: isHTML)
+            builder.feed.title = builder.feed.title ?? title
+        case (.core, "link"): try readLinkOfFeed()
+        case (.core, "image"): try readImage()
+        case (.core, "logo"):
+            let logo = builder.url(try text(), base: base)
+            builder.feed.artwork = logo ?? builder.feed.artwork
+        case (.core, "icon"):
+            let icon = builder.url(try text(), base: base)
+            builder.feed.artwork = builder.feed.artwork ?? icon
+        case (.core, "author"):
+            let author = try readAuthor()
+            builder.feed.author = builder.feed.author ?? author
+        case (.core, "ttl"):
+            let minutes = Int64(try text().prefix(9))
+            if let minutes, minutes > 0 { builder.feed.interval = max(builder.feed.interval ?? 0, minutes * 60) }
+        case (.syndication, "updateperiod"): try readPeriod()
+        case (.itunes, "author"):
+            let author = try plainText(isHTML: true)
+            builder.feed.author = author ?? builder.feed.author
+        case (.itunes, "image"):
+            let artwork = builder.url(reader.attribute("href"), base: base)
+            builder.feed.artwork = artwork ?? builder.feed.artwork
+            try reader.skipElement()
+        case (.itunes, "new-feed-url"):
+            let url = builder.url(try text(), base: base)
+            builder.feed.newAddress = url
+        case (.dublinCore, "creator"):
+            let creator = try plainText(isHTML: true)
+            builder.feed.author = builder.feed.author ?? creator
+        case (.media, "thumbnail"):
+            builder.feed.artwork = builder.feed.artwork ?? builder.url(reader.attribute("url"), base: base)
+            try reader.skipElement()
+        default: try reader.skipElement()
+        }
+    }
+
+    private mutating func readLinkOfFeed() throws(XMLReader.ParsingError) {
+        if let address = reader.attribute("href") {
+            let relation = reader.attribute("rel") ?? "alternate"
+            if relation == "alternate" { builder.feed.page = builder.feed.page ?? builder.url(address, base: base) }
+            return try reader.skipElement()
+        }
+        let page = builder.url(try text(), base: base)
+        builder.feed.page = page ?? builder.feed.page
+    }
+
+    private mutating func readImage() throws(XMLReader.ParsingError) {
+        try readChildren { document, _, name throws(XMLReader.ParsingError) in
+            guard name.lowercased() == "url" else { return try document.reader.skipElement() }
+            let url = document.builder.url(try document.text(), base: document.base)
+            document.builder.feed.artwork = document.builder.feed.artwork ?? url
+        }
+    }
+
+    /// Reads the author: text in RSS, an element with a name in Atom.
+    private mutating func readAuthor() throws(XMLReader.ParsingError) -> String? {
+        guard isAtom else { return try plainText(isHTML: true) }
+        var author: String?
+        try readChildren { document, _, name throws(XMLReader.ParsingError) in
+            guard name == "name" else { return try document.reader.skipElement() }
+            author = try document.plainText(isHTML: false)
+        }
+        return author
+    }
+
+    private mutating func readPeriod() throws(XMLReader.ParsingError) {
+        let hours: [String: Int64] = ["hourly": 1, "daily": 24, "weekly": 168, "monthly": 720, "yearly": 8_760]
+        if let hours = hours[try text().lowercased()] {
+            builder.feed.interval = max(builder.feed.interval ?? 0, hours * 3_600)
+        }
+    }
+
+    // MARK: - Items
+
+    private mutating func readItem() throws(XMLReader.ParsingError) {
+        var draft = FeedBuilder.Draft()
+        // RSS 1.0 names an item by an attribute.
+        draft.id = reader.attribute("rdf:about").flatMap(FeedBuilder.plain)
+        try readChildren { document, vocabulary, name throws(XMLReader.ParsingError) in
+            try document.readPartOfItem(vocabulary, name, &draft)
+        }
+        builder.add(draft)
+    }
+
+    private mutating func readPartOfItem(
+        _ vocabulary: Vocabulary, _ name: String, _ draft: inout FeedBuilder.Draft
+    ) throws(XMLReader.ParsingError) {
+        switch (vocabulary, name.lowercased()) {
+        case (.core, "title"):
+            let title = try plainText(isHTML: isHTML)
+            draft.title = title ?? draft.title
+        case (.itunes, "title"), (.media, "title"):
+            let title = try plainText(isHTML: true)
+            draft.title = draft.title ?? title
+        case (.core, "guid"), (.core, "id"):
+            let id = try text()
+            if !id.isEmpty { draft.id = id }
+        case (.core, "link"): try readLink(&draft)
+        case (.core, "enclosure"):
+            let enclosure = builder.enclosure(
+                reader.attribute("url") ?? reader.attribute("href"), type: reader.attribute("type"),
+                length: reader.attribute("length"), base: base)
+            if let enclosure { draft.enclosures.append(enclosure) }
+            try reader.skipElement()
+        case (.enclosure, "enclosure"):
+            let enclosure = builder.enclosure(
+                reader.attribute("rdf:resource") ?? reader.attribute("resource") ?? reader.attribute("enc:url"),
+                type: reader.attribute("enc:type"), length: reader.attribute("enc:length"), base: base)
+            if let enclosure { draft.enclosures.append(enclosure) }
+            try reader.skipElement()
+        case (.core, "pubdate"), (.core, "published"), (.core, "issued"):
+            draft.date = FeedDate.parse(try text()) ?? draft.date
+        case (.core, "updated"), (.core, "modified"), (.dublinCore, "date"), (.core, "date"):
+            let date = FeedDate.parse(try text())
+            draft.date = draft.date ?? date
+        case (.itunes, "duration"): draft.durationMs = PlayingTime.milliseconds(try text()) ?? draft.durationMs
+        case (.itunes, "episode"), (.podcast, "episode"): draft.number = FeedBuilder.number(try text()) ?? draft.number
+        case (.itunes, "season"), (.podcast, "season"): draft.season = FeedBuilder.number(try text()) ?? draft.season
+        case (.itunes, "explicit"): draft.explicit = FeedBuilder.explicit(try text()) ?? draft.explicit
+        case (.itunes, "image"):
+            draft.artwork = builder.url(reader.attribute("href"), base: base) ?? draft.artwork
+            try reader.skipElement()
+        case (.media, "thumbnail"):
+            draft.artwork = draft.artwork ?? builder.url(reader.attribute("url"), base: base)
+            try reader.skipElement()
+        case (.media, "group"), (.media, "content"): try readMedia(name, &draft)
+        default: try reader.skipElement()
+        }
+    }
+
+    private mutating func readLink(_ draft: inout FeedBuilder.Draft) throws(XMLReader.ParsingError) {
+        guard let address = reader.attribute("href") else {
+            let link = try text()
+            if !link.isEmpty { draft.link = builder.url(link, base: base)?.string ?? draft.link }
+            return
+        }
+        switch reader.attribute("rel") ?? "alternate" {
+        case "enclosure":
+            let enclosure = builder.enclosure(
+                address, type: reader.attribute("type"), length: reader.attribute("length"), base: base)
+            if let enclosure { draft.enclosures.append(enclosure) }
+        case "alternate": draft.link = draft.link ?? builder.url(address, base: base)?.string
+        default: break
+        }
+        try reader.skipElement()
+    }
+
+    /// Reads `media:content`, alone or in a group.
+    private mutating func readMedia(_ name: String, _ draft: inout FeedBuilder.Draft) throws(XMLReader.ParsingError) {
+        if name == "content", let address = reader.attribute("url") {
+            let duration = reader.attribute("duration").flatMap(PlayingTime.milliseconds)
+            let type = reader.attribute("type") ?? reader.attribute("medium").map { "\($0)/*" }
+            let enclosure = builder.enclosure(
+                address, type: type, length: reader.attribute("fileSize"), durationMs: duration, base: base)
+            if let enclosure { draft.media.append(enclosure) }
+        }
+        try readChildren { document, vocabulary, name throws(XMLReader.ParsingError) in
+            try document.readPartOfItem(vocabulary == .core ? .other : vocabulary, name, &draft)
+        }
+    }
+}
