@@ -66,7 +66,8 @@ package final class StreamingHasher: Sendable {
     package func bind(to part: PartFile, holding prefix: Int64) {
         let found = state.withLock { $0.resting } == nil ? nil : try? part.status()
         state.withLock { state in
-            let isSame = state.part === part || (state.part == nil && found != nil && state.resting == found)
+            let isSame =
+                state.part === part || (state.part == nil && found.map { state.resting?.isUnchanged(in: $0) ?? false } ?? false)
             if !isSame || state.reach > prefix {
                 state.beginning += 1
                 state.digest = FileDigest(algorithms, comparing: part.fingerprinted)

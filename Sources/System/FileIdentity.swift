@@ -64,6 +64,10 @@ public struct FileStatus: Sendable, Equatable {
     /// The time of the last change of the file or its status, in nanoseconds since 1970. No program can set it.
     public let changed: Int64
 
+    /// Returns whether the file is the same one in another state, and was not changed in between. Blocks do not count:
+    /// some file systems allocate and free them later.
+    public func isUnchanged(in other: FileStatus) -> Bool { identity == other.identity && changed == other.changed }
+
     /// Whether this process's user or root is the owner.
     public var isOwn: Bool { owner == geteuid() || owner == 0 }
 
