@@ -97,8 +97,7 @@ package final class DataDirectory: Sendable {
         downloads.withLock { [opened] in $0 = opened }
     }
 
-    /// Checks that no other service uses the downloads directory. It is not opened for good, since it may be another one
-    /// than expected.
+    /// Checks that no other service uses the directory at the path of the downloads directory. Locks it only for that.
     /// - Throws: `StoreError.inUse`.
     func checkDownloadsAreUnused() throws(StoreError) {
         if let found = try? Directory(opening: downloadsPath) { _ = try Self.lock(found, downloadsPath, besides: top) }

@@ -64,8 +64,8 @@ public struct FileStatus: Sendable, Equatable {
     /// The time of the last change of the file or its status, in nanoseconds since 1970. No program can set it.
     public let changed: Int64
 
-    /// Returns whether the file is the same one in another state, and was not changed in between. Blocks do not count:
-    /// some file systems allocate and free them later.
+    /// Returns whether both are states of one file, and no program has changed it in between. Its blocks do not count,
+    /// because some file systems allocate and free them later.
     public func isUnchanged(in other: FileStatus) -> Bool { identity == other.identity && changed == other.changed }
 
     /// Whether this process's user or root is the owner.
