@@ -21,7 +21,6 @@ final class ServiceFixture: Sendable {
     let service: DownloadService
     /// The service's store, which fails on demand.
     let store: FailingStore
-    private let permit: TestPermit
 
     /// - Parameters:
     /// - directory: the working directory; another service may have used it before.
@@ -32,7 +31,6 @@ final class ServiceFixture: Sendable {
         allowsPrivate: Bool = true, disk: SlowDisk? = nil,
         configure: (inout DownloadsConfiguration) -> Void = { _ in }
     ) async throws {
-        if let earlier { permit = earlier.permit } else { permit = await TestPermit.acquire() }
         self.directory = try directory ?? earlier?.directory ?? TemporaryDirectory()
         if let earlier {
             upstream = earlier.upstream

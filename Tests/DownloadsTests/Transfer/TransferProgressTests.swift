@@ -50,7 +50,7 @@ struct TransferProgressTests {
         arguments: [1, 4])
     func fullSpeed(segments: Int) async throws {
         let fixture = try await ServiceFixture()
-        let made = try await fixture.add("size=300000000&seed=232&pace=15000000") { $0.segments = segments }
+        let made = try await fixture.add("size=300000000&seed=232&pace=6000000") { $0.segments = segments }
         _ = try await fixture.follow(made.id) { $0.bytesReceived > 0 }
         var most: Int64 = 0
         var asked = 0

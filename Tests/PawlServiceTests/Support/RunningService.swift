@@ -35,8 +35,6 @@ final class RunningService: Sendable {
         _ configure: (inout Configuration) -> Void = { _ in },
         _ body: (RunningService) async throws -> Void
     ) async throws {
-        let permit = await TestPermit.acquire()
-        defer { withExtendedLifetime(permit) {} }
         let directory = try directory ?? TemporaryDirectory()
         let upstream = DemoUpstream(configuration: DemoUpstream.Configuration(pace: 0))
         let upstreamURL = try upstream.start()
