@@ -115,7 +115,8 @@ let package = Package(
         .executableTarget(name: "reference", dependencies: ["System"], exclude: ["README.md"], swiftSettings: strict),
 
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
-        .target(name: "TestSupport", dependencies: ["CSystem", "CTestSupport"], path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["CSystem", "CTestSupport"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
             name: "FuzzProperties", dependencies: ["Feeds", "HTTPClient", "HTTPCore", "JSON", "System", "XML"],
             path: "Tests/Fuzz/Properties",
