@@ -1,3 +1,4 @@
+internal import Feeds
 internal import HTTPClient
 internal import HTTPCore
 internal import System
@@ -86,24 +87,18 @@ extension Catalog {
     /// Waits until the rate budget allows the request, sends it and validates the response.
     private func listing(for request: SourceRequest, _ source: any SearchSource) async throws(CatalogError) -> Listing {
         let description = type(of: source).description
-        try await waitForToken(of: description)
-        let requested = request
-        var request = ClientRequest(url: requested.url)
-        request.connectTimeout = configuration.connectTimeout
-        request.headTimeout = configuration.totalTimeout
-        request.totalTimeout = configuration.totalTimeout
-        request.acceptsEncodings = true
-        request.maximumRedirects = 3
-        request.guarding = configuration.destinationGuard
-        request.fields.append((name: "Accept", value: description.mediaTypes.joined(separator: ", ")))
-        let response: ClientResponse
-        do {
-            response = try await client.fetch(request, bodyLimit: configuration.bodyLimit)
-        } catch {
-            throw CatalogError(error, source: description)
+        guard description.hosts == .own else {
+            let response = try await response(to: request, source)
+            guard let successor = source.successor(of: response) else {
+                return try ResponseValidator.listing(of: response, to: request, from: source)
+            }
+            let second = SourceRequest(url: successor)
+            return try ResponseValidator.listing(of: try await self.response(to: second, source), to: second, from: source)
         }
+        try await waitForToken(of: description)
+        let response = try await response(to: request, source)
         do throws(CatalogError) {
-            let listing = try ResponseValidator.listing(of: response, to: requested, from: source)
+            let listing = try ResponseValidator.listing(of: response, to: request, from: source)
             // A listing that is too large for the cache would be requested and parsed again each time.
             guard listing.cost <= configuration.cacheBytes || configuration.cacheEntries == 0 else {
                 throw CatalogError.upstreamRejected("\(description.name) answered with a response that is larger than the cache.")
@@ -116,6 +111,31 @@ extension Catalog {
                 budget.throttled(at: now, retryAfter: retryAfter == .zero ? nil : retryAfter)
             }
             throw .upstreamRateLimited(retryAfter: wait)
+        }
+    }
+
+    /// Sends a request to the source.
+    private func response(
+        to requested: SourceRequest, _ source: any SearchSource
+    ) async throws(CatalogError) -> ClientResponse {
+        let description = type(of: source).description
+        let limit = description.hosts == .any ? configuration.feedTimeout : configuration.totalTimeout
+        var request = ClientRequest(url: requested.url)
+        request.connectTimeout = configuration.connectTimeout
+        request.headTimeout = limit
+        request.totalTimeout = limit
+        request.acceptsEncodings = true
+        request.maximumRedirects = description.hosts == .any ? 10 : 3
+        request.guarding = configuration.destinationGuard
+        // A field of the caller forbids redirects from https to http, which feeds have.
+        if description.hosts == .own {
+            request.fields.append((name: "Accept", value: description.mediaTypes.joined(separator: ", ")))
+        }
+        do {
+            return try await client.fetch(
+                request, bodyLimit: description.hosts == .any ? Feed.Limits.bytes : configuration.bodyLimit)
+        } catch {
+            throw CatalogError(error, from: source, to: requested)
         }
     }
 

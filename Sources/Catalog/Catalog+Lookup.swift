@@ -8,8 +8,16 @@ extension Catalog {
         return ids.dropLast().joined(separator: ", ") + " or " + (ids.last ?? "")
     }()
 
-    /// The maximum length of an id in bytes: the path of a file is part of its id.
-    public static let longestID = 1024
+    /// The maximum length of an id in bytes. The address of a feed is part of its id.
+    public static let longestID = FeedSource.longestAddress + 64
+
+    /// The maximum length of other ids in bytes: the path of a file is part of its id.
+    private static let longestOtherID = 1024
+
+    /// The label of downloads that are ordered as parts of a work: its id, or a short form of it.
+    public static func label(ofWork id: String) -> String {
+        SearchSourceTable.all.first { id.hasPrefix($0.description.id + ":") }?.label(ofWork: id) ?? id
+    }
 
     /// Finds one item by its id, such as `itunes:263301273`.
     /// - Throws: ``CatalogError/notFound(_:)`` if the source has no such item, and ``CatalogError/invalidRequest(_:)``
@@ -120,7 +128,7 @@ extension Catalog {
         else {
             throw .invalidRequest(
                 "the query parameter 'id' is \(SearchParameter.quoted(id)); it takes \(Self.acceptedIDs), "
-                    + "of at most \(Self.longestID) bytes")
+                    + "of at most \(Self.longestOtherID) bytes (of a feed, \(Self.longestID))")
         }
         if type(of: source).namesNothing(Self.rest(of: id)) { throw Self.notFound(id) }
         return (source, request)
@@ -128,7 +136,8 @@ extension Catalog {
 
     /// Whether a text is short enough for an id and has no control characters.
     static func canBeID(_ text: String) -> Bool {
-        text.utf8.count <= longestID && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        let longest = text.hasPrefix("feed:") ? longestID : longestOtherID
+        return text.utf8.count <= longest && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 
     func source(ofID id: String) -> (any SearchSource)? {

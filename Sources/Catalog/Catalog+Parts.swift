@@ -139,6 +139,6 @@ public struct FoundWork: Sendable {
         return SearchResponse(
             source: source, term: query.id, limit: query.limit, offset: query.offset,
             found: Array(parts.dropFirst(query.offset).prefix(query.limit)), expires: expires,
-            work: SearchResponse.Selection(of: work.of, total: parts.count, formats: formats))
+            work: SearchResponse.Selection(of: work.of, total: parts.count, formats: formats, warnings: work.warnings))
     }
 }

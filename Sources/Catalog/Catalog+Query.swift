@@ -92,6 +92,7 @@ extension SearchParameter {
         var valuesByMedia: [MediaValues]?
         switch accepted {
         case .text(let length): maximumLength = length
+        case .address: maximumLength = FeedSource.longestAddress
         case .values(let list), .countries(let list): values = list
         case .number(let numbers): range = numbers
         case .valuesByMedia(let table):

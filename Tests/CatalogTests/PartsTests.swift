@@ -73,14 +73,14 @@ struct PartsTests {
             String(decoding: writer.bytes, as: UTF8.self)
                 == #"{"source":"archive","term":"archive:x","limit":1,"offset":0,"count":1,"attribution":null,"#
                 + #""of":{"id":"archive:x","kind":"audio","name":"T","artist":null,"collection":null,"# + members + urls
-                + #""downloadUrl":null,"partCount":null,"partOf":null,"format":null,"bytes":null,"checksum":null,"licenseUrl":null,"#
-                + #""number":null,"links":{"parts":"/base/search/parts?id=archive%3Ax"},"download":null,"#
+                + #""downloadUrl":null,"partCount":null,"partOf":null,"season":null,"format":null,"bytes":null,"checksum":null,"#
+                + #""licenseUrl":null,"number":null,"links":{"parts":"/base/search/parts?id=archive%3Ax","feed":null},"download":null,"#
                 + #""raw":{"identifier":"x","title":"T","mediatype":"audio"}},"total":2,"#
-                + #""formats":[{"name":"VBR MP3","count":2,"bytes":null,"source":"original","selected":true}],"#
+                + #""formats":[{"name":"VBR MP3","count":2,"bytes":null,"source":"original","selected":true}],"warnings":[],"#
                 + #""results":[{"id":"archive:x/a b.mp3","kind":"file","name":"a b.mp3","artist":null,"collection":"T","#
                 + members + urls
                 + #""downloadUrl":"https://archive.test/download/x/a%20b.mp3","partCount":null,"partOf":"archive:x","#
-                + #""format":"VBR MP3","bytes":7,"checksum":null,"licenseUrl":null,"number":1,"links":{"parts":null},"#
+                + #""season":null,"format":"VBR MP3","bytes":7,"checksum":null,"licenseUrl":null,"number":1,"links":{"parts":null,"feed":null},"#
                 + #""download":{"id":"01J","state":"queued"},"#
                 + #""raw":{"name":"a b.mp3","source":"original","format":"VBR MP3","size":"7","private":"false"}}]}"#)
     }

@@ -104,9 +104,9 @@ struct QueryTests {
         var writer = JSONWriter()
         Catalog.encodeSources(into: &writer)
         let sources = try #require(try JSONValue(parsing: writer.bytes)["sources"]?.array)
-        #expect(sources.compactMap { $0["id"]?.string } == ["itunes", "posts", "archive"])
-        #expect(sources.compactMap { $0["hasParts"]?.bool } == [true, false, true])
-        #expect(sources.compactMap { $0["hasFormats"]?.bool } == [false, false, true])
+        #expect(sources.compactMap { $0["id"]?.string } == ["itunes", "posts", "archive", "feed"])
+        #expect(sources.compactMap { $0["hasParts"]?.bool } == [true, false, true, true])
+        #expect(sources.compactMap { $0["hasFormats"]?.bool } == [false, false, true, false])
         #expect(sources[0]["attribution"]?.string == "provided courtesy of iTunes")
         #expect(sources[1]["attribution"]?.isNull == true)
 

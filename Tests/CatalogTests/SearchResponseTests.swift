@@ -71,8 +71,8 @@ struct AnswerTests {
             #"{"source":"itunes","term":"a \"","limit":3,"offset":2,"count":1,"attribution":"provided courtesy of iTunes","#
             + #""results":[{"id":"itunes:7","kind":"song","name":"A \"b\"","artist":null,"collection":null,"genre":null,"#
             + #""durationMs":null,"releaseDate":null,"explicit":null,"artworkUrl":null,"pageUrl":null,"#
-            + #""downloadUrl":"https://a.test/x.m4a","partCount":null,"partOf":null,"format":null,"bytes":null,"checksum":null,"#
-            + #""licenseUrl":null,"number":null,"links":{"parts":null},"download":"#
+            + #""downloadUrl":"https://a.test/x.m4a","partCount":null,"partOf":null,"season":null,"format":null,"bytes":null,"checksum":null,"#
+            + #""licenseUrl":null,"number":null,"links":{"parts":null,"feed":null},"download":"#
         #expect(String(decoding: writer.bytes, as: UTF8.self) == head + #"{"id":"01J","state":"queued"},"raw":\#(song)}]}"#)
 
         var plain = JSONWriter()

@@ -203,6 +203,7 @@ extension CatalogError {
         case .invalidRequest: "invalidRequest"
         case .superseded: "superseded"
         case .notFound: "notFound"
+        case .destinationForbidden: "destinationForbidden"
         case .upstreamRejected: "upstreamRejected"
         case .upstreamUnreachable: "upstreamUnreachable"
         case .upstreamRateLimited: "upstreamRateLimited"

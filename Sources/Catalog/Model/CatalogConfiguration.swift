@@ -29,6 +29,8 @@ public struct CatalogConfiguration: Sendable {
     public var connectTimeout: Duration = .seconds(5)
     /// The time limit for a whole request to a source.
     public var totalTimeout: Duration = .seconds(10)
+    /// The time limit for a whole request to a host that the caller names.
+    public var feedTimeout: Duration = .seconds(30)
     /// The maximum size in bytes of a decoded response: 200 results take about 400 KiB, a work of 5,000 files about 2
     /// MiB.
     public var bodyLimit = 8 << 20

@@ -6,6 +6,8 @@ public enum CatalogError: Error, Sendable, Equatable {
     case superseded
     /// The source has no item with the id.
     case notFound(String)
+    /// The caller named a host that the destination guard forbids.
+    case destinationForbidden(String)
     /// The source responded with an error, or with an unexpected status, media type or shape.
     case upstreamRejected(String)
     /// No connection could be made, TLS failed, or the transfer broke.

@@ -10,6 +10,8 @@ struct FoundItem: Sendable {
     let normalisedURL: String?
     /// The path of the item's parts, without the prefix of all links; empty if it has none.
     private let partsPath: [UInt8]
+    /// The path of the parts of the podcast's feed, without the prefix of all links; empty if it has none.
+    private let feedPath: [UInt8]
 
     init(_ item: SearchItem) {
         self.item = item
@@ -29,6 +31,7 @@ struct FoundItem: Sendable {
         writer.member("downloadUrl", item.downloadUrl)
         writer.member("partCount", item.partCount)
         writer.member("partOf", item.partOf)
+        writer.member("season", item.season)
         writer.member("format", item.format)
         writer.member("bytes", item.bytes)
         writer.member("checksum", item.checksum)
@@ -36,10 +39,11 @@ struct FoundItem: Sendable {
         members = Array(writer.bytes.dropFirst())
         normalisedURL = item.downloadUrl.flatMap { HTTPURL($0)?.string }
         partsPath = item.hasParts ? Array((item.id.map(Catalog.partsPath) ?? "").utf8) : []
+        feedPath = Array((item.feedID.map(Catalog.partsPath) ?? "").utf8)
     }
 
     /// The bytes in memory in addition to the item itself.
-    var cost: Int { members.count + partsPath.count + (normalisedURL?.utf8.count ?? 0) }
+    var cost: Int { members.count + partsPath.count + feedPath.count + (normalisedURL?.utf8.count ?? 0) }
 
     /// The item as a JSON object, without the members that change: its links and its download.
     var encoded: [UInt8] {
@@ -62,14 +66,16 @@ struct FoundItem: Sendable {
         beginObject(&writer)
         writer.name("links")
         writer.beginObject()
-        writer.name("parts")
-        if partsPath.isEmpty {
-            writer.null()
-        } else {
-            // Prefix and path need no escaping in JSON.
-            writer.plain { bytes in
-                bytes.append(contentsOf: linkPrefix.utf8)
-                bytes.append(contentsOf: partsPath)
+        for (name, path) in [("parts", partsPath), ("feed", feedPath)] {
+            writer.name(name)
+            if path.isEmpty {
+                writer.null()
+            } else {
+                // Prefix and path need no escaping in JSON.
+                writer.plain { bytes in
+                    bytes.append(contentsOf: linkPrefix.utf8)
+                    bytes.append(contentsOf: path)
+                }
             }
         }
         writer.endObject()
@@ -84,7 +90,7 @@ struct FoundItem: Sendable {
         }
         if includesRaw {
             writer.name("raw")
-            writer.raw(item.raw)
+            if item.raw.isEmpty { writer.null() } else { writer.raw(item.raw) }
         }
         writer.endObject()
     }

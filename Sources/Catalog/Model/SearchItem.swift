@@ -30,6 +30,8 @@ public struct SearchItem: Sendable, Equatable {
     public var partOf: String?
     /// Of a part: its number in the work, from 1.
     public var number: Int?
+    /// Of an episode: its season, from 1.
+    public var season: Int?
     /// Of a file: its format, in the source's words.
     public var format: String?
     /// Of a file: its size in bytes, not negative.
@@ -38,11 +40,13 @@ public struct SearchItem: Sendable, Equatable {
     public var checksum: String?
     /// The URL of its licence.
     public var licenseUrl: String?
+    /// Of a podcast of a catalogue: the id of its feed as a work.
+    public var feedID: String?
     /// Whether ``Catalog/parts(_:)`` may find parts of it.
     public var hasParts = false
     /// The source's suggestions for a download of it; `nil` if there are none.
     public var suggestion: SuggestedDownload?
-    /// The source's original JSON object.
+    /// The source's original JSON object; empty if the source does not write JSON.
     public var raw: [UInt8]
 
     /// Whether the item has this id, compared by bytes: names of files that look alike may differ.

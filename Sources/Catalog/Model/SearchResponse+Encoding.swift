@@ -27,6 +27,10 @@ extension SearchResponse {
             writer.beginArray()
             for format in work.formats { format.encode(into: &writer) }
             writer.endArray()
+            writer.name("warnings")
+            writer.beginArray()
+            for warning in work.warnings { writer.value(warning) }
+            writer.endArray()
         }
         writer.name("results")
         writer.beginArray()

@@ -23,6 +23,7 @@ public struct SearchResponse: Sendable {
         let of: FoundItem
         let total: Int
         let formats: [WorkFormat]
+        let warnings: [String]
     }
 
     init(
@@ -50,6 +51,9 @@ public struct SearchResponse: Sendable {
 
     /// The number of selected parts on all pages; without a work, the number of results in this response.
     public var total: Int { work?.total ?? found.count }
+
+    /// The faults of the work's description despite which it was read, in sentences.
+    public var warnings: [String] { work?.warnings ?? [] }
 
     /// The formats of the work's parts; empty if its source has none.
     public var formats: [WorkFormat] { work?.formats ?? [] }

@@ -23,13 +23,21 @@ struct Work: Sendable {
     let parts: [Part]
     /// The reason why parts are missing, as the end of a sentence; `nil` if none are.
     private let restriction: String?
+    /// The faults of the response despite which it was read, in sentences.
+    let warnings: [String]
+    /// Whether parts without a number get their positions as numbers.
+    private let isNumbered: Bool
     /// The selection without named formats, which is requested most; `nil` if it is empty.
     private var standard: Selection?
 
-    init(_ item: SearchItem, parts: [Part], restriction: String? = nil) {
+    init(
+        _ item: SearchItem, parts: [Part], restriction: String? = nil, warnings: [String] = [], isNumbered: Bool = true
+    ) {
         of = FoundItem(item)
         self.parts = parts
         self.restriction = restriction
+        self.warnings = warnings
+        self.isNumbered = isNumbered
         standard = try? select([])
     }
 
@@ -95,7 +103,7 @@ extension Work {
         }
         if selected.isEmpty { throw nothing(formats) }
         formats = formats.filter { $0.source == .original } + formats.filter { $0.source == .derivative }
-        return (Self.numbered(selected), formats)
+        return (isNumbered ? Self.numbered(selected) : selected.map(\.found), formats)
     }
 
     /// The maximum number of listed formats.

@@ -1,3 +1,4 @@
+import HTTPClient
 import HTTPCore
 import JSON
 
@@ -22,10 +23,10 @@ struct PostsSource: SearchSource {
     private static let maximumPosts = 10_000
     private static let maximumValues = 100_000
 
-    func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing {
+    func decode(_ response: ClientResponse, of request: SourceRequest) throws(CatalogError) -> Listing {
         let document: JSONDocument
         do {
-            document = try JSONDocument(parsing: body, maximumValues: Self.maximumValues)
+            document = try JSONDocument(parsing: response.body, maximumValues: Self.maximumValues)
         } catch {
             throw .upstreamRejected("The posts are not JSON: \(error).")
         }
@@ -52,7 +53,7 @@ struct PostsSource: SearchSource {
             // A term cannot contain the line feed, so it cannot match across title and body.
             texts.append("\(item.name ?? "")\n\(post["body"]?.string ?? "")".lowercased())
         }
-        return Listing(items: items, texts: texts, bodyBytes: body.count)
+        return Listing(items: items, texts: texts, bodyBytes: response.body.count)
     }
 
     func select(_ query: SearchQuery, from listing: Listing) -> [FoundItem] {

@@ -1,9 +1,13 @@
+import HTTPCore
+
 /// A query parameter of a source, used for validation and for the description of the sources.
 struct SearchParameter: Sendable {
     /// The accepted values.
     enum Accepted: Sendable {
         /// A text of at most this many characters (Unicode scalars), not blank, without control characters.
         case text(maximumLength: Int)
+        /// An address of http or https, without user and password.
+        case address
         /// One of these values, spelled exactly like this.
         case values([String])
         /// One of these codes, in any case.
@@ -40,6 +44,9 @@ extension SearchParameter {
                 throw refusal(of: value, accepting: taken)
             }
             return value
+        case .address:
+            guard let url = FeedSource.address(value) else { throw refusal(of: value, accepting: taken) }
+            return url.string
         case .values(let values):
             return try one(of: values, value: value)
         case .countries(let codes):
@@ -74,6 +81,8 @@ extension SearchParameter {
         switch accepted {
         case .text(let maximumLength):
             "a text of 1 to \(maximumLength) characters that is not blank and has no control characters"
+        case .address:
+            "an http or https URL of at most \(FeedSource.longestAddress) bytes, without user and password"
         case .values(let values): Self.list(values)
         case .countries: "an ISO 3166-1 alpha-2 code such as US, GB or JP"
         case .valuesByMedia(let table): Self.list(Self.withoutRepeats(table.flatMap(\.values)))

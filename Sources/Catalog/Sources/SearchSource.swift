@@ -20,15 +20,21 @@ protocol SearchSource: Sendable {
     static func id(_ id: Substring, inCountry country: String) -> String?
     /// Whether the id without its `source:` is known to be unused, so that no request is needed.
     static func namesNothing(_ id: Substring) -> Bool
+    /// The label of downloads that are ordered as parts of the work with the id, its `source:` included.
+    static func label(ofWork id: String) -> String
     /// Possible requests for the parts of the work with the id, the likeliest first; empty if there are no parts.
     func requests(forPartsOf id: Substring) -> [SourceRequest]
     /// Whether a response means that the source is asked too often.
     func isThrottling(_ response: ClientResponse) -> Bool
+    /// The name of the server that a request asks, for error messages.
+    func respondent(to request: SourceRequest) -> String
+    /// The address to ask instead, which a 2xx response announces; `nil` if the response is the wanted one.
+    func successor(of response: ClientResponse) -> HTTPURL?
     /// The reason in the body of a response other than 2xx; `nil` if it has none.
     func refusal(in body: [UInt8]) -> String?
-    /// Decodes the body of a 2xx response of an accepted media type.
+    /// Decodes a 2xx response of an accepted media type.
     /// - Throws: ``CatalogError/upstreamRejected(_:)`` if it has another shape.
-    func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing
+    func decode(_ response: ClientResponse, of request: SourceRequest) throws(CatalogError) -> Listing
     /// The items of a listing that a search asks for.
     func select(_ query: SearchQuery, from listing: Listing) -> [FoundItem]
 }
@@ -39,7 +45,10 @@ extension SearchSource {
     func request(forIDs ids: [Substring]) -> SourceRequest? { nil }
     static func id(_ id: Substring, inCountry country: String) -> String? { nil }
     static func namesNothing(_ id: Substring) -> Bool { false }
+    static func label(ofWork id: String) -> String { id }
     func requests(forPartsOf id: Substring) -> [SourceRequest] { [] }
+    func respondent(to request: SourceRequest) -> String { Self.description.name }
+    func successor(of response: ClientResponse) -> HTTPURL? { nil }
     func isThrottling(_ response: ClientResponse) -> Bool { response.head.status == .tooManyRequests }
     func refusal(in body: [UInt8]) -> String? { nil }
     func select(_ query: SearchQuery, from listing: Listing) -> [FoundItem] { Array(listing.items.prefix(query.limit)) }

@@ -5,11 +5,11 @@ struct SourceDescription: Sendable {
     /// The value of `source`, and the prefix of ids.
     let id: String
     let name: String
-    /// The default base URL.
+    /// The default base URL. No request of a source that asks any host begins with it.
     let base: HTTPURL
     /// A text that must be shown with its results; `nil` if there is none.
     let attribution: String?
-    /// The accepted media types of a response, in lower case.
+    /// The accepted media types of a response, in lower case; `*/*` for any.
     let mediaTypes: [String]
     /// The forms of ids, for people.
     let ids: [String]
@@ -17,10 +17,20 @@ struct SourceDescription: Sendable {
     var hasParts = false
     /// Whether parts have formats.
     var hasFormats = false
+    /// The hosts of its requests.
+    var hosts = Hosts.own
     /// The maximum rate of requests; `nil` for the rate in the configuration.
     var pace: Pace?
     /// All parameters except `source`.
     let parameters: [SearchParameter]
+
+    /// The hosts of a source's requests.
+    enum Hosts: Sendable {
+        /// The host of the base URL, which a rate budget spares.
+        case own
+        /// The host that the caller names, which the destination guard examines.
+        case any
+    }
 
     /// A maximum rate of requests.
     struct Pace: Sendable {
@@ -37,6 +47,7 @@ enum SearchSourceTable {
         ITunesSource.self,
         PostsSource.self,
         ArchiveSource.self,
+        FeedSource.self,
     ]
 
     static let descriptions = all.map { $0.description }

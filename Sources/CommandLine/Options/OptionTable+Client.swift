@@ -86,7 +86,7 @@ extension OptionTable {
             "source", "SOURCE", accepts: "a source, such as itunes or archive", default: "the service's", "catalogue to search",
             commands: [.search], isAcceptable: { !$0.isEmpty }, \.source
         )
-        .completed(from: .oneOf(["itunes", "posts", "archive"])),
+        .completed(from: .oneOf(["itunes", "posts", "archive", "feed"])),
         text(
             "media", "MEDIA", accepts: "a kind of media, such as music or podcast", default: "the source's",
             "kind of media to search for", commands: [.search], isAcceptable: { !$0.isEmpty }, \.media),

@@ -68,6 +68,7 @@ extension Problem {
         case .invalidRequest(let reason): self.init(.invalidRequest, reason)
         case .superseded: self.init(.searchSuperseded, "a newer search of the same session replaced this one")
         case .notFound(let reason): self.init(.notFound, reason)
+        case .destinationForbidden(let reason): self.init(.destinationForbidden, reason)
         case .upstreamRejected(let reason): self.init(.upstreamRejected, reason)
         case .upstreamUnreachable(let reason): self.init(.upstreamUnreachable, reason)
         case .upstreamRateLimited(let delay):

@@ -30,12 +30,12 @@ extension API {
         return try addAll(request, label: nil) { [self] () in await resolve(requests) }
     }
 
-    /// Adds all parts of a work, labelled with the work's id.
+    /// Adds all parts of a work, labelled with the work.
     private func addParts(_ work: WorkRequest, _ request: borrowing Request) throws(Problem) -> RouteResult {
         guard catalog.isID(work.id) else {
             throw Problem(.invalidRequest, "'partsOf' is '\(work.id)'; it takes \(Catalog.acceptedIDs)")
         }
-        return try addAll(request, label: work.id) { [self] () throws(Problem) in
+        return try addAll(request, label: Catalog.label(ofWork: work.id)) { [self] () throws(Problem) in
             let found = try await Problem.rethrowing(
                 catalog: await catalog.parts(PartsQuery(id: work.id, formats: work.formats)))
             guard found.total <= Self.batchLimit else {

@@ -1,3 +1,4 @@
+import HTTPClient
 import HTTPCore
 import JSON
 
@@ -19,8 +20,8 @@ struct LibrarySource: SearchSource {
         DecimalID.isValid(id) ? SourceRequest(url: base.appending(path: "books/\(id)"), id: "library:\(id)") : nil
     }
 
-    func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing {
-        guard let document = try? JSONDocument(parsing: body), let books = document.elements else {
+    func decode(_ response: ClientResponse, of request: SourceRequest) throws(CatalogError) -> Listing {
+        guard let document = try? JSONDocument(parsing: response.body), let books = document.elements else {
             throw .upstreamRejected("The library answered with something else than a list.")
         }
         let items = books.map { book in
@@ -31,6 +32,6 @@ struct LibrarySource: SearchSource {
             item.downloadUrl = book.value["file"]?.string.flatMap { HTTPURL($0)?.string }
             return item
         }
-        return Listing(items: items, bodyBytes: body.count)
+        return Listing(items: items, bodyBytes: response.body.count)
     }
 }

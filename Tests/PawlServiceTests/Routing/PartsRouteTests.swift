@@ -48,7 +48,7 @@ struct PartsRouteTests {
             #expect(first.status == 200, "\(first.text)")
             #expect(
                 first.json.members?.map(\.name) == [
-                    "source", "term", "limit", "offset", "count", "attribution", "of", "total", "formats", "results",
+                    "source", "term", "limit", "offset", "count", "attribution", "of", "total", "formats", "warnings", "results",
                 ])
             #expect(first.json["of"]?["name"]?.string == "T & U")
             #expect(first.json["of"]?["links"]?["parts"]?.string == "/search/parts?id=archive%3Ax")

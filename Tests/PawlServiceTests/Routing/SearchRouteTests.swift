@@ -66,7 +66,7 @@ struct SearchRouteTests {
             #expect(answer.json["source"]?.string == "posts")
             #expect(answer.json["results"]?.array?.first?["kind"]?.string == "post")
             let sources = try await running.send("GET", "/search/sources").json["sources"]?.array
-            #expect(sources?.map { $0["id"]?.string } == ["itunes", "posts", "archive"])
+            #expect(sources?.map { $0["id"]?.string } == ["itunes", "posts", "archive", "feed"])
         }
     }
 

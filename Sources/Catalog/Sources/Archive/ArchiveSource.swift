@@ -96,10 +96,10 @@ struct ArchiveSource: SearchSource {
     /// The maximum number of JSON values; a file has about 12.
     private static let maximumValues = 500_000
 
-    func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing {
+    func decode(_ response: ClientResponse, of request: SourceRequest) throws(CatalogError) -> Listing {
         let document: JSONDocument
         do {
-            document = try JSONDocument(parsing: body, maximumValues: Self.maximumValues)
+            document = try JSONDocument(parsing: response.body, maximumValues: Self.maximumValues)
         } catch {
             throw .upstreamRejected("The Internet Archive answered with something that is not JSON: \(error).")
         }
@@ -125,6 +125,6 @@ struct ArchiveSource: SearchSource {
         guard !items.isEmpty || elements.isEmpty else {
             throw .upstreamRejected("The Internet Archive answered with results without identifiers.")
         }
-        return Listing(items: items, bodyBytes: body.count)
+        return Listing(items: items, bodyBytes: response.body.count)
     }
 }

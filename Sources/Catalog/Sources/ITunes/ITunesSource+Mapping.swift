@@ -63,6 +63,7 @@ extension ITunesSource {
             item.durationMs = nil
             item.partCount = count(result)
             item.hasParts = true
+            item.feedID = result["feedUrl"]?.string.flatMap(FeedSource.address).map(FeedSource.id)
             return
         case "podcast-episode":
             // An episode can be downloaded as a whole.

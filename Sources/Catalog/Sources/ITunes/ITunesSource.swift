@@ -161,10 +161,10 @@ struct ITunesSource: SearchSource {
     /// The maximum number of JSON values; a result has about 60.
     private static let maximumValues = 100_000
 
-    func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing {
+    func decode(_ response: ClientResponse, of request: SourceRequest) throws(CatalogError) -> Listing {
         let document: JSONDocument
         do {
-            document = try JSONDocument(parsing: body, maximumValues: Self.maximumValues)
+            document = try JSONDocument(parsing: response.body, maximumValues: Self.maximumValues)
         } catch {
             throw .upstreamRejected("iTunes answered with something that is not JSON: \(error).")
         }
@@ -191,7 +191,7 @@ struct ITunesSource: SearchSource {
             trackNumbers.append(TrackNumber(element.value))
         }
         let work = try Self.work(&items, trackNumbers, of: request)
-        return Listing(items: items, work: work, bodyBytes: body.count)
+        return Listing(items: items, work: work, bodyBytes: response.body.count)
     }
 
     /// The work in a response to a request for parts: the work itself, followed by its parts, which may be fewer than

@@ -1,5 +1,5 @@
 /// Extensions of file names for media types of audio, video and books.
-enum MediaTypeExtensions {
+public enum MediaTypeExtensions {
     private static let table: [String: String] = [
         "audio/mpeg": ".mp3", "audio/mp3": ".mp3", "audio/x-mp3": ".mp3", "audio/mpeg3": ".mp3", "audio/x-mpeg-3": ".mp3",
         "audio/mpg": ".mp3", "audio/x-mpeg": ".mp3",
@@ -22,5 +22,14 @@ enum MediaTypeExtensions {
     /// - Parameter mediaType: The type and subtype in lowercase, without parameters.
     /// - Returns: The extension; `nil` for a type that does not determine the format, and for other
     ///   types outside the table.
-    package static func name(for mediaType: String) -> String? { table[mediaType] }
+    public static func name(for mediaType: String) -> String? { table[mediaType] }
+
+    private static let extensions: Set<String> = Set(table.values).union([
+        ".aif", ".avi", ".m4b", ".mp2", ".mpeg", ".oga", ".ogm", ".wv", ".mobi", ".txt", ".zip",
+    ])
+
+    /// Returns whether an extension, dot included and in any case, is one of audio, video or books.
+    public static func contains(_ name: some StringProtocol) -> Bool {
+        name.utf8.count <= 6 && extensions.contains(name.lowercased())
+    }
 }
