@@ -78,6 +78,9 @@ let package = Package(
         module("DownloadTransfer", ["DownloadCore", "DownloadFiles", "HTTPClient", "HTTPCore", "System"]),
         module("DownloadFeed", ["DownloadCore", "HTTPCore", "System", "CSystem"]),
         module("Downloads", downloads + ["HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Postgres", "System"]),
+        module(
+            "Subscriptions",
+            ["Catalog", "DownloadCore", "Downloads", "Feeds", "HTTPClient", "HTTPCore", "JSON", "System"]),
         module("Aria2", ["DownloadCore", "DownloadFeed", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
         module("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"]),
         module(
@@ -138,6 +141,9 @@ let package = Package(
                 "Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "ObjectStorage", "Postgres", "System", "CSystem",
             ],
             exclude: ["Machine/MachineTable.txt"]),
+        tests(
+            "Subscriptions",
+            downloads + ["Subscriptions", "Catalog", "Downloads", "HTTPClient", "HTTPCore", "JSON", "System"]),
         tests("Aria2", downloads + ["Aria2", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
         tests("DemoUpstream", ["DemoUpstream", "HTTPServer", "HTTPCore", "JSON", "System"]),
         tests("Terminal", ["Terminal"]),

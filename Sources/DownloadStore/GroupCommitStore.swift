@@ -40,6 +40,10 @@ package final class GroupCommitStore<Writer: RecordWriter>: RecordStore {
         try await perform { writer throws(StoreError) in try writer.deliveries(from: id, if: isWanted) }
     }
 
+    package func items(_ query: ItemQuery) async throws(StoreError) -> [StoredItem] {
+        try await perform { writer throws(StoreError) in try writer.items(query) }
+    }
+
     /// Runs the body on the store's thread, after the writes that are already submitted, and returns its result.
     /// - Parameter ids: The downloads whose noted progress is written first.
     package func perform<Value: Sendable>(

@@ -10,9 +10,9 @@ private struct QueuedWrite: Sendable {
     var needsRoom: Bool {
         changes.contains { change in
             switch change {
-            case .add, .remember, .probe: true
-            case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .publishVersion,
-                .enqueue, .leaveQueue, .holdURL, .release, .claim, .send:
+            case .add, .remember, .probe, .saveSubscription, .saveItem: true
+            case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .removeSubscription, .dropItem,
+                .beginEpoch, .publishVersion, .enqueue, .leaveQueue, .holdURL, .release, .claim, .send:
                 false
             }
         }
@@ -93,8 +93,9 @@ extension GroupCommitter {
                 case .add(let record), .save(let record): backlog.notes[record.id] = nil
                 case .remove(let id, _): backlog.notes[id] = nil
                 case .progress(let progress): backlog.notes[progress.id] = nil
-                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .publishVersion, .enqueue,
-                    .leaveQueue, .holdURL, .release, .claim, .send:
+                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .saveSubscription, .removeSubscription,
+                    .saveItem, .dropItem, .beginEpoch, .publishVersion, .enqueue, .leaveQueue, .holdURL, .release, .claim,
+                    .send:
                     break
                 }
             }

@@ -14,6 +14,9 @@ package protocol RecordStore: Sendable {
         from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
     ) async throws(StoreError) -> DeliveryPage
 
+    /// Returns items of a subscription.
+    func items(_ query: ItemQuery) async throws(StoreError) -> [StoredItem]
+
     /// Submits changes without waiting. Calls take effect in their order, and the changes of one call are atomic. They
     /// survive a crash and power loss once the commit succeeds.
     func submit(_ changes: [StoreChange]) -> StoreCommit
@@ -44,6 +47,8 @@ package struct StoredContents: Sendable {
     package var settings: [String: String] = [:]
     /// The idempotency records, oldest first.
     package var idempotencyRecords: [IdempotencyRecord] = []
+    /// The subscriptions, oldest first.
+    package var subscriptions: [StoredSubscription] = []
     package var events = StoredEventHistory()
     /// Rows with values that no release writes. They are left unchanged.
     package var refused: [RefusedRow] = []

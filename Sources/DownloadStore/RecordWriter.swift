@@ -12,6 +12,9 @@ package protocol RecordWriter: AnyObject, SendableMetatype {
     /// Returns a page of the webhook deliveries of this instance whose ids are at least `id` and whose URLs are wanted.
     func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage
 
+    /// Returns items of a subscription.
+    func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem]
+
     /// Commits all changes durably, or none. Without changes, it renews the lease.
     /// - Parameter isRepeated: Whether the last call had the same changes and was interrupted.
     /// - Throws: `.interrupted` if the outcome is unknown. The call must then be repeated with the same changes.

@@ -9,6 +9,7 @@ package struct RefusedRow: Sendable {
         case events = "event_history"
         case keys = "idempotency_keys"
         case deliveries = "webhook_deliveries"
+        case subscriptions = "subscriptions"
 
         /// The SQL condition that finds a row by its ``Key``. The key is bound as a blob even if it is a text, because
         /// it may be invalid UTF-8.
@@ -17,7 +18,7 @@ package struct RefusedRow: Sendable {
         /// The column with the key of a row.
         package var key: String {
             switch self {
-            case .downloads, .deliveries: "id"
+            case .downloads, .deliveries, .subscriptions: "id"
             case .events: "number"
             case .keys: "key"
             }

@@ -43,6 +43,10 @@ package final class SQLiteRecordWriter: RecordWriter {
         try open().deliveries(from: id, if: isWanted)
     }
 
+    package func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem] {
+        try open().items(query)
+    }
+
     package func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {
         let writer = try open()
         do throws(StoreError) {

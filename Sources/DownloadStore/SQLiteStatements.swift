@@ -13,6 +13,11 @@ package final class SQLiteStatements {
     private let forget: SQLiteStatement
     private let keepDelivery: SQLiteStatement
     private let dropDelivery: SQLiteStatement
+    private let saveSubscription: SQLiteStatement
+    private let removeSubscription: SQLiteStatement
+    private let saveItem: SQLiteStatement
+    private let dropItem: SQLiteStatement
+    private let dropItems: SQLiteStatement
     private let insertEvent: SQLiteStatement
     private let trimEvents: SQLiteStatement
 
@@ -28,6 +33,11 @@ package final class SQLiteStatements {
         forget = try connection.prepare("DELETE FROM idempotency_keys WHERE key = ?1")
         keepDelivery = try connection.prepare(DeliveryRow.saveStatement)
         dropDelivery = try connection.prepare("DELETE FROM webhook_deliveries WHERE id = ?1")
+        saveSubscription = try connection.prepare(SubscriptionRow.saveStatement)
+        removeSubscription = try connection.prepare("DELETE FROM subscriptions WHERE id = ?1")
+        saveItem = try connection.prepare(ItemRow.saveStatement)
+        dropItem = try connection.prepare("DELETE FROM subscription_items WHERE subscription = ?1 AND key = ?2")
+        dropItems = try connection.prepare("DELETE FROM subscription_items WHERE subscription = ?1")
         insertEvent = try connection.prepare(EventHistoryRow.insertStatement)
         trimEvents = try connection.prepare(EventHistoryRow.trimStatement)
     }
@@ -93,6 +103,23 @@ package final class SQLiteStatements {
         case .dropDelivery(let id):
             try dropDelivery.bind(1, id.description)
             try dropDelivery.run()
+        case .saveSubscription(let subscription):
+            var row = SQLiteRowEncoder(saveSubscription)
+            try SubscriptionRow.encode(subscription, to: &row)
+            try saveSubscription.run()
+        case .removeSubscription(let id):
+            for statement in [dropItems, removeSubscription] {
+                try statement.bind(1, id.description)
+                try statement.run()
+            }
+        case .saveItem(let item):
+            var row = SQLiteRowEncoder(saveItem)
+            try ItemRow.encode(item, to: &row)
+            try saveItem.run()
+        case .dropItem(let id, let key):
+            try dropItem.bind(1, id.description)
+            try dropItem.bind(2, key)
+            try dropItem.run()
         // A service without a fleet has no replicas to notify, and owns all downloads.
         case .publishVersion, .enqueue, .leaveQueue, .holdURL, .release, .claim, .send: break
         case .beginEpoch(let epoch): try keep(EventID(epoch: epoch, sequence: 0), removed: nil)
@@ -166,6 +193,20 @@ package final class SQLiteStatements {
         }
     }
 
+    /// Returns items of a subscription.
+    package func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem] {
+        try StoreError.translating {
+            var items: [StoredItem] = []
+            let rows = try connection.prepare(ItemRow.statement(for: query, schema: ""))
+            var row = SQLiteRowEncoder(rows)
+            try ItemRow.encode(query, to: &row)
+            while try rows.step() {
+                if let item = ItemRow.item(of: query.subscription, from: rows) { items.append(item) }
+            }
+            return items
+        }
+    }
+
     /// Refuses a record whose track is not JSON text. SQLite validates it in a fraction of the time of ``JSONValue``.
     /// - Parameter validity: A statement that returns whether its parameter is JSON.
     private func checkTrack(of record: DownloadRecord, _ validity: SQLiteStatement) throws(StoreError) {
@@ -222,6 +263,12 @@ package final class SQLiteStatements {
             while try keys.step() {
                 try contents.reading(.keys, keys.key(0)) { contents throws(StoreError) in
                     contents.idempotencyRecords.append(try IdempotencyRow.record(from: keys))
+                }
+            }
+            let subscriptions = try connection.prepare(SubscriptionRow.loadStatement(schema: ""))
+            while try subscriptions.step() {
+                try contents.reading(.subscriptions, subscriptions.key(0)) { contents throws(StoreError) in
+                    contents.subscriptions.append(try SubscriptionRow.subscription(from: subscriptions))
                 }
             }
             return contents

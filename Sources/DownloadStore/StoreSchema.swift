@@ -9,7 +9,9 @@ package enum StoreSchema {
     static let applicationID: Int64 = 0x5061_776C
 
     /// The versions of the schema, in order. Smaller versions belong to unreleased builds.
-    package static let files = [SchemaFile(101, PackageResources.sqlite_101_sql)]
+    package static let files = [
+        SchemaFile(101, PackageResources.sqlite_101_sql), SchemaFile(102, PackageResources.sqlite_102_sql),
+    ]
 
     /// The schema version that this release writes.
     package static var version: Int { files.newestVersion }

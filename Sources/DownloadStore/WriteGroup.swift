@@ -24,8 +24,9 @@ struct WriteGroup: Sendable {
                 case .progress(let progress):
                     guard !replaced.contains(progress.id) else { continue }
                     if advanced.insert(progress.id).inserted { changes.append(change) }
-                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .publishVersion, .enqueue,
-                    .leaveQueue, .holdURL, .release, .claim, .send:
+                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .saveSubscription, .removeSubscription,
+                    .saveItem, .dropItem, .beginEpoch, .publishVersion, .enqueue, .leaveQueue, .holdURL, .release, .claim,
+                    .send:
                     changes.append(change)
                 }
             }

@@ -23,6 +23,15 @@ package enum StoreChange: Sendable {
     case keepDelivery(WebhookDelivery)
     /// Deletes a delivery that has succeeded or was abandoned.
     case dropDelivery(DownloadID)
+    /// Inserts a subscription, or replaces it.
+    case saveSubscription(StoredSubscription)
+    /// Deletes a subscription and its items.
+    case removeSubscription(DownloadID)
+    /// Inserts an item of a subscription, or replaces it. An empty body leaves the stored one. Has no effect if the
+    /// subscription does not exist.
+    case saveItem(StoredItem)
+    /// Deletes an item of a subscription.
+    case dropItem(DownloadID, key: String)
     /// Keeps the epoch with which a run of the service begins.
     case beginEpoch(UInt64)
     /// Publishes a download to all replicas of a fleet. A changed record is saved by a change of its own.

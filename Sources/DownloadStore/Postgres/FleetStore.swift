@@ -138,6 +138,10 @@ package final class FleetStore: RecordStore {
         try await perform({ writer throws(StoreError) in try writer.deliveries(from: id, if: isWanted) })
     }
 
+    package func items(_ query: ItemQuery) async throws(StoreError) -> [StoredItem] {
+        try await perform({ writer throws(StoreError) in try writer.items(query) })
+    }
+
     package func submit(_ changes: [StoreChange]) -> StoreCommit { store.submit(changes) }
 
     package func note(_ progress: StoredProgress) { store.note(progress) }

@@ -124,6 +124,15 @@ struct PostgresGroup {
                 row.put(instance)
             }
         case .dropDelivery(let id): put(Statements.dropDelivery) { $0.put(id.description) }
+        case .saveSubscription(let subscription):
+            put(Statements.saveSubscription) { SubscriptionRow.encode(subscription, to: &$0) }
+        case .removeSubscription(let id): put(Statements.removeSubscription) { $0.put(id.description) }
+        case .saveItem(let item): put(Statements.saveItem) { ItemRow.encode(item, to: &$0) }
+        case .dropItem(let id, let key):
+            put(Statements.dropItem) { row in
+                row.put(id.description)
+                row.put(key)
+            }
         // The epoch is the fleet's, so an instance keeps none.
         case .beginEpoch: break
         }
@@ -227,6 +236,16 @@ struct PostgresGroup {
                 VALUES ($1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint)
                 ON CONFLICT (id) DO UPDATE SET attempts = EXCLUDED.attempts, due_at = EXCLUDED.due_at
             """)
+        static let saveSubscription = PostgresStatement(
+            "save_subscription",
+            """
+            INSERT INTO pawl.subscriptions (id, body) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET body = EXCLUDED.body
+            """)
+        static let removeSubscription = PostgresStatement(
+            "remove_subscription", "DELETE FROM pawl.subscriptions WHERE id = $1")
+        static let saveItem = PostgresStatement("save_item", file: PackageResources.postgres_save_item_sql)
+        static let dropItem = PostgresStatement(
+            "drop_item", "DELETE FROM pawl.subscription_items WHERE subscription = $1 AND key = $2")
         static let dropDelivery = PostgresStatement("drop_delivery", "DELETE FROM pawl.webhook_deliveries WHERE id = $1")
     }
 }

@@ -159,6 +159,14 @@ extension PostgresRecordWriter {
         return page
     }
 
+    package func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem] {
+        var row = PostgresRowEncoder()
+        ItemRow.encode(query, to: &row)
+        let statement = PostgresStatement(ItemRow.name(for: query), ItemRow.statement(for: query, schema: "pawl."))
+        guard let rows = try instance.run([PostgresCommand(statement, row.values)]).first?.rows else { return [] }
+        return rows.compactMap { ItemRow.item(of: query.subscription, from: PostgresRowDecoder(row: $0)) }
+    }
+
     /// Reads everything as of one moment.
     package func load() throws(StoreError) -> StoredContents {
         var contents = StoredContents()
@@ -180,6 +188,11 @@ extension PostgresRecordWriter {
             try each(Statements.keys) { row in
                 try contents.reading(.keys, row.key(0)) { contents throws(StoreError) in
                     contents.idempotencyRecords.append(try IdempotencyRow.record(from: row))
+                }
+            }
+            try each(Statements.subscriptions) { row in
+                try contents.reading(.subscriptions, row.key(0)) { contents throws(StoreError) in
+                    contents.subscriptions.append(try SubscriptionRow.subscription(from: row))
                 }
             }
             try each(Statements.identity) { row in
@@ -210,6 +223,7 @@ extension PostgresRecordWriter {
         private static let outcomes = "SELECT key, request_digest, outcomes, created_at FROM pawl.idempotency_keys"
         static let key = PostgresStatement("key", "\(outcomes) WHERE key = $1")
         static let keys = PostgresStatement("keys", "\(outcomes) ORDER BY created_at, key")
+        static let subscriptions = PostgresStatement("subscriptions", SubscriptionRow.loadStatement(schema: "pawl."))
         static let deliveries = PostgresStatement(
             "deliveries",
             """

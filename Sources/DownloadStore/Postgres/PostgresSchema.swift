@@ -8,7 +8,9 @@ internal import Postgres
 /// is raised.
 enum PostgresSchema {
     /// The versions of the schema, in order. Smaller versions belong to unreleased builds.
-    static let files = [SchemaFile(101, PackageResources.postgres_101_sql)]
+    static let files = [
+        SchemaFile(101, PackageResources.postgres_101_sql), SchemaFile(102, PackageResources.postgres_102_sql),
+    ]
 
     /// The schema version that this release writes.
     static var version: Int { files.newestVersion }

@@ -51,6 +51,8 @@ final class FailingStore: RecordStore {
         try await real.deliveries(from: id, if: isWanted)
     }
 
+    func items(_ query: ItemQuery) async throws(StoreError) -> [StoredItem] { try await real.items(query) }
+
     func submit(_ changes: [StoreChange]) -> StoreCommit {
         for record in changes.compactMap(\.savedRecord) { synced.update { $0[record.id] = record.syncedBytes } }
         if let isDelayed = delay.withLock({ $0 }), changes.contains(where: isDelayed) {

@@ -138,6 +138,7 @@ private final class PatientWriter: RecordWriter {
     func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
         try writer.deliveries(from: id, if: isWanted)
     }
+    func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem] { try writer.items(query) }
     func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {
         if changes.isEmpty { signs.update { $0 += 1 } }
         try writer.commit(changes, isRepeated: isRepeated)

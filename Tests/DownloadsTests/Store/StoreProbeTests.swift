@@ -26,6 +26,7 @@ struct StoreProbeTests {
         func deliveries(
             from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
         ) async throws(StoreError) -> DeliveryPage { DeliveryPage() }
+        func items(_ query: ItemQuery) async throws(StoreError) -> [StoredItem] { [] }
         func submit(_ changes: [StoreChange]) -> StoreCommit {
             let commit = StoreCommit()
             submitted.withLock { $0.append(commit) }

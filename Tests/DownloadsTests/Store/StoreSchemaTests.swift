@@ -115,8 +115,8 @@ struct StoreSchemaTests {
         }
         #expect(try connection.number("PRAGMA user_version") == 199)
         #expect(
-            StoreError.newerSchema(path: "p", found: 199, supported: 101).description
-                == "p was written by a newer release (schema 199, this one knows up to 101)")
+            StoreError.newerSchema(path: "p", found: 199, supported: 102).description
+                == "p was written by a newer release (schema 199, this one knows up to 102)")
     }
 
     @Test(

@@ -86,6 +86,7 @@ final class RoomyWriter: RecordWriter {
     func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
         try writer.deliveries(from: id, if: isWanted)
     }
+    func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem] { try writer.items(query) }
     func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {
         try writer.commit(changes, isRepeated: isRepeated)
     }

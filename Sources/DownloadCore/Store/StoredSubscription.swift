@@ -1,0 +1,66 @@
+/// The stored form of a subscription. Its contents are the business of the module that follows subscriptions.
+package struct StoredSubscription: Sendable, Equatable {
+    package var id: DownloadID
+    /// A JSON object.
+    package var body: [UInt8]
+
+    package init(id: DownloadID, body: [UInt8]) {
+        self.id = id
+        self.body = body
+    }
+}
+
+/// The stored form of an item that a subscription has found.
+package struct StoredItem: Sendable, Equatable {
+    package var subscription: DownloadID
+    /// The identity of the item among those of its subscription.
+    package var key: String
+    /// The time of publication, or that of its first sight, in milliseconds since 1970. It orders the items.
+    package var date: Int64
+    package var state: String
+    /// The reason for the state; `nil` for none.
+    package var reason: String?
+    /// The normalised address of the file; `nil` for none.
+    package var url: String?
+    /// The download that the item became; `nil` for none.
+    package var download: DownloadID?
+    /// Whether the subscription made the download.
+    package var isMade: Bool
+    /// Whether the user has taken the item by hand.
+    package var isByHand: Bool
+    /// A JSON object with the properties of the item; empty if it was not read.
+    package var body: [UInt8]
+
+    package init(
+        subscription: DownloadID, key: String, date: Int64, state: String, reason: String? = nil, url: String? = nil,
+        download: DownloadID? = nil, isMade: Bool = false, isByHand: Bool = false, body: [UInt8] = []
+    ) {
+        self.subscription = subscription
+        self.key = key
+        self.date = date
+        self.state = state
+        self.reason = reason
+        self.url = url
+        self.download = download
+        self.isMade = isMade
+        self.isByHand = isByHand
+        self.body = body
+    }
+}
+
+/// A selection of items, the newest first.
+package struct ItemQuery: Sendable {
+    package var subscription: DownloadID
+    /// The states; empty for all.
+    package var states: [String] = []
+    /// The key of the only item; `nil` for all items.
+    package var key: String?
+    /// The date and key after which to begin; `nil` for the newest item.
+    package var after: (date: Int64, key: String)?
+    /// The maximum number of items.
+    package var limit = Int.max
+    /// Whether the items are read with their bodies.
+    package var includesBodies = true
+
+    package init(of subscription: DownloadID) { self.subscription = subscription }
+}

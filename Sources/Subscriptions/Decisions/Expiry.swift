@@ -1,0 +1,27 @@
+/// Decides which taken items make room for newer ones.
+public enum Expiry {
+    /// The state of the download of a taken item.
+    public enum Holding: Sendable, Equatable {
+        /// It is queued, paused or in transfer.
+        case live
+        /// Its file is finished.
+        case finished
+        /// It failed, was cancelled, or is deleted.
+        case ended
+    }
+
+    /// Returns the keys of the items that expire, the oldest first.
+    ///
+    /// Only finished downloads expire that the subscription made itself, and that were not taken by hand. Items that
+    /// were taken by hand, and downloads that have ended without a file, do not count.
+    /// - Parameters:
+    ///   - items: The taken items with the states of their downloads.
+    ///   - keep: The number of items to keep, from 1.
+    public static func expired(_ items: [(item: KnownItem, holding: Holding)], keep: Int) -> [String] {
+        let counted = items.filter { !$0.item.isByHand && $0.holding != .ended }.sorted { left, right in
+            // The order of equal dates must not depend on that of the records.
+            (right.item.date, right.item.key) < (left.item.date, left.item.key)
+        }
+        return counted.dropFirst(keep).filter { $0.holding == .finished && $0.item.isMade }.reversed().map(\.item.key)
+    }
+}

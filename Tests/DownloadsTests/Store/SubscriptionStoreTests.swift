@@ -1,0 +1,91 @@
+import Testing
+
+@testable import DownloadCore
+@testable import DownloadStore
+
+/// The rows of subscriptions and their items, in SQLite and PostgreSQL.
+@Suite("The store of subscriptions", .timeLimit(.minutes(3)))
+struct SubscriptionStoreTests {
+    private let first = DownloadID(value: 1)
+    private let second = DownloadID(value: 2)
+
+    private func item(_ key: String, _ date: Int64, of subscription: DownloadID? = nil, state: String = "taken") -> StoredItem {
+        StoredItem(
+            subscription: subscription ?? first, key: key, date: date, state: state, reason: "why \(key)",
+            url: "https://a.test/\(key)", download: DownloadID(value: UInt128(date + 100)), isMade: true, isByHand: key == "a",
+            body: Array("{\"name\":\"\(key)\"}".utf8))
+    }
+
+    @Test("Keeps subscriptions and items through a crash, and removes them together", arguments: StoreKind.available)
+    func roundTrip(kind: StoreKind) async throws {
+        let scene = try StoreScene(kind)
+        let store = try scene.open()
+        _ = try store.load()
+        let subscriptions = [first, second].map { StoredSubscription(id: $0, body: Array("{\"name\":\"é\"}".utf8)) }
+        try await store.write(subscriptions.map { .saveSubscription($0) } + [.saveItem(item("a", 1)), .saveItem(item("b", 2))])
+        #expect(try scene.contentsAfterCrash().subscriptions == subscriptions)
+        #expect(try await store.items(ItemQuery(of: first)) == [item("b", 2), item("a", 1)])
+
+        // An empty body leaves the stored one.
+        var changed = item("a", 5, state: "expired")
+        (changed.body, changed.reason, changed.download) = ([], nil, nil)
+        var renamed = subscriptions[1]
+        renamed.body = Array("{}".utf8)
+        try await store.write([.saveItem(changed), .saveSubscription(renamed), .dropItem(first, key: "b")])
+        changed.body = item("a", 1).body
+        #expect(try await store.items(ItemQuery(of: first)) == [changed])
+        #expect(try scene.contentsAfterCrash().subscriptions == [subscriptions[0], renamed])
+
+        try await store.write([.saveItem(item("a", 1, of: second)), .removeSubscription(first)])
+        // An item of a subscription that is gone is not kept.
+        try await store.write([.saveItem(item("z", 9))])
+        #expect(try await store.items(ItemQuery(of: first)).isEmpty)
+        #expect(try await store.items(ItemQuery(of: second)).count == 1)
+        await store.close()
+    }
+
+    @Test("Finds items by state and key, page by page, the newest first", arguments: StoreKind.available)
+    func queries(kind: StoreKind) async throws {
+        let scene = try StoreScene(kind)
+        let store = try scene.open()
+        _ = try store.load()
+        try await store.write(
+            [.saveSubscription(StoredSubscription(id: first, body: Array("{}".utf8)))]
+                + (0..<10).map { .saveItem(item("k\($0)", Int64($0 / 2), state: $0 % 3 == 0 ? "taken" : "skipped")) })
+        func keys(_ change: (inout ItemQuery) -> Void) async throws -> String {
+            var query = ItemQuery(of: first)
+            change(&query)
+            return try await store.items(query).map { String($0.key.dropFirst()) }.joined()
+        }
+        #expect(try await keys { _ in } == "9876543210")
+        #expect(try await keys { $0.states = ["taken"] } == "9630")
+        #expect(try await keys { $0.states = ["taken", "skipped"] } == "9876543210")
+        #expect(try await keys { $0.key = "k4" } == "4")
+        #expect(try await keys { $0.key = "none" } == "")
+        #expect(try await keys { ($0.limit, $0.after) = (3, (date: 3, key: "k7")) } == "654")
+        #expect(try await keys { ($0.states, $0.after) = (["taken"], (date: 3, key: "k6")) } == "30")
+        var query = ItemQuery(of: first)
+        query.includesBodies = false
+        #expect(try await store.items(query).allSatisfy { $0.body.isEmpty && $0.isMade })
+        await store.close()
+    }
+
+    @Test("Brings a database of schema 101 to the present one", arguments: StoreKind.available)
+    func migration(kind: StoreKind) async throws {
+        #expect(StoreSchema.files.map(\.version) == [101, 102])
+        guard kind == .sqlite else { return }
+        let scene = try StoreScene()
+        let store = try scene.open()
+        _ = try store.load()
+        try await store.save(sampleRecord(1))
+        await store.close()
+        do {
+            let old = try SQLiteConnection(path: scene.path + "/pawl.sqlite")
+            try old.execute(script: "DROP TABLE subscription_items; DROP TABLE subscriptions; PRAGMA user_version = 101")
+        }
+        let again = try scene.open()
+        #expect(try again.load().records.count == 1)
+        try await again.write([.saveSubscription(StoredSubscription(id: first, body: Array("{}".utf8)))])
+        await again.close()
+    }
+}

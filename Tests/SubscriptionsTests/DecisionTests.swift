@@ -1,0 +1,154 @@
+import DownloadCore
+import HTTPCore
+import Testing
+
+@testable import Subscriptions
+
+private func time(_ day: Int64) -> Timestamp { Timestamp(millisecondsSinceEpoch: day * 86_400_000) }
+
+private let now = time(20_000)
+
+/// An item of a listing that was published on a day.
+private func listed(_ key: String, _ day: Int64? = nil, _ name: String? = nil, minutes: Int64? = nil) -> ListedItem {
+    ListedItem(
+        key: key, name: name ?? key, date: day.map(time), durationMs: minutes.map { $0 * 60_000 }, url: "https://a.test/\(key)")
+}
+
+@Suite("Decisions about subscriptions")
+struct DecisionTests {
+    // MARK: - Listings
+
+    struct ListingRow: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let listing: [ListedItem]
+        var known: [String: ItemState] = [:]
+        let rules: ListingDecision.Rules
+        /// The states of new records, and of items that are taken, by key.
+        let expected: String
+    }
+
+    private static let include: ItemFilter = {
+        var filter = ItemFilter()
+        filter.include = [GlobPattern("*news*")]
+        filter.maxDurationMs = 600_000
+        return filter
+    }()
+
+    @Test(
+        "A listing takes new items by the rules",
+        arguments: [
+            ListingRow(
+                testDescription: "new leaves the first listing", listing: [listed("b", 2), listed("a", 1)],
+                rules: .init(take: .new, isFirst: true), expected: "b skipped backlog, a skipped backlog"),
+            ListingRow(
+                testDescription: "latest takes the newest", listing: [listed("c", 3), listed("b", 2), listed("a", 1)],
+                rules: .init(take: .latest(2), isFirst: true), expected: "c taken, b taken, a skipped backlog"),
+            ListingRow(
+                testDescription: "latest counts after the filter",
+                listing: [listed("c", 3, "Music"), listed("b", 2, "The News"), listed("a", 1, "news of old")],
+                rules: .init(take: .latest(1), filter: include, isFirst: true),
+                expected: "c skipped filtered, b taken, a skipped backlog"),
+            ListingRow(
+                testDescription: "all takes all that pass",
+                listing: [listed("b", 2, "news", minutes: 11), listed("a", 1, "News")],
+                rules: .init(take: .all, filter: include, isFirst: true), expected: "b skipped filtered, a taken"),
+            ListingRow(
+                testDescription: "later listings take what appears, whatever its date",
+                listing: [listed("c", 3), listed("b", 2), listed("a")], known: ["b": .skipped],
+                rules: .init(take: .new), expected: "c taken, a taken"),
+            ListingRow(
+                testDescription: "known items are never taken again",
+                listing: [listed("d", 4), listed("c", 3), listed("b", 2), listed("a", 1)],
+                known: ["a": .expired, "b": .skipped, "c": .taken, "d": .taken], rules: .init(take: .all), expected: ""),
+            ListingRow(
+                testDescription: "paused subscriptions note new items", listing: [listed("b", 2), listed("a", 1, "b")],
+                known: ["a": .taken], rules: .init(isPaused: true), expected: "b new"),
+            ListingRow(
+                testDescription: "resumption takes them", listing: [listed("b", 2)], known: ["b": .new], rules: .init(),
+                expected: "b taken"),
+            ListingRow(
+                testDescription: "items up to the horizon count as seen", listing: [listed("c", 9), listed("b", 8), listed("a")],
+                rules: .init(take: .all, horizon: time(8)), expected: "c taken, a taken"),
+        ])
+    func listings(row: ListingRow) {
+        var known: [String: KnownItem] = [:]
+        for (key, state) in row.known {
+            known[key] = KnownItem(key: key, date: now, state: state, url: "https://a.test/\(key)")
+        }
+        let decision = ListingDecision(of: row.listing, known: known, row.rules, now: now)
+        var texts: [(Int, String)] = decision.taken.map { ($0, "\(row.listing[$0].key) taken") }
+        for (offset, item) in decision.kept {
+            texts.append((offset, "\(item.key) \(item.state)" + (item.reason.map { " \($0.rawValue)" } ?? "")))
+        }
+        #expect(texts.sorted { $0.0 < $1.0 }.map(\.1).joined(separator: ", ") == row.expected)
+        #expect(decision.moved.isEmpty)
+    }
+
+    @Test("A changed address of a known item is noticed")
+    func moves() {
+        let known = ["a": KnownItem(key: "a", date: now, state: .taken, url: "https://old.test/a")]
+        let decision = ListingDecision(of: [listed("a", 1)], known: known, .init(), now: now)
+        #expect(decision.moved == [0] && decision.taken.isEmpty && decision.kept.isEmpty)
+    }
+
+    // MARK: - Expiry
+
+    @Test(
+        "Keeps the newest items",
+        arguments: [
+            // Newest first: f finished, l live, e ended without a file, o not made by the subscription, h taken by hand.
+            ("fff", 2, "2"), ("fff", 3, ""), ("lff", 1, "21"), ("eff", 1, "2"), ("flf", 1, "2"), ("fof", 1, "2"), ("hff", 1, "2"),
+            ("ffh", 1, "1"), ("", 1, ""), ("ffff", 1, "321"),
+        ])
+    func expiry(items: String, keep: Int, expected: String) {
+        let items = items.enumerated().map { offset, letter -> (item: KnownItem, holding: Expiry.Holding) in
+            var item = KnownItem(key: "\(offset)", date: time(100 - Int64(offset)), state: .taken)
+            item.isMade = letter != "o"
+            item.isByHand = letter == "h"
+            return (item, letter == "l" ? .live : letter == "e" ? .ended : .finished)
+        }
+        #expect(Expiry.expired(items, keep: keep).joined() == expected)
+        #expect(Expiry.expired(items.reversed(), keep: keep).joined() == expected)
+    }
+
+    // MARK: - Schedules
+
+    @Test(
+        "The interval follows the user, the feed and failures",
+        arguments: [
+            (3_600, nil, 0, 3_600), (3_600, 7_200, 0, 7_200), (3_600, 60, 0, 3_600), (300, 1_000_000, 0, 86_400),
+            (604_800, nil, 0, 604_800), (604_800, 7_200, 0, 604_800), (3_600, nil, 1, 300), (3_600, nil, 2, 600),
+            (300, nil, 4, 2_400), (300, nil, 9, 76_800), (300, nil, 10, 86_400), (300, nil, 1_000, 86_400), (3_600, 900, 1, 900),
+        ] as [(Int64, Int64?, Int, Int64)])
+    func intervals(every: Int64, hint: Int64?, failures: Int, expected: Int64) {
+        let schedule = CheckSchedule(every: every, hint: hint, failures: failures)
+        #expect(schedule.interval == expected)
+        for (random, factor) in [(0, 900), (0.5, 1000), (0.999, 1100)] as [(Double, Int64)] {
+            let milliseconds = schedule.next(after: now, random: random).millisecondsSinceEpoch - now.millisecondsSinceEpoch
+            #expect(abs(milliseconds - expected * factor) <= expected)
+        }
+    }
+
+    @Test("A clock that was set back does not delay checks")
+    func clocks() {
+        let schedule = CheckSchedule(every: 3_600)
+        let due = Timestamp(millisecondsSinceEpoch: now.millisecondsSinceEpoch + 1_000_000)
+        #expect(schedule.corrected(due, now: now) == due)
+        #expect(schedule.corrected(time(30_000), now: now).millisecondsSinceEpoch == now.millisecondsSinceEpoch + 3_960_000)
+    }
+
+    // MARK: - Patterns
+
+    @Test(
+        "A pattern matches a whole name",
+        arguments: [
+            ("", "", true), ("", "a", false), ("*", "", true), ("*", "a/b", true), ("a*c", "ABC", true), ("a*c", "ab", false),
+            ("?", "é", true), ("?", "", false), ("*news*", "The News at 10", true), ("a?c*", "abcdef", true),
+            ("a?c", "ac", false),
+            ("**a**", "bab", true), ("*.mp3", "disc 1/a.MP3", true), ("a*b*c", "aXbYbZc", true), ("a*b*c", "aXcYb", false),
+            ("[a]", "[A]", true), ("É*", "e\u{301}tude", true),
+        ])
+    func patterns(pattern: String, name: String, expected: Bool) {
+        #expect(GlobPattern(pattern).matches(name) == expected)
+    }
+}
