@@ -80,7 +80,7 @@ let package = Package(
         module("Downloads", downloads + ["HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Postgres", "System"]),
         module(
             "Subscriptions",
-            ["Catalog", "DownloadCore", "Downloads", "Feeds", "HTTPClient", "HTTPCore", "JSON", "System"]),
+            ["Catalog", "DownloadCore", "DownloadFeed", "Downloads", "Feeds", "HTTPClient", "HTTPCore", "JSON", "System"]),
         module("Aria2", ["DownloadCore", "DownloadFeed", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
         module("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"]),
         module(
@@ -96,7 +96,7 @@ let package = Package(
             "PawlService",
             [
                 "PawlConfiguration", "Aria2", "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "DownloadCore",
-                "DownloadFeed", "Downloads", "JSON", "System",
+                "DownloadFeed", "Downloads", "JSON", "Subscriptions", "System",
                 "CSystem",
             ],
             resources: [.embedInCode("Resources")]),
@@ -157,7 +157,7 @@ let package = Package(
             downloads + [
                 "PawlService", "PawlConfiguration", "Catalog", "DemoUpstream", "Downloads", "HTTPServer", "HTTPClient",
                 "HTTPCore",
-                "JSON", "ObjectStorage", "System",
+                "JSON", "ObjectStorage", "Subscriptions", "System",
             ]),
         tests(
             "PawlClient",

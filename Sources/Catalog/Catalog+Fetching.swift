@@ -6,7 +6,7 @@ internal import System
 extension Catalog {
     /// The listing for a request, from memory or from the source.
     func entry(
-        for request: SourceRequest, _ source: any SearchSource, session: String?
+        for request: SourceRequest, _ source: any SearchSource, session: String?, isFresh: Bool = false
     ) async throws(CatalogError) -> ListingCache.Entry {
         let key = Self.key(request, source)
         let waiter = state.withLock { state in
@@ -15,7 +15,7 @@ extension Catalog {
         }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                join(waiter, continuation, for: request, source, key: key, session: session)
+                join(waiter, continuation, for: request, source, key: key, session: session, isFresh: isFresh)
             }
         } onCancel: {
             leave(waiter)
@@ -25,12 +25,12 @@ extension Catalog {
 
     private func join(
         _ waiter: SingleFlight.WaiterID, _ continuation: CheckedContinuation<Outcome, Never>, for request: SourceRequest,
-        _ source: any SearchSource, key: String, session: String?
+        _ source: any SearchSource, key: String, session: String?, isFresh: Bool
     ) {
         if Task.isCancelled { return continuation.resume(returning: .failure(.cancelled)) }
         let now = clock.now
         let (cached, cancellation) = state.withLock { state -> (ListingCache.Entry?, SingleFlight.Cancellation) in
-            let (ticket, cancellation) = state.singleFlight.join(waiter, key: key, session: session, at: now)
+            let (ticket, cancellation) = state.singleFlight.join(waiter, key: key, session: session, isFresh: isFresh, at: now)
             switch ticket {
             case .cached(let entry): return (entry, cancellation)
             case .joined: break

@@ -1,3 +1,4 @@
+public import Feeds
 public import HTTPCore
 internal import System
 
@@ -76,15 +77,16 @@ extension Catalog {
     ///
     /// One request fetches all parts; every selection of formats and every page is made from them. Cancelling the task
     /// ends the wait, and the request if it has no other waiters.
+    /// - Parameter isFresh: Whether the source is asked even if the work is in memory.
     /// - Throws: ``CatalogError/notFound(_:)`` if there is no such work.
-    public func work(for query: PartsQuery) async throws(CatalogError) -> FoundWork {
+    public func work(for query: PartsQuery, isFresh: Bool = false) async throws(CatalogError) -> FoundWork {
         var (source, requests) = try requests(forPartsOf: query.id)
         // The request for the known kind of work comes first.
         let kind = kind(of: query.id, source)
         requests = requests.filter { $0.workKind == kind } + requests.filter { $0.workKind != kind }
         var absence: String?
         for (number, request) in requests.enumerated() {
-            let entry = try await entry(for: request, source, session: nil)
+            let entry = try await entry(for: request, source, session: nil, isFresh: isFresh)
             if let work = entry.listing.work { return FoundWork(work, source, expires: entry.expires) }
             absence = absence ?? entry.listing.absence
             guard let item = entry.listing.items.first(where: { $0.item.isCalled(query.id) })?.item else {
@@ -129,6 +131,23 @@ public struct FoundWork: Sendable {
         self.work = work
         self.source = type(of: source).description
         self.expires = expires
+    }
+
+    /// Creates the work of a feed that was fetched.
+    /// - Parameter address: The address of the feed, which its id contains.
+    public init(_ feed: Feed, at address: HTTPURL) {
+        work = FeedSource.work(of: feed, at: address)
+        source = FeedSource.description
+        expires = .now
+    }
+
+    /// The work itself.
+    public var item: SearchItem { work.of.item }
+
+    /// Returns all selected parts in order, each with its JSON object.
+    /// - Throws: The errors of ``parts(_:)``.
+    public func allParts(formats: [String]) throws(CatalogError) -> [(item: SearchItem, json: [UInt8])] {
+        try work.select(formats).parts.map { ($0.item, $0.encoded) }
     }
 
     /// The selected parts, of which the response has one page.

@@ -78,6 +78,19 @@ public final class Catalog: Sendable {
         return response(query, entry, source)
     }
 
+    /// Searches the Internet Archive for the results that it has added last, the newest first, without the memory.
+    /// - Throws: The reason why there is no response.
+    public func newest(_ term: String) async throws(CatalogError) -> SearchResponse {
+        var query = try Self.query(from: [
+            QueryItem(name: "source", value: ArchiveSource.description.id), QueryItem(name: "term", value: term),
+        ])
+        query.isNewestFirst = true
+        guard let source = sources[query.source] else { throw .invalidRequest("there is no source 'archive'") }
+        if let objection = source.objection(to: query) { throw .invalidRequest(objection) }
+        let entry = try await entry(for: source.request(for: query), source, session: nil, isFresh: true)
+        return response(query, entry, source)
+    }
+
     private func response(_ query: SearchQuery, _ entry: ListingCache.Entry, _ source: any SearchSource) -> SearchResponse {
         SearchResponse(
             source: type(of: source).description, term: query.term, limit: query.limit, offset: query.offset,

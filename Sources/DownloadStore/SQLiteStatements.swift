@@ -201,7 +201,7 @@ package final class SQLiteStatements {
             var row = SQLiteRowEncoder(rows)
             try ItemRow.encode(query, to: &row)
             while try rows.step() {
-                if let item = ItemRow.item(of: query.subscription, from: rows) { items.append(item) }
+                if let item = ItemRow.item(from: rows) { items.append(item) }
             }
             return items
         }

@@ -26,10 +26,10 @@ enum SubscriptionRow {
 
 /// The row of an item of a subscription.
 enum ItemRow {
-    private static let columns = "key, date, state, reason, url, download, is_made, is_by_hand"
+    private static let columns = "subscription, key, date, state, reason, url, download, is_made, is_by_hand"
 
     static let saveStatement = """
-        INSERT INTO subscription_items (subscription, \(columns), body)
+        INSERT INTO subscription_items (\(columns), body)
             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 WHERE EXISTS (SELECT 1 FROM subscriptions WHERE id = ?1)
             ON CONFLICT (subscription, key) DO UPDATE SET
                 date = excluded.date, state = excluded.state, reason = excluded.reason, url = excluded.url,
@@ -54,12 +54,14 @@ enum ItemRow {
     /// Returns the statement for a query, with the parameters of ``encode(_:to:)-query``.
     /// - Parameter schema: The prefix of the table's name.
     static func statement(for query: ItemQuery, schema: String) -> String {
-        var count = 1
+        var count = 0
         func next(_ type: String = "") -> String {
             count += 1
             return "$\(count)\(schema.isEmpty ? "" : type)"
         }
-        var conditions = ["subscription = $1"]
+        var conditions: [String] = []
+        if query.subscription != nil { conditions.append("subscription = \(next())") }
+        if query.download != nil { conditions.append("download = \(next())") }
         if query.key != nil { conditions.append("key = \(next())") }
         if !query.states.isEmpty {
             conditions.append("state IN (\(query.states.map { _ in next() }.joined(separator: ", ")))")
@@ -71,12 +73,13 @@ enum ItemRow {
 
     /// Returns the name of the statement for a query, which is the same for all queries of its shape.
     static func name(for query: ItemQuery) -> String {
-        "items_\(query.key == nil ? 0 : 1)_\(query.states.count)_\(query.after == nil ? 0 : 1)_\(query.includesBodies ? 1 : 0)"
+        "items_\(query.subscription == nil ? 0 : 1)_\(query.download == nil ? 0 : 1)_\(query.key == nil ? 0 : 1)_\(query.states.count)_\(query.after == nil ? 0 : 1)_\(query.includesBodies ? 1 : 0)"
     }
 
     /// Encodes the parameters of the statement for a query.
     static func encode<Row: RowEncoder>(_ query: ItemQuery, to row: inout Row) throws(Row.Failure) {
-        try row.put(query.subscription.description)
+        if let subscription = query.subscription { try row.put(subscription.description) }
+        if let download = query.download { try row.put(download.description) }
         if let key = query.key { try row.put(key) }
         for state in query.states { try row.put(state) }
         if let after = query.after {
@@ -88,13 +91,13 @@ enum ItemRow {
 
     /// Decodes the item in the current row of the statement for a query; `nil` if a column has a value that no release
     /// writes.
-    static func item(of subscription: DownloadID, from row: some RowDecoder) -> StoredItem? {
-        guard let key = row.text(0), let date = row.integer(1), let state = row.text(2), let body = row.text(8) else {
-            return nil
-        }
+    static func item(from row: some RowDecoder) -> StoredItem? {
+        guard let subscription = row.text(0).flatMap(DownloadID.init), let key = row.text(1), let date = row.integer(2),
+            let state = row.text(3), let body = row.text(9)
+        else { return nil }
         return StoredItem(
-            subscription: subscription, key: key, date: date, state: state, reason: row.text(3), url: row.text(4),
-            download: row.text(5).flatMap(DownloadID.init), isMade: row.integer(6) == 1, isByHand: row.integer(7) == 1,
+            subscription: subscription, key: key, date: date, state: state, reason: row.text(4), url: row.text(5),
+            download: row.text(6).flatMap(DownloadID.init), isMade: row.integer(7) == 1, isByHand: row.integer(8) == 1,
             body: Array(body.utf8))
     }
 }

@@ -24,4 +24,6 @@ public struct SearchQuery: Sendable, Hashable {
     public let session: String?
     /// Whether the response includes each result's original JSON.
     public let includesRaw: Bool
+    /// Whether the results are those that the source has added last, the newest first.
+    var isNewestFirst = false
 }

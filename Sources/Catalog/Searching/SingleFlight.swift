@@ -51,11 +51,11 @@ struct SingleFlight: Sendable {
     /// The number of waiters for the key.
     func waiting(for key: String) -> Int { inFlight[key]?.waiters.count ?? 0 }
 
-    /// Adds a waiter for the listing of the key.
+    /// Adds a waiter for the listing of the key. A fresh listing is one whose request is still to come, or under way.
     mutating func join(
-        _ waiter: WaiterID, key: String, session: String?, at now: ContinuousClock.Instant
+        _ waiter: WaiterID, key: String, session: String?, isFresh: Bool = false, at now: ContinuousClock.Instant
     ) -> (Ticket, Cancellation) {
-        if let entry = cache.entry(key, at: now) { return (.cached(entry), supersede(session)) }
+        if !isFresh, let entry = cache.entry(key, at: now) { return (.cached(entry), supersede(session)) }
         let ticket: Ticket
         // Joins before superseding: if the older search of the session waits for the same request, the request
         // continues.

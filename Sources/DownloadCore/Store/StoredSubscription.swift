@@ -50,7 +50,10 @@ package struct StoredItem: Sendable, Equatable {
 
 /// A selection of items, the newest first.
 package struct ItemQuery: Sendable {
-    package var subscription: DownloadID
+    /// The subscription; `nil` for all.
+    package var subscription: DownloadID?
+    /// The download that the items became; `nil` for all items.
+    package var download: DownloadID?
     /// The states; empty for all.
     package var states: [String] = []
     /// The key of the only item; `nil` for all items.
@@ -63,4 +66,6 @@ package struct ItemQuery: Sendable {
     package var includesBodies = true
 
     package init(of subscription: DownloadID) { self.subscription = subscription }
+
+    package init(ofDownload download: DownloadID) { self.download = download }
 }

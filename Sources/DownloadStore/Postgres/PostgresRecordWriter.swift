@@ -164,7 +164,7 @@ extension PostgresRecordWriter {
         ItemRow.encode(query, to: &row)
         let statement = PostgresStatement(ItemRow.name(for: query), ItemRow.statement(for: query, schema: "pawl."))
         guard let rows = try instance.run([PostgresCommand(statement, row.values)]).first?.rows else { return [] }
-        return rows.compactMap { ItemRow.item(of: query.subscription, from: PostgresRowDecoder(row: $0)) }
+        return rows.compactMap { ItemRow.item(from: PostgresRowDecoder(row: $0)) }
     }
 
     /// Reads everything as of one moment.

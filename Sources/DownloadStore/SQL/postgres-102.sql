@@ -21,3 +21,4 @@ CREATE TABLE pawl.subscription_items (
     PRIMARY KEY (subscription, key)
 );
 CREATE INDEX subscription_items_date ON pawl.subscription_items (subscription, date DESC, key DESC);
+CREATE INDEX subscription_items_download ON pawl.subscription_items (download) WHERE download IS NOT NULL;

@@ -19,3 +19,4 @@ CREATE TABLE subscription_items (
     PRIMARY KEY (subscription, key)
 ) WITHOUT ROWID;
 CREATE INDEX subscription_items_date ON subscription_items (subscription, date DESC, key DESC);
+CREATE INDEX subscription_items_download ON subscription_items (download) WHERE download IS NOT NULL;

@@ -44,11 +44,20 @@ extension DownloadService {
     public func add(
         _ items: [Result<NewDownload, Addition.Refusal>], label: String? = nil, key: RequestKey? = nil
     ) async throws(DownloadError) -> [Addition.Outcome] {
+        try await add(items, label: label, key: key) { _ in [] }
+    }
+
+    /// Accepts many downloads like ``add(_:label:key:)``, and makes more changes durable in the same commit.
+    /// - Parameter changes: Returns the changes that belong to the outcomes.
+    package func add(
+        _ items: [Result<NewDownload, Addition.Refusal>], label: String?, key: RequestKey? = nil,
+        with changes: @Sendable ([Addition.Outcome]) -> [StoreChange]
+    ) async throws(DownloadError) -> [Addition.Outcome] {
         let deadline = ContinuousClock.now + Self.answerLimit
         while true {
             let prepared = try await prepare(items.compactMap { try? $0.get() }, label: label, by: deadline)
             let (outcomes, drafts) = plan(items, label: label, prepared)
-            if try await keep(drafts, outcomes, key, by: deadline) { return outcomes }
+            if try await keep(drafts, outcomes, key, with: changes(outcomes), by: deadline) { return outcomes }
             if let key, let kept = try await coordination.outcomes(of: key, in: self) { return kept }
         }
     }
@@ -152,9 +161,10 @@ extension DownloadService {
     /// A commit that takes too long goes on. The downloads appear once they are durable, and the key stays claimed until then.
     /// - Returns: False if another replica has added one of the URLs or used the key first.
     private func keep(
-        _ drafts: AdditionPlan.Drafts, _ outcomes: [Addition.Outcome], _ key: RequestKey?, by deadline: ContinuousClock.Instant
+        _ drafts: AdditionPlan.Drafts, _ outcomes: [Addition.Outcome], _ key: RequestKey?,
+        with more: [StoreChange] = [], by deadline: ContinuousClock.Instant
     ) async throws(DownloadError) -> Bool {
-        var changes = drafts.records.map { StoreChange.add($0.record) }
+        var changes = drafts.records.map { StoreChange.add($0.record) } + more
         changes += remember(outcomes, as: key)
         if changes.isEmpty { return true }
         let urls = ledger.begin(urls: drafts.first.keys, gids: drafts.gids)

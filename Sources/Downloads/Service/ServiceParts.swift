@@ -23,6 +23,9 @@ struct ServiceParts: Sendable {
     /// Names the downloads in transfer, for the instance after a crash; `nil`: the file cannot be used.
     let journal: TransferJournal?
 
+    /// The subscriptions at the start, oldest first.
+    let subscriptions: [StoredSubscription]
+
     // Files.
     let partFiles: PartFiles
     let finishedFiles: any FinishedFiles

@@ -4,6 +4,7 @@ internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import JSON
+internal import Subscriptions
 
 /// Maps the errors of each module to problems. No other place decides how errors appear to clients.
 extension Problem {
@@ -78,6 +79,31 @@ extension Problem {
                 retryAfter: seconds)
         case .upstreamTimeout(let reason): self.init(.upstreamTimeout, reason)
         case .cancelled: self.init(.unavailable, "the search was cancelled")
+        }
+    }
+
+    /// Calls the subscription service, and rethrows its errors as problems.
+    static func rethrowing<Value>(
+        subscriptions work: @autoclosure () async throws(SubscriptionError) -> Value
+    ) async throws(Problem) -> Value {
+        do throws(SubscriptionError) {
+            return try await work()
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// A refusal of the subscription service.
+    init(_ error: SubscriptionError) {
+        switch error {
+        case .notFound: self.init(.notFound, "there is no such subscription")
+        case .itemNotFound: self.init(.notFound, "the subscription has no such item")
+        case .illegalTransition(let reason): self.init(.illegalTransition, reason)
+        case .invalid(let reason): self.init(.invalidRequest, reason)
+        case .destinationForbidden(let reason): self.init(DownloadError.destinationForbidden(reason))
+        case .preconditionFailed:
+            self.init(.preconditionFailed, "the version of the subscription does not meet If-Match or If-None-Match")
+        case .refused(let error): self.init(error)
         }
     }
 

@@ -43,7 +43,7 @@ extension ProblemCode {
         case .internalError:
             "The service failed during the request. Search its log for the line with the X-Request-Id of the response."
         case .notImplemented:
-            "The request uses a feature of HTTP that this service does not support, such as a transfer coding."
+            "This service does not support the request: a feature of HTTP, such as a transfer coding, or subscriptions in a fleet."
         case .upstreamRejected: "The search source sent an error or an invalid response."
         case .upstreamUnreachable:
             "The service could not connect to the search source, or the connection broke."

@@ -45,7 +45,7 @@ extension API {
         return response
     }
 
-    private static func cursor(_ reader: inout QueryReader) throws(Problem) -> DownloadID? {
+    static func cursor(_ reader: inout QueryReader) throws(Problem) -> DownloadID? {
         guard let text = try reader.value("cursor") else { return nil }
         guard let id = DownloadID(text) else {
             throw Problem(

@@ -7,6 +7,7 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 internal import PawlConfiguration
+internal import Subscriptions
 internal import System
 
 /// The service's HTTP interface: finds the endpoint of a request, checks that the client may use it, and responds.
@@ -23,6 +24,7 @@ final class API: Application {
     let downloads: DownloadService
     let index: SnapshotIndex
     let catalog: Catalog
+    let subscriptions: SubscriptionService
     let condition: ServiceCondition
     let metrics: ServiceMetrics
     let log: Log
@@ -49,6 +51,7 @@ final class API: Application {
 
     init(
         configuration: Configuration, tokens: [NamedToken] = [], downloads: DownloadService, catalog: Catalog,
+        subscriptions: SubscriptionService,
         condition: ServiceCondition,
         metrics: ServiceMetrics, log: Log, descriptors: DescriptorBudget
     ) {
@@ -56,6 +59,7 @@ final class API: Application {
         self.downloads = downloads
         index = downloads.index
         self.catalog = catalog
+        self.subscriptions = subscriptions
         self.condition = condition
         self.metrics = metrics
         self.log = log
@@ -225,7 +229,7 @@ final class API: Application {
             }
             return .ready
         }
-        let call = Endpoint.Call(segment: match.segment, caller: caller ?? .anyone)
+        let call = Endpoint.Call(segment: match.segment, second: match.second, caller: caller ?? .anyone)
         guard downloads.isShared, operation.method == .get, match.endpoint?.namesDownload == true,
             let download = DownloadID(parsing: match.segment), index.version(of: download) == nil
         else { return try perform(operation, request, call, &response) }

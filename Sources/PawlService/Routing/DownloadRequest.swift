@@ -114,7 +114,7 @@ struct DownloadRequest: Sendable {
     ]
     private static let trackNumbers: Set<String> = ["durationMs", "number", "partCount", "bytes"]
 
-    private static func headers(_ reader: inout ObjectReader) throws(Problem) -> RequestHeaders {
+    static func headers(_ reader: inout ObjectReader) throws(Problem) -> RequestHeaders {
         var headers = RequestHeaders()
         guard let value = reader.value("headers") else { return headers }
         guard let members = value.members else { throw reader.mismatch("headers", value, "an object of strings") }

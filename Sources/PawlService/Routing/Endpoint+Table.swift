@@ -57,6 +57,50 @@ extension Endpoint {
             }),
 
         Endpoint(
+            "/subscriptions",
+            .get(takesQuery: true) { api, request, call, _ throws(Problem) in try api.listSubscriptions(request, call.caller) },
+            .on(.post) { api, request, _, _ throws(Problem) in try api.subscribe(request) }),
+        Endpoint(
+            "/subscriptions/{id}",
+            .get { api, request, call, _ throws(Problem) in
+                try api.showSubscription(call.subscription(), request, call.caller)
+            },
+            .on(.patch) { api, request, call, _ throws(Problem) in
+                try api.changeSubscription(call.subscription(), request)
+            },
+            .on(.delete, takesQuery: true, logs: .line("a subscription is deleted")) { api, request, call, _ throws(Problem) in
+                try api.unsubscribe(call.subscription(), request)
+            }),
+        Endpoint(
+            "/subscriptions/{id}/refresh",
+            .on(.post) { api, request, call, _ throws(Problem) in try api.refresh(call.subscription(), request) }),
+        Endpoint(
+            "/subscriptions/{id}/pause",
+            .on(.post) { api, request, call, _ throws(Problem) in
+                try api.setActivity(of: call.subscription(), isActive: false, request)
+            }),
+        Endpoint(
+            "/subscriptions/{id}/resume",
+            .on(.post) { api, request, call, _ throws(Problem) in
+                try api.setActivity(of: call.subscription(), isActive: true, request)
+            }),
+        Endpoint(
+            "/subscriptions/{id}/items",
+            .get(takesQuery: true) { api, request, call, _ throws(Problem) in
+                try api.listItems(of: call.subscription(), request)
+            }),
+        Endpoint(
+            "/subscriptions/{id}/items/{item}/take",
+            .on(.post) { api, request, call, _ throws(Problem) in
+                try api.decide(on: call.item(), of: call.subscription(), takes: true, request)
+            }),
+        Endpoint(
+            "/subscriptions/{id}/items/{item}/skip",
+            .on(.post) { api, request, call, _ throws(Problem) in
+                try api.decide(on: call.item(), of: call.subscription(), takes: false, request)
+            }),
+
+        Endpoint(
             "/downloads", .get(takesQuery: true) { api, request, call, _ throws(Problem) in try api.list(request, call.caller) },
             .on(.post) { api, request, _, _ throws(Problem) in try api.add(request) },
             .on(.delete, takesQuery: true, logs: .result("downloads are deleted")) { api, request, _, _ throws(Problem) in

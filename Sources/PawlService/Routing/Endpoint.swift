@@ -3,6 +3,7 @@ internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import PawlConfiguration
+internal import Subscriptions
 
 /// A path of the contract with its operations: one row of ``all``.
 ///
@@ -40,7 +41,7 @@ final class Endpoint: Sendable {
         takesTicket = access == .ticket
         self.isProbe = isProbe
         self.isFile = isFile
-        namesDownload = path.utf8.contains("{id}".utf8)
+        namesDownload = path.hasPrefix("/downloads/{id}")
         allow =
             operations.map { $0.method == .get ? "GET, HEAD" : $0.method.name }.joined(separator: ", ") + ", OPTIONS"
     }
@@ -106,6 +107,8 @@ extension Endpoint {
     struct Call: Sendable {
         /// The variable segment of the path; empty if the path has none.
         let segment: ArraySlice<UInt8>
+        /// The second variable segment; empty if the path has none.
+        let second: ArraySlice<UInt8>
         /// The sender.
         let caller: Caller
 
@@ -113,6 +116,18 @@ extension Endpoint {
         func download() throws(Problem) -> DownloadID {
             guard let id = DownloadID(parsing: segment) else { throw Problem(DownloadError.notFound) }
             return id
+        }
+
+        /// Returns the `{id}` of the path. Text that cannot be an identifier names no subscription.
+        func subscription() throws(Problem) -> DownloadID {
+            guard let id = DownloadID(parsing: segment) else { throw Problem(SubscriptionError.notFound) }
+            return id
+        }
+
+        /// Returns the `{item}` of the path. Bytes that are no text name no item.
+        func item() throws(Problem) -> String {
+            guard let item = String(validating: second, as: UTF8.self) else { throw Problem(SubscriptionError.itemNotFound) }
+            return item
         }
     }
 

@@ -10,8 +10,10 @@ struct Router: Sendable {
         let number: Int?
         /// The segment in the place of `{id}`, `{name}` or `{code}`; empty if the path has none of them.
         let segment: ArraySlice<UInt8>
+        /// The segment in the place of `{item}`; empty if the path has none.
+        let second: ArraySlice<UInt8>
 
-        static let nowhere = Match(endpoint: nil, number: nil, segment: [])
+        static let nowhere = Match(endpoint: nil, number: nil, segment: [], second: [])
     }
 
     /// The path of an endpoint, possibly with a variable segment.
@@ -20,33 +22,42 @@ struct Router: Sendable {
         let number: Int
         /// The bytes before the variable segment; the whole path if there is none.
         let prefix: [UInt8]
-        /// The bytes after the variable segment; `nil` if there is none.
+        /// The bytes after the last variable segment; `nil` if there is none.
         let suffix: [UInt8]?
+        /// The bytes between two variable segments; `nil` if there is only one.
+        let middle: [UInt8]?
 
         init(_ endpoint: Endpoint, number: Int) {
             self.endpoint = endpoint
             self.number = number
             let path = Array(endpoint.path.utf8)
             guard let start = path.firstIndex(of: UInt8(ascii: "{")), let end = path.lastIndex(of: UInt8(ascii: "}")) else {
-                (prefix, suffix) = (path, nil)
+                (prefix, suffix, middle) = (path, nil, nil)
                 return
             }
+            let inner = path[start...end].split(separator: UInt8(ascii: "}"))
+            middle = inner.count > 1 ? Array(inner[1].prefix { $0 != UInt8(ascii: "{") }) : nil
             prefix = Array(path[..<start])
             suffix = Array(path[(end + 1)...])
         }
 
-        /// The range of the variable segment in a path, empty if the pattern has none; `nil` if the path does not
+        /// The ranges of the variable segments in a path, empty if the pattern has none; `nil` if the path does not
         /// match.
-        func fit(_ path: Span<UInt8>) -> Range<Int>? {
+        func fit(_ path: Span<UInt8>) -> (first: Range<Int>, second: Range<Int>)? {
             guard let suffix else {
-                return path.count == prefix.count && path.continues(with: prefix, at: 0) ? 0..<0 : nil
+                return path.count == prefix.count && path.continues(with: prefix, at: 0) ? (0..<0, 0..<0) : nil
             }
             let end = path.count - suffix.count
             guard end > prefix.count, path.continues(with: suffix, at: end), path.continues(with: prefix, at: 0) else {
                 return nil
             }
-            for index in prefix.count..<end where path[index] == UInt8(ascii: "/") { return nil }
-            return prefix.count..<end
+            var first = prefix.count
+            while first < end, path[first] != UInt8(ascii: "/") { first += 1 }
+            guard let middle else { return first == end ? (prefix.count..<end, 0..<0) : nil }
+            let second = first + middle.count
+            guard first > prefix.count, second < end, path.continues(with: middle, at: first) else { return nil }
+            for index in second..<end where path[index] == UInt8(ascii: "/") { return nil }
+            return (prefix.count..<first, second..<end)
         }
     }
 
@@ -75,11 +86,12 @@ struct Router: Sendable {
     private func match(_ path: ArraySlice<UInt8>) -> Match {
         let bytes = path.span
         for pattern in patterns {
-            guard let segment = pattern.fit(bytes) else { continue }
+            guard let (first, second) = pattern.fit(bytes) else { continue }
             let start = path.startIndex
             return Match(
                 endpoint: pattern.endpoint, number: pattern.number,
-                segment: path[(start + segment.lowerBound)..<(start + segment.upperBound)])
+                segment: path[(start + first.lowerBound)..<(start + first.upperBound)],
+                second: path[(start + second.lowerBound)..<(start + second.upperBound)])
         }
         return .nowhere
     }

@@ -5,6 +5,7 @@ internal import HTTPClient
 internal import HTTPCore
 internal import HTTPServer
 public import PawlConfiguration
+internal import Subscriptions
 internal import System
 
 /// The running service: creates and connects all modules.
@@ -17,6 +18,7 @@ public final class Service: Sendable {
     private let server: HTTPServer
     let downloads: DownloadService
     private let client: HTTPClient
+    private let subscriptions: SubscriptionService
     private let condition: ServiceCondition
     private let access: AccessPolicy
     private let webhookSecret: Locked<String?>
@@ -38,6 +40,7 @@ public final class Service: Sendable {
         port = address.port
         self.downloads = downloads
         self.client = client
+        subscriptions = api.subscriptions
         condition = api.condition
         access = api.access
         self.webhookSecret = webhookSecret
@@ -104,14 +107,19 @@ public final class Service: Sendable {
         let descriptors = DescriptorBudget(descriptors: ProcessEnvironment.descriptorLimit, wanted: settings.limits)
         // The stored settings may differ from the configuration.
         settings.limits = descriptors.fit(transfers: await downloads.settings)
+        let subscriptions = SubscriptionService(
+            downloads: downloads, catalog: catalog, client: client, destinationGuard: configuration.destinationGuard
+        ) { event in log.write(event) }
         let api = API(
-            configuration: configuration, tokens: tokens, downloads: downloads, catalog: catalog, condition: condition,
+            configuration: configuration, tokens: tokens, downloads: downloads, catalog: catalog, subscriptions: subscriptions,
+            condition: condition,
             metrics: metrics,
             log: log, descriptors: descriptors)
         let server = HTTPServer(configuration: settings, application: api)
         descriptors.attach(server)
         downloads.markCrashes()
         await downloads.start()
+        await subscriptions.start()
         do throws(ServerError) {
             let address = try server.start()
             if configuration.isOpenBehindProxy {
@@ -202,6 +210,7 @@ public final class Service: Sendable {
         storeWatch.cancel()
         let begun = ContinuousClock.now
         await server.shutdown(within: limit)
+        await subscriptions.stop()
         // Container engines kill a process after 10 s.
         await downloads.shutdown(within: DownloadService.shutdownLimit - begun.duration(to: .now))
         client.shutdown()

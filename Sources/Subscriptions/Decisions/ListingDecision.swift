@@ -51,6 +51,8 @@ public struct ListingDecision: Sendable, Equatable {
         for (offset, item) in listing.enumerated() {
             if let record = known[item.key] {
                 if record.state == .new, !rules.isPaused { taken.append(offset) }
+                // A first check that was cut off has taken some of the newest.
+                if rules.isFirst, record.state == .taken, left > 0, left < .max { left -= 1 }
                 if record.url != item.url { moved.append(offset) }
                 continue
             }
@@ -70,7 +72,7 @@ public struct ListingDecision: Sendable, Equatable {
                 taken.append(offset)
             } else {
                 let record = KnownItem(
-                    key: item.key, date: item.date ?? now, state: state, reason: reason, url: item.url)
+                    key: item.key, date: item.date(at: offset, now), state: state, reason: reason, url: item.url)
                 kept.append((offset, record))
             }
         }

@@ -1,7 +1,6 @@
 internal import DownloadCore
 internal import HTTPCore
 internal import JSON
-internal import System
 
 /// The stored form of a subscription: a JSON object. Absent members have their defaults.
 extension Subscription {
@@ -12,9 +11,7 @@ extension Subscription {
         switch source {
         case .feed(let url): writer.member("feed", url.string)
         case .work(let id): writer.member("work", id)
-        case .search(let source, let term):
-            writer.member("source", source)
-            writer.member("term", term)
+        case .search(let term): writer.member("term", term)
         }
         Self.put(formerAddresses, "formerAddresses", &writer)
         put(headersOrigin, "headersOrigin", &writer)
@@ -29,7 +26,7 @@ extension Subscription {
         put(failure?.message, "failureMessage", &writer)
         Self.put(warnings, "warnings", &writer)
         put(hint, "hint", &writer)
-        put(validators.entityTag.map { Hexadecimal.encode($0) }, "entityTag", &writer)
+        put(validators.entityTag, "entityTag", &writer)
         put(validators.lastModified, "lastModified", &writer)
         for state in ItemState.allCases where items[state] > 0 { writer.member("\(state.rawValue)Items", items[state]) }
         writer.member("hasListing", hasListing)
@@ -97,7 +94,7 @@ extension Subscription {
         failure = value["failureCode"]?.string.map { Failure(code: $0, message: value["failureMessage"]?.string ?? "") }
         warnings = Self.texts(value, "warnings")
         hint = value["hint"]?.integer
-        validators.entityTag = value["entityTag"]?.string.flatMap { Hexadecimal.decode($0.utf8) }
+        validators.entityTag = value["entityTag"]?.string
         validators.lastModified = value["lastModified"]?.string
         for state in ItemState.allCases { items[state] = Int(clamping: value["\(state.rawValue)Items"]?.integer ?? 0) }
         hasListing = value["hasListing"]?.bool ?? false
@@ -109,8 +106,7 @@ extension Subscription {
     private static func source(_ value: JSONValue) -> Source? {
         if let url = value["feed"]?.string.flatMap({ HTTPURL($0) }) { return .feed(url) }
         if let id = value["work"]?.string { return .work(id) }
-        guard let source = value["source"]?.string, let term = value["term"]?.string else { return nil }
-        return .search(source: source, term: term)
+        return value["term"]?.string.map { .search(term: $0) }
     }
 
     fileprivate static func texts(_ value: JSONValue, _ name: String) -> [String] {

@@ -19,14 +19,14 @@ public struct Subscription: Sendable, Equatable {
         case feed(HTTPURL)
         /// The parts of a work of a catalogue, by its id.
         case work(String)
-        /// The newest results of a search, of which each is taken whole.
-        case search(source: String, term: String)
+        /// The newest results of a search in the Internet Archive, of which each is taken whole.
+        case search(term: String)
     }
 
     /// The validators of the last complete listing, for conditional requests (RFC 9110 §13).
     public struct Validators: Sendable, Equatable {
-        /// The entity tag, as it was sent; `nil` for none.
-        public var entityTag: [UInt8]?
+        /// The entity tag, as it was sent; `nil` for none, and for one with other characters than those of ASCII.
+        public var entityTag: String?
         /// The value of `Last-Modified`, as it was sent; `nil` for none.
         public var lastModified: String?
     }
@@ -47,7 +47,7 @@ public struct Subscription: Sendable, Equatable {
         /// The number of items in a state.
         public subscript(state: ItemState) -> Int {
             get { numbers[state] ?? 0 }
-            set { numbers[state] = newValue }
+            set { numbers[state] = newValue == 0 ? nil : newValue }
         }
     }
 
@@ -132,7 +132,7 @@ public struct Subscription: Sendable, Equatable {
         switch source {
         case .feed(let url): name = url.withoutUserInfo.string
         case .work(let id): name = id
-        case .search(_, let term): name = term
+        case .search(let term): name = term
         }
         if case .feed(let url) = source, !settings.headers.isEmpty { headersOrigin = url.origin }
     }

@@ -6,6 +6,7 @@ import HTTPCore
 import HTTPServer
 import ObjectStorage
 import PawlConfiguration
+import Subscriptions
 import TestSupport
 import Testing
 
@@ -77,9 +78,11 @@ struct ObjectRouteTests {
         configuration.dataDirectory = directory.path
         let condition = ServiceCondition(downloadsDirectory: directory.path, started: .now)
         let log = Log(level: .error, format: .text, now: { .now() }, sink: { _ in })
+        let catalog = Catalog(configuration: CatalogConfiguration(bases: [:]), client: client)
         let api = API(
-            configuration: configuration, downloads: downloads,
-            catalog: Catalog(configuration: CatalogConfiguration(bases: [:]), client: client), condition: condition,
+            configuration: configuration, downloads: downloads, catalog: catalog,
+            subscriptions: SubscriptionService(downloads: downloads, catalog: catalog, client: client, destinationGuard: nil),
+            condition: condition,
             metrics: ServiceMetrics(), log: log, descriptors: DescriptorBudget(descriptors: 1024))
         var serverSettings = ServerConfiguration()
         serverSettings.port = 0

@@ -45,6 +45,7 @@ struct ArchiveSource: SearchSource {
         items.append(QueryItem(name: "rows", value: String(page.rows)))
         items.append(QueryItem(name: "page", value: String(page.number)))
         items.append(QueryItem(name: "output", value: "json"))
+        if query.isNewestFirst { items.append(QueryItem(name: "sort[]", value: "addeddate desc")) }
         return SourceRequest(url: base.appending(path: "advancedsearch.php", query: items))
     }
 

@@ -90,10 +90,15 @@ struct FeedSource: SearchSource {
         } catch {
             throw .upstreamRejected("\(request.url.host) answered with \(error.finding); expected is a feed.")
         }
-        let item = Self.item(of: feed, at: request.url)
-        let work = Work(
+        let work = Self.work(of: feed, at: request.url)
+        return Listing(items: [work.of.item], work: work, bodyBytes: 0)
+    }
+
+    /// Returns a feed with its episodes.
+    static func work(of feed: Feed, at address: HTTPURL) -> Work {
+        let item = item(of: feed, at: address)
+        return Work(
             item, parts: feed.items.map { Work.Part(Self.item($0, of: item, feed)) }, warnings: feed.warnings,
             isNumbered: false)
-        return Listing(items: [item], work: work, bodyBytes: 0)
     }
 }

@@ -1,0 +1,115 @@
+internal import DownloadCore
+internal import HTTPCore
+internal import JSON
+internal import Subscriptions
+
+extension Subscription {
+    /// Writes the subscription. Secrets are never in it; without the full scope, neither are queries of addresses.
+    func encode(into writer: inout JSONWriter, _ linkPrefix: PathPrefix, hidesSecrets: Bool) {
+        writer.beginObject()
+        writer.member("id", id.description)
+        writer.name("source")
+        writer.beginObject()
+        switch source {
+        case .feed(let url):
+            let address = url.withoutUserInfo.string
+            writer.member("partsOf", "feed:" + (hidesSecrets ? HTTPURL.withoutSecrets(in: address) : address))
+        case .work(let id): writer.member("partsOf", id)
+        case .search(let term):
+            writer.name("search")
+            writer.beginObject()
+            writer.member("source", "archive")
+            writer.member("term", term)
+            writer.endObject()
+        }
+        writer.endObject()
+        writer.member("name", hidesSecrets ? HTTPURL.withoutSecrets(in: name) : name)
+        writer.member("state", state.rawValue)
+        encodeSettings(into: &writer)
+        writer.member("checkedAt", checkedAt?.description)
+        writer.member("changedAt", changedAt?.description)
+        writer.member("nextCheckAt", nextCheckAt?.description)
+        writer.member("failures", failures)
+        writer.name("error")
+        if let failure {
+            writer.beginObject()
+            writer.member("code", failure.code)
+            writer.member("message", failure.message)
+            writer.endObject()
+        } else {
+            writer.null()
+        }
+        writer.texts(warnings, "warnings")
+        writer.name("items")
+        writer.beginObject()
+        for state in ItemState.allCases { writer.member(state.rawValue, items[state]) }
+        writer.endObject()
+        writer.member("createdAt", createdAt.description)
+        writer.member("updatedAt", updatedAt.description)
+        writer.name("links")
+        writer.beginObject()
+        let path = "\(linkPrefix.text)/subscriptions/\(id)"
+        writer.member("self", path)
+        writer.member("items", path + "/items")
+        writer.member("downloads", "\(linkPrefix.text)/downloads?label=subscription%3A\(id)")
+        writer.endObject()
+        writer.endObject()
+    }
+
+    private func encodeSettings(into writer: inout JSONWriter) {
+        writer.member("every", settings.every)
+        writer.name("take")
+        switch settings.take {
+        case .new: writer.value("new")
+        case .all: writer.value("all")
+        case .latest(let count):
+            writer.beginObject()
+            writer.member("latest", count)
+            writer.endObject()
+        }
+        writer.member("keep", settings.keep)
+        writer.texts(settings.filter.include.map(\.text), "include")
+        writer.texts(settings.filter.exclude.map(\.text), "exclude")
+        writer.member("minDurationMs", settings.filter.minDurationMs)
+        writer.member("maxDurationMs", settings.filter.maxDurationMs)
+        writer.member("folder", settings.folder)
+        writer.texts(settings.labels, "labels")
+        writer.member("priority", settings.priority)
+        writer.member("speedLimit", settings.speedLimit)
+        writer.texts(settings.formats, "formats")
+    }
+
+    /// The validator: it changes with settings, state and name, not with the times of checks.
+    var entityTag: EntityTag { EntityTag(opaque: "\(id)-\(revision)") }
+}
+
+extension SubscriptionItem {
+    /// Writes the item.
+    func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("id", id)
+        writer.member("name", name)
+        writer.member("releaseDate", releaseDate)
+        writer.member("state", state.rawValue)
+        writer.member("reason", reason?.rawValue)
+        writer.name("download")
+        if let download {
+            writer.beginObject()
+            writer.member("id", download.id.description)
+            writer.member("state", download.state.rawValue)
+            writer.endObject()
+        } else {
+            writer.null()
+        }
+        writer.endObject()
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func texts(_ texts: [String], _ name: String) {
+        self.name(name)
+        beginArray()
+        for text in texts { value(text) }
+        endArray()
+    }
+}

@@ -1,0 +1,26 @@
+internal import DownloadCore
+internal import PawlConfiguration
+internal import Subscriptions
+
+extension Log {
+    /// Writes an event of the subscriptions. Queries of addresses may be secrets, so they are left out.
+    func write(_ event: SubscriptionLogEvent) {
+        switch event {
+        case .taken(let subscription, let count):
+            write(
+                .info, "a subscription has new items",
+                [("subscription", .text(subscription.id.description)), ("items", .integer(Int64(count)))])
+        case .failed(let subscription):
+            // The first failure of an outage is told to operators.
+            write(
+                subscription.failures == 1 ? .warning : .debug, "a subscription cannot be checked",
+                [
+                    ("subscription", .text(subscription.id.description)),
+                    ("failures", .integer(Int64(subscription.failures))),
+                    ("error", .text(subscription.failure?.code ?? "")),
+                    ("message", .text(subscription.failure?.message ?? "")),
+                ])
+        case .warning(let text): write(.warning, text)
+        }
+    }
+}

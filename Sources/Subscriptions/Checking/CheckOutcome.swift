@@ -1,0 +1,28 @@
+internal import HTTPCore
+
+/// The result of listing the work of a subscription.
+enum CheckOutcome: Sendable {
+    /// The listing has not changed since the last one (304).
+    case unchanged(hint: Int64?)
+    case listed(Listing)
+    /// The feed has ended (410).
+    case gone
+    /// - Parameter retryAfter: The delay in seconds that the server asks for; `nil` for none.
+    case failed(Subscription.Failure, retryAfter: Int64?)
+
+    /// A listing with what its source tells besides.
+    struct Listing: Sendable {
+        /// The items, newest first, each with another key.
+        var items: [(listed: ListedItem, details: ItemDetails)]
+        /// The name of the work; `nil` if it has none.
+        var name: String?
+        /// The address of the feed after permanent redirects; `nil` for other works.
+        var address: HTTPURL?
+        /// The validators for the next request; empty if the document broke off.
+        var validators = Subscription.Validators()
+        /// The interval that the feed or its server asks for, in seconds; `nil` for none.
+        var hint: Int64?
+        /// The faults despite which it was read, in sentences.
+        var warnings: [String] = []
+    }
+}

@@ -1,0 +1,178 @@
+internal import Catalog
+internal import DownloadCore
+internal import Feeds
+internal import HTTPClient
+internal import HTTPCore
+internal import System
+
+/// Fetches a feed for a check: with conditions, and with every redirect examined.
+struct FeedFetch: Sendable {
+    let client: any UpstreamClient
+    let destinationGuard: DestinationGuard?
+    /// The subscription before the check.
+    let subscription: Subscription
+
+    /// The time limit of each request.
+    private static let limit: Duration = .seconds(25)
+    private static let maximumRedirects = 10
+
+    /// Fetches the feed at an address, and the feed that it names in its place.
+    func run(_ address: HTTPURL) async -> CheckOutcome {
+        let first = await fetch(address, isConditional: true)
+        guard case .listed(let listing) = first.outcome, let successor = first.successor, successor != listing.address else {
+            return first.outcome
+        }
+        // A move holds once the new address has given a feed. Until then the old one is read.
+        guard case .listed(var moved) = await fetch(successor, isConditional: false).outcome else { return first.outcome }
+        moved.address = moved.address ?? successor
+        return .listed(moved)
+    }
+
+    /// The result of one fetch, with the new address that the feed names for itself.
+    private struct Fetched {
+        var outcome: CheckOutcome
+        var successor: HTTPURL?
+    }
+
+    private func fetch(_ address: HTTPURL, isConditional: Bool, mayBePage: Bool = true) async -> Fetched {
+        var url = address
+        var permanent = address
+        var isPermanent = true
+        for _ in 0...Self.maximumRedirects {
+            let response: ClientResponse
+            do throws(ClientError) {
+                response = try await client.fetch(request(url, isConditional: isConditional), bodyLimit: Feed.Limits.bytes)
+            } catch {
+                return Fetched(outcome: Self.failure(error, from: url))
+            }
+            let status = response.head.status.code
+            let location = response.head.fields[.location]
+            guard [301, 302, 303, 307, 308].contains(status), let location else {
+                return await read(response, from: url, permanent, isConditional: isConditional, mayBePage: mayBePage)
+            }
+            guard let next = url.resolving(location)?.withoutUserInfo else {
+                return Fetched(outcome: Self.rejected("\(url.host) redirects to something that is no address."))
+            }
+            isPermanent = isPermanent && (status == 301 || status == 308)
+            url = next
+            if isPermanent { permanent = next }
+        }
+        return Fetched(outcome: Self.rejected("\(address.host) redirects more than \(Self.maximumRedirects) times."))
+    }
+
+    private func request(_ url: HTTPURL, isConditional: Bool) -> ClientRequest {
+        var request = ClientRequest(url: url)
+        request.connectTimeout = .seconds(10)
+        request.headTimeout = Self.limit
+        request.totalTimeout = Self.limit
+        request.acceptsEncodings = true
+        request.maximumRedirects = nil
+        request.guarding = destinationGuard
+        if isConditional {
+            if let tag = subscription.validators.entityTag {
+                request.fields.append((name: "If-None-Match", value: tag))
+            }
+            if let date = subscription.validators.lastModified {
+                request.fields.append((name: "If-Modified-Since", value: date))
+            }
+        }
+        // Secrets go to the origin that they were given for, also after a move.
+        if url.origin == subscription.headersOrigin {
+            for header in subscription.settings.headers { request.fields.append((name: header.name, value: header.value)) }
+        }
+        return request
+    }
+
+    private func read(
+        _ response: ClientResponse, from url: HTTPURL, _ permanent: HTTPURL, isConditional: Bool, mayBePage: Bool
+    ) async -> Fetched {
+        let fields = response.head.fields
+        let hint = Self.hint(fields)
+        switch response.head.status.code {
+        case 304:
+            let hasAsked = isConditional && subscription.validators != Subscription.Validators()
+            guard hasAsked else {
+                return Fetched(outcome: Self.rejected("\(url.host) answered with status 304 to a request without conditions."))
+            }
+            return Fetched(outcome: .unchanged(hint: hint))
+        case 410: return Fetched(outcome: .gone)
+        case 200..<300: break
+        case let status:
+            let code = status == 429 ? "upstream-rate-limited" : "upstream-rejected"
+            return Fetched(
+                outcome: .failed(
+                    Subscription.Failure(code: code, message: "\(url.host) answered with status \(status)."),
+                    retryAfter: Self.seconds(fields[.retryAfter])))
+        }
+        let charset = fields[.contentType].flatMap { MediaType(parsing: $0)?.charset }
+        // Later, a page is an error: it may be that of a login, and its feed another one.
+        if mayBePage, !subscription.hasListing, let feed = FeedLink.first(in: response.body, at: url, charset: charset) {
+            var found = await fetch(feed, isConditional: false, mayBePage: false)
+            if case .listed(var listing) = found.outcome {
+                listing.address = listing.address ?? feed
+                found.outcome = .listed(listing)
+            }
+            return found
+        }
+        do throws(Feed.Refusal) {
+            let feed = try Feed(reading: response.body, from: url, charset: charset)
+            return Fetched(outcome: .listed(listing(feed, fields, at: permanent, hint: hint)), successor: feed.newAddress)
+        } catch {
+            return Fetched(outcome: Self.rejected("\(url.host) answered with \(error.finding); expected is a feed."))
+        }
+    }
+
+    private func listing(_ feed: Feed, _ fields: Fields, at address: HTTPURL, hint: Int64?) -> CheckOutcome.Listing {
+        let work = FoundWork(feed, at: address)
+        let parts = (try? work.allParts(formats: [])) ?? []
+        var listing = CheckOutcome.Listing(
+            items: parts.map { item, json in
+                let details = ItemDetails(item, json)
+                return (details.listed(key: String((item.id ?? "").suffix(32))), details)
+            })
+        listing.name = feed.title
+        listing.address = address
+        listing.hint = [hint, feed.interval].compactMap(\.self).max()
+        listing.warnings = feed.warnings
+        if feed.isComplete {
+            listing.validators.entityTag = fields[.etag].flatMap { $0.utf8.allSatisfy { $0 < 0x80 } ? $0 : nil }
+            listing.validators.lastModified = fields[.lastModified]
+        }
+        return listing
+    }
+
+    // MARK: - Fields
+
+    /// The interval that a response asks for, in seconds: `max-age` (RFC 9111 §5.2.2.1) or `Retry-After`.
+    private static func hint(_ fields: Fields) -> Int64? {
+        let directives = (fields[.cacheControl] ?? "").lowercased().split(separator: ",")
+        let age = directives.lazy.compactMap { directive -> Int64? in
+            let parts = directive.split(separator: "=", maxSplits: 1).map { $0.trimmingPrefix(while: \.isWhitespace) }
+            return parts.count == 2 && parts[0] == "max-age" ? seconds(String(parts[1])) : nil
+        }.first
+        return [age, seconds(fields[.retryAfter])].compactMap(\.self).max()
+    }
+
+    /// A number of seconds of at most nine digits; `nil` for other texts.
+    private static func seconds(_ text: String?) -> Int64? {
+        guard let text, (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+        return Int64(text)
+    }
+
+    private static func rejected(_ message: String) -> CheckOutcome {
+        .failed(Subscription.Failure(code: "upstream-rejected", message: message), retryAfter: nil)
+    }
+
+    private static func failure(_ error: ClientError, from url: HTTPURL) -> CheckOutcome {
+        let code =
+            switch error {
+            case .timedOut, .stalled: "upstream-timeout"
+            case .destinationForbidden: "destination-forbidden"
+            case .bodyTooLarge, .unsupportedEncoding, .invalidResponse, .invalidRedirect, .tooManyRedirects, .unsupportedScheme:
+                "upstream-rejected"
+            case .cancelled, .stopped, .connectionFailed, .proxyRefused, .tls, .transferBroken, .invalidRequest:
+                "upstream-unreachable"
+            }
+        return .failed(Subscription.Failure(code: code, message: "\(url.host): \(error.message)."), retryAfter: nil)
+    }
+}

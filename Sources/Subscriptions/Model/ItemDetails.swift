@@ -1,0 +1,79 @@
+internal import Catalog
+internal import DownloadCore
+internal import HTTPCore
+internal import JSON
+
+/// The properties of an item with which it becomes a download, also once its listing does not have it any more.
+struct ItemDetails: Sendable {
+    /// The item as a search result.
+    var item: SearchItem
+    /// The item's JSON object.
+    var track: [UInt8]
+
+    /// The name; for an item without one, its id.
+    var name: String { item.name ?? item.id ?? "" }
+
+    /// The stored form: a JSON object.
+    var encoded: [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.name("track")
+        writer.raw(track)
+        if let suggestion = item.suggestion {
+            writer.name("folder")
+            writer.beginArray()
+            for name in suggestion.folder { writer.value(name) }
+            writer.endArray()
+            writer.member("prefix", suggestion.prefix)
+            writer.member("title", suggestion.title)
+            writer.member("suffix", suggestion.suffix)
+            writer.member("connections", suggestion.connections)
+        }
+        writer.endObject()
+        return writer.bytes
+    }
+
+    init(_ item: SearchItem, _ track: [UInt8]) {
+        self.item = item
+        self.track = track
+    }
+
+    /// Decodes the stored form; `nil` if it has a value that no release writes.
+    init?(decoding bytes: [UInt8]) {
+        guard let document = try? JSONDocument(parsing: bytes), let track = document.root["track"] else { return nil }
+        var item = SearchItem(raw: [])
+        item.id = track["id"]?.string
+        item.kind = track["kind"]?.string
+        item.name = track["name"]?.string
+        item.artist = track["artist"]?.string
+        item.collection = track["collection"]?.string
+        item.durationMs = track["durationMs"]?.integer
+        item.releaseDate = track["releaseDate"]?.string
+        item.artworkUrl = track["artworkUrl"]?.string
+        item.pageUrl = track["pageUrl"]?.string
+        item.downloadUrl = track["downloadUrl"]?.string
+        item.partOf = track["partOf"]?.string
+        item.number = track["number"]?.integer.map { Int(clamping: $0) }
+        item.season = track["season"]?.integer.map { Int(clamping: $0) }
+        item.format = track["format"]?.string
+        item.bytes = track["bytes"]?.integer
+        item.checksum = track["checksum"]?.string
+        if let title = document.root["title"]?.string {
+            var suggestion = SuggestedDownload(title: title)
+            suggestion.folder = (document.root["folder"]?.array ?? []).compactMap(\.string)
+            suggestion.prefix = document.root["prefix"]?.string
+            suggestion.suffix = document.root["suffix"]?.string
+            suggestion.connections = document.root["connections"]?.integer.map { Int(clamping: $0) }
+            item.suggestion = suggestion
+        }
+        self.init(item, track.serialized())
+    }
+
+    /// Returns the item as decisions need it.
+    /// - Parameter key: Its identity in the listing.
+    func listed(key: String) -> ListedItem {
+        ListedItem(
+            key: key, name: name, date: item.releaseDate.flatMap { Timestamp(parsing: $0) }, durationMs: item.durationMs,
+            url: item.downloadUrl.flatMap { HTTPURL($0)?.string })
+    }
+}

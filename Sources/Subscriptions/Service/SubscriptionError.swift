@@ -1,0 +1,19 @@
+public import DownloadCore
+
+/// A refusal of a request about subscriptions.
+public enum SubscriptionError: Error, Sendable, Equatable {
+    /// There is no such subscription.
+    case notFound
+    /// The subscription has no such item.
+    case itemNotFound
+    /// The state does not allow the command. The text is a sentence.
+    case illegalTransition(String)
+    /// A value is not acceptable. The text names the value and the accepted ones.
+    case invalid(String)
+    /// The guard of destinations refuses the address of the feed.
+    case destinationForbidden(String)
+    /// The subscription has changed, so that it does not meet the request's precondition.
+    case preconditionFailed
+    /// The downloads, or the store, refuse the change.
+    case refused(DownloadError)
+}

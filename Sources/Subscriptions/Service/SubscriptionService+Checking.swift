@@ -1,0 +1,365 @@
+internal import Catalog
+internal import DownloadCore
+internal import DownloadFeed
+internal import Downloads
+internal import HTTPCore
+
+/// The checks of subscriptions.
+extension SubscriptionService {
+    /// Checks a subscription. Its record tells the outcome.
+    func check(_ id: DownloadID) async {
+        defer {
+            entries[id]?.check = nil
+            schedule()
+        }
+        guard let subscription = entries[id]?.subscription else { return }
+        let outcome = await list(subscription)
+        if Task.isCancelled { return }
+        do throws(DownloadError) {
+            try await conclude(id, outcome)
+        } catch {
+            // Nothing may be durable. The next check finds the same items again.
+            guard !Task.isCancelled, var failed = entries[id]?.subscription else { return }
+            failed.fail(Subscription.Failure(code: Addition.Refusal(error).code, message: error.description), at: downloads.now)
+            entries[id]?.subscription = failed
+            try? await save(failed)
+            log(.failed(failed))
+        }
+    }
+
+    /// Lists the work of a subscription.
+    private func list(_ subscription: Subscription) async -> CheckOutcome {
+        switch subscription.source {
+        case .feed(let url):
+            await FeedFetch(client: client, destinationGuard: destinationGuard, subscription: subscription).run(url)
+        case .work(let work): await WorkListing.parts(of: work, formats: subscription.settings.formats, in: catalog)
+        case .search(let term): await WorkListing.results(of: term, in: catalog)
+        }
+    }
+
+    private func conclude(_ id: DownloadID, _ outcome: CheckOutcome) async throws(DownloadError) {
+        guard var subscription = entries[id]?.subscription else { return }
+        let now = downloads.now
+        switch outcome {
+        case .unchanged(let hint):
+            subscription.succeed(hint: hint, at: now)
+            try await save(subscription)
+        case .gone:
+            subscription.state = .gone
+            subscription.checkedAt = now
+            subscription.nextCheckAt = nil
+            subscription.failures += 1
+            subscription.failure = Subscription.Failure(code: "gone", message: "The feed has ended (status 410).")
+            subscription.touch(at: now)
+            try await save(subscription)
+            log(.failed(subscription))
+        case .failed(let failure, let retryAfter):
+            subscription.fail(failure, retryAfter: retryAfter, at: now)
+            try await save(subscription)
+            log(.failed(subscription))
+        case .listed(let listing): try await apply(listing, to: subscription, now)
+        }
+        if let keep = entries[id]?.subscription.settings.keep { try await expire(id, keeping: keep) }
+    }
+
+    /// Makes the changes of a listing durable: downloads of new items in groups, and at the end the subscription.
+    private func apply(
+        _ listing: CheckOutcome.Listing, to subscription: Subscription, _ now: Timestamp
+    ) async throws(DownloadError) {
+        var subscription = subscription
+        let id = subscription.id
+        var known = try await knownItems(of: id)
+        let rules = ListingDecision.Rules(
+            take: subscription.settings.take, filter: subscription.settings.filter, isPaused: subscription.state == .paused,
+            isFirst: !subscription.hasListing, horizon: subscription.horizon)
+        let decision = ListingDecision(of: listing.items.map(\.listed), known: known, rules, now: now)
+        var taken = 0
+        for start in stride(from: 0, to: decision.taken.count, by: Limits.taken) {
+            let some = decision.taken[start..<min(start + Limits.taken, decision.taken.count)].map { offset in
+                let item = listing.items[offset]
+                return (
+                    KnownItem(
+                        key: item.listed.key, date: known[item.listed.key]?.date ?? item.listed.date(at: offset, now),
+                        state: .taken, url: item.listed.url), item.details
+                )
+            }
+            for item in try await take(some, for: subscription) {
+                known[item.key] = item
+                if item.state == .taken { taken += 1 }
+            }
+            // The subscription may have been paused or removed meanwhile.
+            if Task.isCancelled { return }
+        }
+        var changes: [StoreChange] = []
+        for (offset, item) in decision.kept {
+            known[item.key] = item
+            changes.append(.saveItem(item.stored(of: id, listing.items[offset].details)))
+        }
+        for offset in decision.moved {
+            let (listed, details) = listing.items[offset]
+            guard var item = known[listed.key] else { continue }
+            await redirect(item, to: listed.url)
+            item.url = listed.url
+            known[item.key] = item
+            changes.append(.saveItem(item.stored(of: id, details)))
+        }
+        changes += forget(&known, listed: Set(listing.items.map(\.listed.key)), &subscription)
+        // Settings may have changed while downloads were added.
+        guard let current = entries[id]?.subscription else { return }
+        let horizon = subscription.horizon
+        subscription = current
+        subscription.horizon = horizon
+        subscription.accept(listing, at: now, hasChanges: taken > 0 || !changes.isEmpty)
+        subscription.count(known.values)
+        try await save(subscription, with: changes)
+        if taken > 0 { log(.taken(subscription, count: taken)) }
+    }
+
+    /// Forgets the oldest items beyond the limit that the listing does not have. The horizon takes their place.
+    private func forget(
+        _ known: inout [String: KnownItem], listed: Set<String>, _ subscription: inout Subscription
+    ) -> [StoreChange] {
+        let excess = known.count - Limits.items
+        guard excess > 0 else { return [] }
+        let oldest = known.values.filter { !listed.contains($0.key) }.sorted { ($0.date, $0.key) < ($1.date, $1.key) }
+        var changes: [StoreChange] = []
+        for item in oldest.prefix(excess) {
+            known[item.key] = nil
+            subscription.horizon = max(subscription.horizon ?? item.date, item.date)
+            changes.append(.dropItem(subscription.id, key: item.key))
+        }
+        return changes
+    }
+
+    /// Gives a download that has not finished the new address of its item.
+    private func redirect(_ item: KnownItem, to address: String?) async {
+        guard item.state == .taken, item.isMade, let id = item.download, let url = address.flatMap({ HTTPURL($0) }),
+            let download = downloads.index.download(id), download.state.isLive || download.state == .failed
+        else { return }
+        var change = DownloadChange()
+        change.url = url
+        // A refusal leaves the old address, with which the download may still succeed.
+        _ = try? await downloads.change(id, change)
+    }
+
+    /// Returns the records of all items by key.
+    func knownItems(of id: DownloadID) async throws(DownloadError) -> [String: KnownItem] {
+        var query = ItemQuery(of: id)
+        query.includesBodies = false
+        var known: [String: KnownItem] = [:]
+        for item in try await downloads.items(query).compactMap(KnownItem.init) { known[item.key] = item }
+        return known
+    }
+
+    // MARK: - Taking
+
+    /// Makes downloads of items, and their records, in one commit.
+    /// - Returns: The records. An item without anything to download is skipped.
+    func take(
+        _ items: [(item: KnownItem, details: ItemDetails)], for subscription: Subscription
+    ) async throws(DownloadError) -> [KnownItem] {
+        if case .search = subscription.source {
+            var taken: [KnownItem] = []
+            for (item, details) in items { taken.append(try await take(work: item, details, for: subscription)) }
+            return taken
+        }
+        let requests = items.map { subscription.download(of: $0.details) }
+        let records = { @Sendable (outcomes: [Addition.Outcome]) in
+            zip(items, outcomes).map { ($0.item.taken($1), $0.details) }
+        }
+        let outcomes = try await downloads.add(requests, label: subscription.label) { outcomes in
+            records(outcomes).map { .saveItem($0.stored(of: subscription.id, $1)) }
+        }
+        return records(outcomes).map(\.0)
+    }
+
+    /// Makes downloads of all parts of a work that a search has found.
+    private func take(
+        work: KnownItem, _ details: ItemDetails, for subscription: Subscription
+    ) async throws(DownloadError) -> KnownItem {
+        let listing = await WorkListing.parts(
+            of: details.item.id ?? "", formats: subscription.settings.formats, in: catalog)
+        guard case .listed(let listing) = listing, !listing.items.isEmpty else {
+            var skipped = work
+            (skipped.state, skipped.reason) = (.skipped, .empty)
+            try await downloads.commit([.saveItem(skipped.stored(of: subscription.id, details))])
+            return skipped
+        }
+        let labels = subscription.settings.labels + [details.item.id].compactMap(\.self).filter { DownloadLimits.isLabel($0) }
+        let requests = listing.items.map { subscription.download(of: $0.details, labels: labels) }
+        let record = { @Sendable (outcomes: [Addition.Outcome]) in
+            guard outcomes.count == 1 else { return work }
+            return work.taken(outcomes[0])
+        }
+        let outcomes = try await downloads.add(requests, label: subscription.label) { outcomes in
+            [.saveItem(record(outcomes).stored(of: subscription.id, details))]
+        }
+        return record(outcomes)
+    }
+
+    // MARK: - Expiry
+
+    /// Removes the downloads and files of the items that make room for newer ones.
+    func expire(_ id: DownloadID, keeping keep: Int) async throws(DownloadError) {
+        let known = try await knownItems(of: id)
+        let items = known.values.filter { $0.state == .taken }.map { item in
+            (item, item.download.flatMap { downloads.index.download($0) }.map(Expiry.Holding.init) ?? .ended)
+        }
+        let expired = Expiry.expired(items, keep: keep)
+        if expired.isEmpty { return }
+        for key in expired {
+            guard var item = known[key], let download = item.download, !Task.isCancelled else { continue }
+            var holders = ItemQuery(ofDownload: download)
+            holders.includesBodies = false
+            let isShared = try await downloads.items(holders).contains { $0.subscription != id && $0.state == "taken" }
+            if !isShared {
+                do throws(DownloadError) {
+                    try await downloads.remove(download, deletingFile: true)
+                } catch .notFound {}
+            }
+            item.state = .expired
+            try await downloads.commit([.saveItem(item.stored(of: id, nil))])
+        }
+        guard var subscription = entries[id]?.subscription else { return }
+        subscription.count(try await knownItems(of: id).values)
+        try await save(subscription)
+    }
+}
+
+extension Expiry.Holding {
+    fileprivate init(_ download: Download) {
+        self = download.state.isLive || download.state == .paused ? .live : download.state == .completed ? .finished : .ended
+    }
+}
+
+// MARK: - Records
+
+extension KnownItem {
+    init?(_ stored: StoredItem) {
+        guard let state = ItemState(rawValue: stored.state) else { return nil }
+        self.init(
+            key: stored.key, date: Timestamp(millisecondsSinceEpoch: stored.date), state: state,
+            reason: stored.reason.flatMap(SkipReason.init), url: stored.url)
+        download = stored.download
+        isMade = stored.isMade
+        isByHand = stored.isByHand
+    }
+
+    /// Returns the row. Without details, the stored ones stay.
+    func stored(of subscription: DownloadID, _ details: ItemDetails?) -> StoredItem {
+        StoredItem(
+            subscription: subscription, key: key, date: date.millisecondsSinceEpoch, state: state.rawValue,
+            reason: reason?.rawValue, url: url, download: download, isMade: isMade, isByHand: isByHand,
+            body: details?.encoded ?? [])
+    }
+
+    /// Returns the record after its addition to the downloads.
+    func taken(_ outcome: Addition.Outcome) -> KnownItem {
+        var item = self
+        item.reason = nil
+        switch outcome {
+        case .success(.created(let download)):
+            (item.state, item.download, item.isMade) = (.taken, download.id, true)
+        case .success(.existing(let download)):
+            (item.state, item.download) = (.taken, download.id)
+        case .failure(let refusal):
+            item.state = .skipped
+            item.reason = refusal.code == "destination-forbidden" ? .destinationForbidden : .empty
+        }
+        return item
+    }
+}
+
+extension Subscription {
+    /// Returns a request for the download of an item; a refusal if it has nothing to download.
+    fileprivate func download(
+        of details: ItemDetails, labels: [String]? = nil
+    ) -> Result<NewDownload, Addition.Refusal> {
+        guard let url = details.item.downloadUrl.flatMap({ HTTPURL($0) }) else {
+            return .failure(Addition.Refusal(code: "not-found", detail: "'\(details.name)' has no URL to download"))
+        }
+        var new = NewDownload(url: url)
+        new.priority = settings.priority
+        new.speedLimit = settings.speedLimit
+        new.labels = labels ?? settings.labels
+        if !settings.headers.isEmpty, url.origin == headersOrigin {
+            for header in settings.headers {
+                guard let name = FieldName(header.name) else { continue }
+                try? new.headers.append(name, header.value)
+            }
+        }
+        new.track = details.track
+        new.trackName = details.item.name
+        new.bytesTotal = details.item.bytes
+        new.checksum = details.item.checksum.flatMap { try? Checksum(parsing: $0) }
+        if let suggestion = details.item.suggestion {
+            new.folder = settings.folder ?? FileNaming.folder(of: suggestion.folder)
+            new.filename = FileNaming.name(
+                prefix: suggestion.prefix, title: suggestion.title, suffix: suggestion.suffix ?? "")
+            new.lacksExtension = suggestion.suffix == nil
+            new.segments = suggestion.connections
+        }
+        return .success(new)
+    }
+
+    /// Counts the items by state.
+    mutating func count(_ known: some Sequence<KnownItem>) {
+        items = Counts()
+        for item in known { items[item.state] += 1 }
+    }
+
+    /// Notes a successful check without a new listing.
+    mutating func succeed(hint: Int64?, at now: Timestamp) {
+        checkedAt = now
+        failures = 0
+        failure = nil
+        if let hint { self.hint = hint }
+        if state == .gone {
+            // The feed is back.
+            state = .active
+            touch(at: now)
+        }
+        plan(after: now)
+    }
+
+    /// Notes a listing whose items are durable.
+    fileprivate mutating func accept(_ listing: CheckOutcome.Listing, at now: Timestamp, hasChanges: Bool) {
+        hint = listing.hint
+        validators = listing.validators
+        warnings = listing.warnings
+        if hasChanges || !hasListing { changedAt = now }
+        hasListing = true
+        let former = name
+        name = listing.name ?? name
+        if case .feed(let old) = source, let address = listing.address, address != old {
+            source = .feed(address)
+            formerAddresses = (formerAddresses.filter { $0 != old.string } + [old.string]).suffix(
+                SubscriptionService.Limits.addresses)
+            touch(at: now)
+        } else if name != former {
+            touch(at: now)
+        }
+        succeed(hint: nil, at: now)
+    }
+
+    /// Notes a failed check.
+    mutating func fail(_ failure: Failure, retryAfter: Int64? = nil, at now: Timestamp) {
+        checkedAt = now
+        failures += 1
+        self.failure = failure
+        plan(after: now, atLeast: retryAfter)
+    }
+
+    /// Plans the next check. A subscription that is not active has none.
+    mutating func plan(after now: Timestamp, atLeast seconds: Int64? = nil) {
+        var schedule = schedule
+        if failures > 0 { schedule.hint = seconds }
+        nextCheckAt = state == .active ? schedule.next(after: now, random: Double.random(in: 0..<1)) : nil
+    }
+
+    /// Notes a change of settings, state or name.
+    mutating func touch(at now: Timestamp) {
+        updatedAt = now
+        revision += 1
+    }
+}

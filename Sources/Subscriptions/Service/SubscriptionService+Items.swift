@@ -1,0 +1,149 @@
+internal import Catalog
+public import DownloadCore
+internal import DownloadFeed
+internal import Downloads
+internal import HTTPCore
+
+/// An item of a subscription as clients see it.
+public struct SubscriptionItem: Sendable {
+    /// The identity among the items of the subscription.
+    public let id: String
+    /// The name.
+    public let name: String
+    /// The date as its source writes it; `nil` if it is unknown.
+    public let releaseDate: String?
+    /// The state.
+    public let state: ItemState
+    /// The reason for which it is skipped; `nil` in other states.
+    public let reason: SkipReason?
+    /// The download; `nil` if there is none.
+    public let download: Download?
+    /// The position after which the next page begins.
+    public let cursor: String
+}
+
+/// The items of subscriptions.
+extension SubscriptionService {
+    /// Returns a page of items, the newest first.
+    /// - Parameters:
+    ///   - states: The states; empty for all.
+    ///   - limit: The maximum number of items, from 1.
+    ///   - cursor: The cursor of the last item of the page before; `nil` for the first page.
+    /// - Returns: The items, and whether there are more.
+    /// - Throws: `notFound`, `invalid` (the cursor), `refused`.
+    public func items(
+        of id: DownloadID, states: [ItemState], limit: Int, after cursor: String?
+    ) async throws(SubscriptionError) -> (items: [SubscriptionItem], hasMore: Bool) {
+        _ = try subscription(id)
+        var query = ItemQuery(of: id)
+        query.states = states.map(\.rawValue)
+        query.limit = limit + 1
+        if let cursor {
+            let parts = cursor.split(separator: ".", maxSplits: 1)
+            guard parts.count == 2, let date = Int64(parts[0]) else {
+                throw .invalid("'cursor' is '\(cursor)'; it takes the nextCursor of the previous page")
+            }
+            query.after = (date, String(parts[1]))
+        }
+        let rows = try await read(query)
+        return (rows.prefix(limit).map(shown), rows.count > limit)
+    }
+
+    /// Takes an item by hand. When the method returns, its download is durable.
+    /// - Returns: The item. One that was taken before is returned as it is.
+    /// - Throws: `notFound`, `itemNotFound`, `destinationForbidden`, `invalid`, `refused`.
+    public func take(_ key: String, of id: DownloadID) async throws(SubscriptionError) -> SubscriptionItem {
+        let (subscription, row) = try await find(key, of: id)
+        guard var item = KnownItem(row), let details = ItemDetails(decoding: row.body) else { throw .itemNotFound }
+        if item.state == .taken { return shown(row) }
+        item.isByHand = true
+        let taken: KnownItem?
+        do throws(DownloadError) {
+            taken = try await take([(item, details)], for: subscription).first
+        } catch {
+            throw .refused(error)
+        }
+        try await recount(id)
+        switch taken?.reason {
+        case nil: break
+        case .destinationForbidden: throw .destinationForbidden(item.url ?? details.name)
+        default: throw .invalid("'\(details.name)' has nothing to download")
+        }
+        return shown(try await find(key, of: id).row)
+    }
+
+    /// Skips an item that is new. An item that is skipped already stays so.
+    /// - Throws: `notFound`, `itemNotFound`, `illegalTransition`, `refused`.
+    public func skip(_ key: String, of id: DownloadID) async throws(SubscriptionError) -> SubscriptionItem {
+        let (_, row) = try await find(key, of: id)
+        guard var item = KnownItem(row) else { throw .itemNotFound }
+        switch item.state {
+        case .taken, .expired:
+            throw .illegalTransition("the item is \(item.state.rawValue); only a new item can be skipped")
+        case .skipped: return shown(row)
+        case .new: break
+        }
+        (item.state, item.reason) = (.skipped, .byHand)
+        do throws(DownloadError) {
+            try await downloads.commit([.saveItem(item.stored(of: id, nil))])
+        } catch {
+            throw .refused(error)
+        }
+        try await recount(id)
+        return shown(try await find(key, of: id).row)
+    }
+
+    /// Takes the items that were found while a subscription was paused, also those that its listing has no more.
+    func takeNewItems(of subscription: Subscription) async throws(DownloadError) {
+        var query = ItemQuery(of: subscription.id)
+        query.states = [ItemState.new.rawValue]
+        let rows = try await downloads.items(query)
+        if rows.isEmpty { return }
+        for start in stride(from: 0, to: rows.count, by: Limits.taken) {
+            let some = rows[start..<min(start + Limits.taken, rows.count)].compactMap { row in
+                KnownItem(row).flatMap { item in ItemDetails(decoding: row.body).map { (item, $0) } }
+            }
+            _ = try await take(some, for: subscription)
+        }
+        guard var current = entries[subscription.id]?.subscription else { return }
+        current.count(try await knownItems(of: subscription.id).values)
+        try await save(current)
+    }
+
+    private func recount(_ id: DownloadID) async throws(SubscriptionError) {
+        do throws(DownloadError) {
+            let known = try await knownItems(of: id)
+            guard var subscription = entries[id]?.subscription else { return }
+            subscription.count(known.values)
+            try await save(subscription)
+        } catch {
+            throw .refused(error)
+        }
+    }
+
+    private func find(
+        _ key: String, of id: DownloadID
+    ) async throws(SubscriptionError) -> (subscription: Subscription, row: StoredItem) {
+        let subscription = try subscription(id)
+        var query = ItemQuery(of: id)
+        query.key = key
+        guard let row = try await read(query).first else { throw .itemNotFound }
+        return (subscription, row)
+    }
+
+    private func read(_ query: ItemQuery) async throws(SubscriptionError) -> [StoredItem] {
+        do throws(DownloadError) {
+            return try await downloads.items(query)
+        } catch {
+            throw .refused(error)
+        }
+    }
+
+    private func shown(_ row: StoredItem) -> SubscriptionItem {
+        let details = ItemDetails(decoding: row.body)
+        return SubscriptionItem(
+            id: row.key, name: details?.name ?? "", releaseDate: details?.item.releaseDate,
+            state: ItemState(rawValue: row.state) ?? .skipped, reason: row.reason.flatMap(SkipReason.init),
+            download: row.download.flatMap { downloads.index.download($0) }, cursor: "\(row.date).\(row.key)")
+    }
+}

@@ -1,0 +1,201 @@
+public import DownloadCore
+internal import Downloads
+internal import HTTPClient
+public import HTTPCore
+
+/// The requests of clients about subscriptions.
+extension SubscriptionService {
+    /// All subscriptions, the oldest first.
+    public var all: [Subscription] {
+        entries.values.map(\.subscription).sorted { $0.id < $1.id }
+    }
+
+    /// Returns a subscription.
+    /// - Throws: `notFound`.
+    public func subscription(_ id: DownloadID) throws(SubscriptionError) -> Subscription {
+        guard let entry = entries[id] else { throw .notFound }
+        return entry.subscription
+    }
+
+    /// Creates a subscription, and begins its first check. When the method returns, the record is durable.
+    /// - Returns: The subscription, and whether it is new. There is one for each source.
+    /// - Throws: `invalid`, `destinationForbidden`, `refused`.
+    public func create(
+        _ source: Subscription.Source, _ settings: Subscription.Settings
+    ) async throws(SubscriptionError) -> (Subscription, isNew: Bool) {
+        if let existing = find(source) { return (existing, false) }
+        guard entries.count < Limits.subscriptions else {
+            throw .invalid("there are \(entries.count) subscriptions; the service takes at most \(Limits.subscriptions)")
+        }
+        try check(source)
+        let subscription = Subscription(id: await downloads.makeID(), source: source, settings: settings, at: downloads.now)
+        // Another request may have created it meanwhile.
+        if let existing = find(source) { return (existing, false) }
+        entries[subscription.id] = Entry(subscription: subscription)
+        do throws(DownloadError) {
+            try await save(subscription)
+        } catch {
+            entries[subscription.id] = nil
+            throw .refused(error)
+        }
+        schedule()
+        return (subscription, true)
+    }
+
+    /// Returns the subscription for a source, also for a former address of its feed; `nil` if there is none.
+    private func find(_ source: Subscription.Source) -> Subscription? {
+        let all = entries.values.lazy.map(\.subscription)
+        if case .feed(let url) = source {
+            let address = url.string
+            return all.first { subscription in
+                guard case .feed(let present) = subscription.source else { return false }
+                return present.string == address || subscription.formerAddresses.contains(address)
+            }
+        }
+        return all.first { $0.source == source }
+    }
+
+    private func check(_ source: Subscription.Source) throws(SubscriptionError) {
+        guard case .feed(let url) = source,
+            case .forbidden(let reason) = destinationGuard?.evaluate(host: url.host, port: url.port)
+        else { return }
+        throw .destinationForbidden(reason)
+    }
+
+    /// Changes settings, and the address of a feed. When the method returns, the change is durable.
+    /// - Parameters:
+    ///   - address: The new address of the feed; `nil` for the present one.
+    ///   - isExpected: Whether the subscription is still the version that the client means; `nil` for any version.
+    ///   - change: Changes the settings.
+    /// - Throws: `notFound`, `preconditionFailed`, `invalid`, `destinationForbidden`, `refused`.
+    public func change(
+        _ id: DownloadID, address: HTTPURL? = nil, if isExpected: (@Sendable (Subscription) -> Bool)? = nil,
+        _ change: @Sendable (inout Subscription.Settings) -> Void
+    ) async throws(SubscriptionError) -> Subscription {
+        // A check of the old address must not write over the new one.
+        if address != nil { await hold(id) }
+        defer { if address != nil { release(id) } }
+        var subscription = try subscription(id)
+        if let isExpected, !isExpected(subscription) { throw .preconditionFailed }
+        let before = subscription
+        change(&subscription.settings)
+        if let address {
+            guard case .feed(let old) = subscription.source else {
+                throw .invalid("'feedUrl' is for subscriptions of feeds; this one has another source")
+            }
+            if address != old {
+                try check(.feed(address))
+                subscription.source = .feed(address)
+                subscription.validators = Subscription.Validators()
+                if !subscription.settings.headers.isEmpty { subscription.headersOrigin = address.origin }
+            }
+        }
+        if case .feed(let url) = subscription.source, subscription.settings.headers != before.settings.headers {
+            subscription.headersOrigin = url.origin
+        }
+        if subscription == before { return before }
+        let now = downloads.now
+        subscription.touch(at: now)
+        if subscription.source != before.source {
+            subscription.nextCheckAt = subscription.state == .active ? now : nil
+        } else if subscription.schedule != before.schedule {
+            subscription.plan(after: subscription.checkedAt ?? now)
+        }
+        try await keep(subscription)
+        schedule()
+        return subscription
+    }
+
+    /// Pauses a subscription. When the method returns, that is durable, and nothing is taken any more.
+    /// - Throws: `notFound`, `refused`.
+    public func pause(_ id: DownloadID) async throws(SubscriptionError) -> Subscription {
+        await hold(id)
+        defer { release(id) }
+        var subscription = try subscription(id)
+        guard subscription.state == .active else { return subscription }
+        subscription.state = .paused
+        subscription.nextCheckAt = nil
+        subscription.touch(at: downloads.now)
+        try await keep(subscription)
+        return subscription
+    }
+
+    /// Resumes a paused subscription or one that is gone: takes what was found meanwhile, and begins a check.
+    /// - Throws: `notFound`, `refused`.
+    public func resume(_ id: DownloadID) async throws(SubscriptionError) -> Subscription {
+        await hold(id)
+        defer { release(id) }
+        var subscription = try subscription(id)
+        guard subscription.state != .active else { return subscription }
+        subscription.state = .active
+        subscription.nextCheckAt = downloads.now
+        subscription.touch(at: downloads.now)
+        try await keep(subscription)
+        do throws(DownloadError) {
+            try await takeNewItems(of: subscription)
+        } catch {
+            throw .refused(error)
+        }
+        return try self.subscription(id)
+    }
+
+    /// Checks a subscription now, or joins its running check.
+    /// - Returns: The subscription, and whether the check has ended within 30 seconds.
+    /// - Throws: `notFound`.
+    public func refresh(_ id: DownloadID) async throws(SubscriptionError) -> (Subscription, hasEnded: Bool) {
+        _ = try subscription(id)
+        guard let check = beginCheck(of: id) else { return (try subscription(id), false) }
+        let hasEnded = await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await check.value
+                return true
+            }
+            group.addTask {
+                try? await Task.sleep(for: Limits.answer)
+                return false
+            }
+            let first = await group.next() ?? false
+            group.cancelAll()
+            return first
+        }
+        return (try subscription(id), hasEnded)
+    }
+
+    /// Removes a subscription and its items. When the method returns, that is durable, and nothing is taken any more.
+    /// - Parameters:
+    ///   - deletesDownloads: Whether the downloads that it made are removed, too.
+    ///   - deletesFiles: Whether their files are removed.
+    ///   - isExpected: Whether the subscription is still the version that the client means; `nil` for any version.
+    /// - Throws: `notFound`, `preconditionFailed`, `refused`.
+    public func remove(
+        _ id: DownloadID, deletingDownloads deletesDownloads: Bool = false, files deletesFiles: Bool = false,
+        if isExpected: (@Sendable (Subscription) -> Bool)? = nil
+    ) async throws(SubscriptionError) {
+        if let isExpected, !isExpected(try subscription(id)) { throw .preconditionFailed }
+        await hold(id)
+        defer { release(id) }
+        _ = try subscription(id)
+        do throws(DownloadError) {
+            if deletesDownloads {
+                for item in try await knownItems(of: id).values where item.isMade {
+                    guard let download = item.download else { continue }
+                    do throws(DownloadError) {
+                        try await downloads.remove(download, deletingFile: deletesFiles)
+                    } catch .notFound {}
+                }
+            }
+            try await downloads.commit([.removeSubscription(id)])
+        } catch {
+            throw .refused(error)
+        }
+        entries[id] = nil
+    }
+
+    private func keep(_ subscription: Subscription) async throws(SubscriptionError) {
+        do throws(DownloadError) {
+            try await save(subscription)
+        } catch {
+            throw .refused(error)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import DownloadCore
+import HTTPCore
+import Testing
+
+@testable import Catalog
+@testable import Subscriptions
+
+@Suite("Stored forms of subscriptions")
+struct CodingTests {
+    @Test("A subscription survives its stored form with every member")
+    func subscriptions() throws {
+        var settings = Subscription.Settings()
+        settings.every = 7_200
+        settings.take = .latest(5)
+        settings.keep = 9
+        settings.filter.include = [GlobPattern("a*"), GlobPattern("É")]
+        settings.filter.exclude = [GlobPattern("*b")]
+        settings.filter.minDurationMs = 1
+        settings.filter.maxDurationMs = 2
+        settings.folder = "x/y"
+        settings.labels = ["l", "m"]
+        settings.priority = -3
+        settings.speedLimit = 1_000
+        settings.formats = ["FLAC"]
+        var headers = RequestHeaders()
+        try headers.append(.authorization, "Basic eA==")
+        settings.headers = Array(headers)
+        let url = try #require(HTTPURL("https://a.test/feed?key=1"))
+        let time = Timestamp(millisecondsSinceEpoch: 1_000)
+        for source in [Subscription.Source.feed(url), .work("archive:x"), .search(term: "jazz \"live\"")] {
+            var subscription = Subscription(id: DownloadID(value: 7), source: source, settings: settings, at: time)
+            #expect(Subscription(subscription.stored) == subscription)
+            subscription.formerAddresses = ["https://old.test/"]
+            subscription.name = "Näme"
+            subscription.state = .gone
+            subscription.checkedAt = time
+            subscription.changedAt = time
+            subscription.nextCheckAt = nil
+            subscription.failures = 3
+            subscription.failure = .init(code: "gone", message: "It is gone.")
+            subscription.warnings = ["cut"]
+            subscription.hint = 60
+            subscription.validators = .init(entityTag: "W/\"x\"", lastModified: "then")
+            for (count, state) in ItemState.allCases.enumerated() { subscription.items[state] = count }
+            subscription.hasListing = true
+            subscription.horizon = time
+            subscription.revision = 12
+            #expect(Subscription(subscription.stored)?.stored == subscription.stored)
+            #expect(Subscription(subscription.stored)?.settings == settings)
+        }
+    }
+
+    @Test("Refuses rows that no release writes", arguments: ["", "[]", "{}", #"{"feed":"x","createdAt":1,"updatedAt":1}"#])
+    func broken(text: String) {
+        #expect(Subscription(StoredSubscription(id: DownloadID(value: 1), body: Array(text.utf8))) == nil)
+    }
+
+    @Test("An item survives its stored form")
+    func items() throws {
+        var item = SearchItem(raw: [])
+        item.id = "feed:https://a.test/#0123"
+        item.name = "A \"b\" é"
+        item.durationMs = 9
+        item.releaseDate = "2002-10-02T13:00:00Z"
+        item.downloadUrl = "https://a.test/1.mp3"
+        item.number = 3
+        item.season = 2
+        item.bytes = 5
+        item.suggestion = SuggestedDownload(title: "T")
+        item.suggestion?.folder = ["F", "G"]
+        item.suggestion?.prefix = "2002-10-02"
+        item.suggestion?.suffix = nil
+        let details = ItemDetails(item, FoundItem(item).encoded)
+        let again = try #require(ItemDetails(decoding: details.encoded))
+        #expect(again.item == item && again.track == details.track && again.encoded == details.encoded)
+        let listed = again.listed(key: "k")
+        #expect(listed.name == item.name && listed.durationMs == 9 && listed.url == "https://a.test/1.mp3")
+        #expect(listed.date?.description == "2002-10-02T13:00:00.000Z")
+        #expect(ItemDetails(decoding: Array("{}".utf8)) == nil)
+    }
+}
