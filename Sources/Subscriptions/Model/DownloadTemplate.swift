@@ -6,15 +6,18 @@ public import HTTPCore
 public struct DownloadTemplate: Sendable {
     private let new: NewDownload
     private let choosesFolder: Bool
+    private let naming: NamingTemplate?
 
     /// Creates a template.
     ///
     /// - Parameters:
     ///   - new: A download with the common properties. Its URL does not matter.
     ///   - choosesFolder: Whether the folder of `new` is a choice, even if it is empty. Otherwise the source suggests it.
-    public init(_ new: NewDownload, choosesFolder: Bool) {
+    ///   - naming: Names that precede that folder and the suggestions of the source; `nil` for none.
+    public init(_ new: NewDownload, choosesFolder: Bool, naming: NamingTemplate? = nil) {
         self.new = new
         self.choosesFolder = choosesFolder
+        self.naming = naming
     }
 
     /// Returns the download of a URL.
@@ -39,13 +42,23 @@ public struct DownloadTemplate: Sendable {
         }
         new.bytesTotal = item.bytes
         if new.checksum == nil { new.checksum = item.checksum.flatMap { try? Checksum(parsing: $0) } }
-        guard let suggestion = item.suggestion else { return new }
-        if !choosesFolder { new.folder = FileNaming.folder(of: suggestion.folder) }
-        if new.filename == nil {
-            new.filename = FileNaming.name(prefix: suggestion.prefix, title: suggestion.title, suffix: suggestion.suffix ?? "")
-            new.lacksExtension = suggestion.suffix == nil
+        let suggestion = item.suggestion
+        if let folder = naming?.folder(of: item) {
+            new.folder = folder
+        } else if !choosesFolder, let suggestion {
+            new.folder = FileNaming.folder(of: suggestion.folder)
         }
-        if new.segments == nil { new.segments = suggestion.connections }
+        if new.filename == nil {
+            if let name = naming?.filename(of: item) {
+                new.filename = name
+                new.lacksExtension = suggestion?.suffix == nil
+            } else if let suggestion {
+                new.filename = FileNaming.name(
+                    prefix: suggestion.prefix, title: suggestion.title, suffix: suggestion.suffix ?? "")
+                new.lacksExtension = suggestion.suffix == nil
+            }
+        }
+        if new.segments == nil { new.segments = suggestion?.connections }
         return new
     }
 }
