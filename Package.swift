@@ -96,8 +96,7 @@ let package = Package(
             "PawlService",
             [
                 "PawlConfiguration", "Aria2", "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "DownloadCore",
-                "DownloadFeed", "Downloads", "JSON", "Subscriptions", "System",
-                "CSystem",
+                "DownloadFeed", "Downloads", "JSON", "Subscriptions", "System", "CSystem",
             ],
             resources: [.embedInCode("Resources")]),
         module(

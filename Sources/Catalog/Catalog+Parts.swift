@@ -151,10 +151,16 @@ public struct FoundWork: Sendable {
     }
 
     /// The selected parts, of which the response has one page.
+    /// - Parameters:
+    ///   - query: The formats and the page.
+    ///   - isIncluded: Whether a part in these formats is selected, too. Parts keep their numbers.
     /// - Throws: ``CatalogError/notFound(_:)`` if none of its parts is available, and
     ///   ``CatalogError/invalidRequest(_:)`` if it has no such format.
-    public func parts(_ query: PartsQuery) throws(CatalogError) -> SearchResponse {
-        let (parts, formats) = try work.select(query.formats)
+    public func parts(
+        _ query: PartsQuery, where isIncluded: ((SearchItem) -> Bool)? = nil
+    ) throws(CatalogError) -> SearchResponse {
+        var (parts, formats) = try work.select(query.formats)
+        if let isIncluded { parts.removeAll { !isIncluded($0.item) } }
         return SearchResponse(
             source: source, term: query.id, limit: query.limit, offset: query.offset,
             found: Array(parts.dropFirst(query.offset).prefix(query.limit)), expires: expires,

@@ -17,6 +17,7 @@ struct CodingTests {
         settings.filter.exclude = [GlobPattern("*b")]
         settings.filter.minDurationMs = 1
         settings.filter.maxDurationMs = 2
+        settings.naming = try NamingTemplate(folder: "{artist}/{work}", file: "{date} {title}")
         settings.folder = "x/y"
         settings.labels = ["l", "m"]
         settings.priority = -3

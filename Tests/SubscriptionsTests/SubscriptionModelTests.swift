@@ -84,7 +84,7 @@ struct SubscriptionModelTests {
 }
 
 /// A generator with a seed: SplitMix64.
-private struct Seeded: RandomNumberGenerator {
+struct Seeded: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {

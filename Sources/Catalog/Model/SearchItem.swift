@@ -32,6 +32,8 @@ public struct SearchItem: Sendable, Equatable {
     public var number: Int?
     /// Of an episode: its season, from 1.
     public var season: Int?
+    /// Of a file in a work with folders: its path in the work.
+    public var path: String?
     /// Of a file: its format, in the source's words.
     public var format: String?
     /// Of a file: its size in bytes, not negative.

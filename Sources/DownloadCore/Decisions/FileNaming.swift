@@ -343,7 +343,7 @@ extension FileNaming {
 
 extension FileNaming {
     /// Splits a name into stem and extension, dot included. The double extensions of archives (`.tar.gz`) count as one.
-    private static func split(_ name: String) -> (stem: Substring, suffix: Substring) {
+    package static func split(_ name: String) -> (stem: Substring, suffix: Substring) {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (name[...], "") }
         var start = dot
         let stem = name[..<dot]

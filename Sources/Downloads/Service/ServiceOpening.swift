@@ -87,7 +87,8 @@ struct ServiceOpening: Sendable {
                         .first { !DiskReservations.hasRoom(at: $0) }
                 },
                 changed: { log(.storage($0)) }),
-            journal: journal, subscriptions: contents.subscriptions, partFiles: opened.partFiles, finishedFiles: opened.finishedFiles,
+            journal: journal, subscriptions: contents.subscriptions, partFiles: opened.partFiles,
+            finishedFiles: opened.finishedFiles,
             files: FinishedFileLookup(finishedFiles: opened.finishedFiles, volume: volume), trial: trial, volume: volume,
             isVolumeRolledBack: opened.isVolumeRolledBack, refused: Set(contents.refused.compactMap(\.id)),
             quota: sharing.makeQuota(configuration.quota, publisher.index),

@@ -72,6 +72,15 @@ extension Subscription {
         writer.texts(settings.filter.exclude.map(\.text), "exclude")
         writer.member("minDurationMs", settings.filter.minDurationMs)
         writer.member("maxDurationMs", settings.filter.maxDurationMs)
+        writer.name("naming")
+        if let naming = settings.naming {
+            writer.beginObject()
+            writer.member("folder", naming.folder)
+            writer.member("file", naming.file)
+            writer.endObject()
+        } else {
+            writer.null()
+        }
         writer.member("folder", settings.folder)
         writer.texts(settings.labels, "labels")
         writer.member("priority", settings.priority)

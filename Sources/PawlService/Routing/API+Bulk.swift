@@ -5,6 +5,7 @@ internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import JSON
+internal import Subscriptions
 
 /// Requests for many downloads at once.
 extension API {
@@ -36,15 +37,7 @@ extension API {
             throw Problem(.invalidRequest, "'partsOf' is '\(work.id)'; it takes \(Catalog.acceptedIDs)")
         }
         return try addAll(request, label: Catalog.label(ofWork: work.id)) { [self] () throws(Problem) in
-            let found = try await Problem.rethrowing(
-                catalog: await catalog.parts(PartsQuery(id: work.id, formats: work.formats)))
-            guard found.total <= Self.batchLimit else {
-                let formats = found.formats.map { "\($0.name) (\($0.count))" }.joined(separator: ", ")
-                throw Problem(
-                    .invalidRequest,
-                    "'partsOf' selects \(found.total) parts of '\(work.id)'; a batch takes at most \(Self.batchLimit); "
-                        + "select fewer with 'formats' (\(formats)), or list parts by their ids in 'downloads'")
-            }
+            let found = try await parts(of: work)
             return zip(found.items, found.encodedItems).map { item, track in
                 guard let url = item.downloadUrl.flatMap({ HTTPURL($0) }) else {
                     return .failure(
@@ -53,6 +46,30 @@ extension API {
                 return .success(work.download(of: item, at: url, track: track))
             }
         }
+    }
+
+    /// Finds the selected parts of a work, at least one and at most ``batchLimit``.
+    private func parts(of work: WorkRequest) async throws(Problem) -> SearchResponse {
+        let query = PartsQuery(id: work.id, formats: work.formats)
+        let whole = try await Problem.rethrowing(catalog: await catalog.work(for: query))
+        let found = try await Problem.rethrowing(catalog: try whole.parts(query, where: work.filter.accepts))
+        if found.total == 0 {
+            let all = try await Problem.rethrowing(catalog: try whole.parts(query))
+            let example = all.items.first.map { ", such as '\(ItemFilter.name(of: $0))'" } ?? ""
+            throw Problem(
+                .invalidRequest,
+                "'include' and 'exclude' select none of the \(all.total) parts of '\(work.id)'; "
+                    + "a pattern must match a whole name\(example)")
+        }
+        guard found.total <= Self.batchLimit else {
+            let formats = found.formats.map { "\($0.name) (\($0.count))" }.joined(separator: ", ")
+            let choices = formats.isEmpty ? "'include' and 'exclude'" : "'include', 'exclude' and 'formats' (\(formats))"
+            throw Problem(
+                .invalidRequest,
+                "'partsOf' selects \(found.total) parts of '\(work.id)'; a batch takes at most \(Self.batchLimit); "
+                    + "select fewer with \(choices), or list parts by their ids in 'downloads'")
+        }
+        return found
     }
 
     /// An item of a batch: a download to add, or a refusal.

@@ -3,6 +3,7 @@ internal import DownloadCore
 internal import Downloads
 internal import HTTPCore
 internal import JSON
+internal import Subscriptions
 internal import System
 
 /// The checked body of `POST /downloads`.
@@ -167,78 +168,9 @@ struct DownloadRequest: Sendable {
     }
 }
 
-/// A request for all parts of a work, checked as far as possible before the parts are known.
-struct WorkRequest: Sendable {
-    /// The work's id.
-    let id: String
-    /// Names of formats; empty for those that the source prefers.
-    let formats: [String]
-    private let template: DownloadTemplate
-
-    /// Reads the members of the JSON object.
-    init(_ reader: inout ObjectReader) throws(Problem) {
-        guard let id = try reader.string("partsOf", limit: Catalog.longestID) else {
-            throw reader.refusal("partsOf", "is missing; it takes the id of a search result that has parts")
-        }
-        self.id = id
-        formats = try reader.strings("formats", count: Catalog.maximumFormats, limit: 200) ?? []
-        guard let placeholder = HTTPURL("http://invalid/") else { throw reader.refusal("partsOf", "cannot be processed") }
-        var new = NewDownload(url: placeholder)
-        try new.readSettings(&reader)
-        guard reader.value("downloads") == nil else {
-            throw reader.refusal("downloads", "is given together with 'partsOf'; a batch takes only one of them")
-        }
-        try reader.finish()
-        template = DownloadTemplate(new, choosesFolder: false)
-    }
-
-    /// The download of a part at this URL.
-    func download(of item: SearchItem, at url: HTTPURL, track: [UInt8]) -> NewDownload {
-        template.download(of: item, at: url, track: track)
-    }
-}
-
-/// The properties that a request gives to a download, apart from its source.
-private struct DownloadTemplate: Sendable {
-    private let new: NewDownload
-    /// Whether the request names a folder, possibly the top one.
-    private let choosesFolder: Bool
-
-    init(_ new: NewDownload, choosesFolder: Bool) {
-        self.new = new
-        self.choosesFolder = choosesFolder
-    }
-
-    /// The download of a URL.
-    func download(of url: HTTPURL) -> NewDownload {
-        var new = new
-        new.url = url.withoutUserInfo
-        return new
-    }
-
-    /// The download of a search result at this URL, with the source's suggestions where the request has no value.
-    func download(of item: SearchItem, at url: HTTPURL, track: [UInt8]) -> NewDownload {
-        var new = download(of: url)
-        if new.track == nil {
-            new.track = track
-            new.trackName = item.name
-        }
-        new.bytesTotal = item.bytes
-        if new.checksum == nil { new.checksum = item.checksum.flatMap { try? Checksum(parsing: $0) } }
-        guard let suggestion = item.suggestion else { return new }
-        if !choosesFolder { new.folder = FileNaming.folder(of: suggestion.folder) }
-        if new.filename == nil {
-            new.filename = FileNaming.name(prefix: suggestion.prefix, title: suggestion.title, suffix: suggestion.suffix ?? "")
-            new.lacksExtension = suggestion.suffix == nil
-        }
-        if new.segments == nil { new.segments = suggestion.connections }
-        return new
-    }
-}
-
 extension NewDownload {
     /// Reads the members that a single download and the parts of a work have in common.
-    fileprivate mutating func readSettings(_ reader: inout ObjectReader) throws(Problem) {
+    mutating func readSettings(_ reader: inout ObjectReader) throws(Problem) {
         priority = try reader.integer("priority", in: DownloadLimits.priorities) ?? 0
         labels = try DownloadRequest.labels(&reader)
         speedLimit = try reader.integer("speedLimit", in: 0...Int64.max) ?? 0

@@ -43,9 +43,6 @@ struct SubscriptionRequest: Sendable {
                 changes.append { $0.authorize(credentials) }
             }
         }
-        if isNew, source == nil {
-            throw reader.refusal("source", "is missing; a subscription takes either 'source' or 'feedUrl'")
-        }
         if let every = try reader.integer(
             "every", in: CheckSchedule.Limits.shortest...CheckSchedule.Limits.longest)
         {
@@ -61,6 +58,11 @@ struct SubscriptionRequest: Sendable {
             changes.append { $0.keep = nil }
         }
         try readFilter(&reader, nulls: members)
+        if let naming = try reader.naming("naming") {
+            changes.append { $0.naming = naming }
+        } else if members.contains("naming") {
+            changes.append { $0.naming = nil }
+        }
         if let folder = try reader.string("folder", limit: DownloadLimits.folder) {
             if let objection = FileNaming.objection(toFolder: folder) { throw Problem(.invalidRequest, objection) }
             changes.append { $0.folder = folder }
@@ -87,16 +89,17 @@ struct SubscriptionRequest: Sendable {
             _ = reader.value("headers")
         }
         try reader.finish()
+        // Last, since a mistyped name of the source is an unknown member.
+        if isNew, source == nil {
+            throw reader.refusal("source", "is missing; a subscription takes either 'source' or 'feedUrl'")
+        }
     }
 
     private mutating func readFilter(_ reader: inout ObjectReader, nulls: Set<String>) throws(Problem) {
-        let (count, length) = (SubscriptionService.Limits.patterns, SubscriptionService.Limits.pattern)
-        if let patterns = try reader.strings("include", count: count, limit: length) {
-            changes.append { $0.filter.include = patterns.map { GlobPattern($0) } }
-        }
-        if let patterns = try reader.strings("exclude", count: count, limit: length) {
-            changes.append { $0.filter.exclude = patterns.map { GlobPattern($0) } }
-        }
+        let names = [reader.holds("include"), reader.holds("exclude")]
+        let (include, exclude) = (try reader.patterns("include"), try reader.patterns("exclude"))
+        if names[0] { changes.append { $0.filter.include = include } }
+        if names[1] { changes.append { $0.filter.exclude = exclude } }
         if let duration = try reader.integer("minDurationMs", in: 0...Int64.max) {
             changes.append { $0.filter.minDurationMs = duration }
         } else if nulls.contains("minDurationMs") {

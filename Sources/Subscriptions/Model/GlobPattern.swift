@@ -16,8 +16,9 @@ public struct GlobPattern: Sendable, Equatable {
     public static func == (left: GlobPattern, right: GlobPattern) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
 
     /// Returns whether the pattern matches the whole of a name. Takes time in proportion to both lengths.
-    public func matches(_ name: String) -> Bool {
-        let name = Array(name.lowercased())
+    public func matches(_ name: String) -> Bool { matches(lowercased: Array(name.lowercased())) }
+
+    func matches(lowercased name: [Character]) -> Bool {
         var (position, index) = (0, 0)
         // The last `*`, and the first character that it does not yet stand for.
         var star: (pattern: Int, name: Int)?

@@ -73,7 +73,8 @@ struct ItemDetails: Sendable {
     /// - Parameter key: Its identity in the listing.
     func listed(key: String) -> ListedItem {
         ListedItem(
-            key: key, name: name, date: item.releaseDate.flatMap { Timestamp(parsing: $0) }, durationMs: item.durationMs,
+            key: key, name: ItemFilter.name(of: item), date: item.releaseDate.flatMap { Timestamp(parsing: $0) },
+            durationMs: item.durationMs,
             url: item.downloadUrl.flatMap { HTTPURL($0)?.string })
     }
 }

@@ -50,6 +50,10 @@ extension Subscription {
         Self.put(settings.filter.exclude.map(\.text), "exclude", &writer)
         put(settings.filter.minDurationMs, "minDurationMs", &writer)
         put(settings.filter.maxDurationMs, "maxDurationMs", &writer)
+        if let naming = settings.naming {
+            put(naming.folder, "namingFolder", &writer)
+            put(naming.file, "namingFile", &writer)
+        }
         put(settings.folder, "folder", &writer)
         Self.put(settings.labels, "labels", &writer)
         writer.member("priority", settings.priority)
@@ -129,6 +133,10 @@ extension Subscription.Settings {
         filter.exclude = Subscription.texts(value, "exclude").map { GlobPattern($0) }
         filter.minDurationMs = value["minDurationMs"]?.integer
         filter.maxDurationMs = value["maxDurationMs"]?.integer
+        let (namingFolder, namingFile) = (value["namingFolder"]?.string, value["namingFile"]?.string)
+        if namingFolder != nil || namingFile != nil {
+            naming = try? NamingTemplate(folder: namingFolder, file: namingFile)
+        }
         folder = value["folder"]?.string
         labels = Subscription.texts(value, "labels")
         priority = Int(clamping: value["priority"]?.integer ?? 0)

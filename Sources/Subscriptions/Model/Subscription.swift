@@ -61,6 +61,8 @@ public struct Subscription: Sendable, Equatable {
         public var keep: Int?
         /// The conditions for items that are taken by themselves.
         public var filter = ItemFilter()
+        /// The names of the files, which precede `folder`; `nil` for those of the work.
+        public var naming: NamingTemplate?
         /// The folder of the files; `nil` for that of the work.
         public var folder: String?
         /// The labels of the downloads.

@@ -288,18 +288,9 @@ extension Subscription {
                 try? new.headers.append(name, header.value)
             }
         }
-        new.track = details.track
-        new.trackName = details.item.name
-        new.bytesTotal = details.item.bytes
-        new.checksum = details.item.checksum.flatMap { try? Checksum(parsing: $0) }
-        if let suggestion = details.item.suggestion {
-            new.folder = settings.folder ?? FileNaming.folder(of: suggestion.folder)
-            new.filename = FileNaming.name(
-                prefix: suggestion.prefix, title: suggestion.title, suffix: suggestion.suffix ?? "")
-            new.lacksExtension = suggestion.suffix == nil
-            new.segments = suggestion.connections
-        }
-        return .success(new)
+        new.folder = settings.folder ?? ""
+        let template = DownloadTemplate(new, choosesFolder: settings.folder != nil, naming: settings.naming)
+        return .success(template.download(of: details.item, at: url, track: details.track))
     }
 
     /// Counts the items by state.

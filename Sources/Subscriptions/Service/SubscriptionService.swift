@@ -15,10 +15,6 @@ public actor SubscriptionService {
         public static let subscriptions = 1_000
         /// The maximum number of remembered items of a subscription.
         public static let items = 20_000
-        /// The maximum number of patterns in each list of a filter.
-        public static let patterns = 64
-        /// The maximum length of a pattern in characters.
-        public static let pattern = 200
         /// The maximum number of checks at the same time.
         static let checks = 4
         /// The maximum number of former addresses of a feed.

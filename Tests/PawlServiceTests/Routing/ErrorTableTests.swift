@@ -26,8 +26,8 @@ struct ErrorTableTests {
         /// Whether its body is a JSON object with instructions.
         var takesBody: Bool {
             switch endpoint.path {
-            case "/downloads", "/downloads/batch": method == "POST"
-            case "/downloads/{id}", "/settings": method == "PATCH"
+            case "/downloads", "/downloads/batch", "/subscriptions": method == "POST"
+            case "/downloads/{id}", "/subscriptions/{id}", "/settings": method == "PATCH"
             default: false
             }
         }

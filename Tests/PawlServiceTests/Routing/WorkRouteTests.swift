@@ -74,6 +74,13 @@ struct WorkRouteTests {
     private func statuses(_ response: TestResponse) -> [Int64] { items(response).compactMap { $0["status"]?.integer } }
     private func ids(_ response: TestResponse) -> [String] { items(response).compactMap { $0["download"]?["id"]?.string } }
 
+    /// The files of the downloads, with their folders.
+    private func paths(_ response: TestResponse) -> [String] {
+        items(response).compactMap { $0["download"] }.map {
+            [$0["folder"]?.string, $0["filename"]?.string].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "/")
+        }
+    }
+
     @Test(
         "A work is one batch in order with labels, folder and metadata, from one request; repetition adds nothing"
     )
@@ -208,6 +215,48 @@ struct WorkRouteTests {
         }
     }
 
+    @Test(
+        "Patterns select parts by their paths, or by the names of parts without a path; they keep their numbers",
+        arguments: [
+            (#""partsOf":"archive:x","include":["DISC ?/*"]"#, ["x/disc 1/01 ä.mp3"]),
+            (#""partsOf":"archive:x","formats":["all"],"exclude":["disc 1/*","*.flac"]"#, ["x/b.mp3"]),
+            (
+                #""partsOf":"archive:x","formats":["all"],"include":["*.mp3","c*"],"exclude":["b.*"]"#,
+                ["x/c.flac", "x/disc 1/01 ä.mp3"]
+            ),
+            (#""partsOf":"archive:x","include":[],"exclude":null,"naming":{}"#, ["x/b.mp3", "x/c.flac", "x/disc 1/01 ä.mp3"]),
+            (#""partsOf":"itunes:collection:7","include":["one"]"#, ["A_B/1 One.m4a"]),
+        ])
+    func patterns(members: String, expected: [String]) async throws {
+        let upstream = try Upstream()
+        try await upstream.serve { running in
+            let work = try await order(running, members)
+            #expect(Set(statuses(work)) == [201], "\(work.text)")
+            #expect(paths(work) == expected)
+        }
+    }
+
+    @Test("A template names the files of a work, and their folders")
+    func naming() async throws {
+        let upstream = try Upstream()
+        try await upstream.serve { running in
+            let both = #""naming":{"folder":"music/{artist}/{work}","file":"{season}{number:02} {title}"}"#
+            let album = try await order(running, #""partsOf":"itunes:collection:7","include":["one"],\#(both)"#)
+            let song = try await running.complete(try #require(ids(album).first))
+            #expect(song["folder"]?.string == "music/A_B")
+            #expect(song["filename"]?.string == "01 One.m4a")
+            let files = try await order(
+                running, #""partsOf":"archive:x","formats":["VBR MP3"],"naming":{"file":"{id} ({year})"}"#)
+            #expect(paths(files) == ["x/x_b.mp3", "x/disc 1/x_disc 1_01 ä.mp3"])
+            let folder = try await order(running, #""partsOf":"archive:x","formats":["Flac"],"naming":{"folder":""}"#)
+            #expect(paths(folder) == ["c.flac"])
+            // Downloads that exist keep their names.
+            let again = try await order(running, #""partsOf":"archive:x","formats":["Flac"],"naming":{"file":"{work}"}"#)
+            #expect(statuses(again) == [200])
+            #expect(paths(again) == ["c.flac"])
+        }
+    }
+
     @Test("Accepts a thousand parts at once, and refuses more")
     func thousand() async throws {
         let upstream = try Upstream()
@@ -215,9 +264,12 @@ struct WorkRouteTests {
             let all = try await order(running, #""partsOf":"archive:many","formats":["all"]"#)
             #expect(all.status == 400)
             #expect(all.detail.contains("1001 parts"), "\(all.detail)")
-            #expect(all.detail.contains("'formats'") && all.detail.contains("VBR MP3 (1000), Flac (1)"), "\(all.detail)")
+            let choices = "'include', 'exclude' and 'formats' (VBR MP3 (1000), Flac (1))"
+            #expect(all.detail.contains(choices), "\(all.detail)")
             #expect(try await running.send("GET", "/downloads").json["total"]?.integer == 0)
-            let some = try await order(running, #""partsOf":"archive:many","formats":["VBR MP3"],"paused":true"#)
+            // The limit counts after the patterns.
+            let some = try await order(
+                running, #""partsOf":"archive:many","formats":["all"],"exclude":["*.flac"],"paused":true"#)
             #expect(statuses(some) == Array(repeating: 201, count: 1000))
             for query in ["label=archive:many", "folder=many"] {
                 #expect(try await running.send("GET", "/downloads?\(query)&limit=1").json["total"]?.integer == 1000)
@@ -225,7 +277,7 @@ struct WorkRouteTests {
             // Each is requested once, in batches of limited size.
             #expect(try await running.send("POST", "/downloads/cancel?label=archive:many").json["changed"]?.integer == 1000)
             let again = try await order(running, #""partsOf":"archive:many","formats":["VBR MP3"]"#)
-            #expect(statuses(again) == Array(repeating: 200, count: 1000))
+            #expect(statuses(again) == Array(repeating: 200, count: 1000), "\(again.status): \(again.detail)")
             #expect(ids(again) == ids(some))
         }
     }
@@ -421,6 +473,44 @@ struct WorkRouteTests {
             (#""partsOf":"archive:x","filename":"a""#, 400, "unknown member 'filename'; accepted members: partsOf, formats"),
             (#""partsOf":null"#, 400, "'downloads' is missing; a batch takes either 'downloads' or 'partsOf'"),
             (#""partsOf":null,"formats":["a"],"downloads":[]"#, 400, "unknown member 'formats'"),
+            (
+                #""partsOf":"archive:x","include":["01*"],"exclude":["x"]"#, 400,
+                "'include' and 'exclude' select none of the 3 parts of 'archive:x'; a pattern must match a whole name, such as 'b.mp3'"
+            ),
+            (#""partsOf":"archive:x","include":"*.mp3""#, 400, "'include' is a string; it takes an array of strings"),
+            (#""partsOf":"archive:x","exclude":[1]"#, 400, "'exclude[0]' is a number; it takes a string"),
+            (
+                #""partsOf":"archive:x","include":[\#(Array(repeating: #""a""#, count: 65).joined(separator: ","))]"#, 400,
+                "'include' has 65 items; it takes at most 64"
+            ),
+            (
+                #""partsOf":"archive:x","exclude":["\#(String(repeating: "a", count: 201))"]"#, 400,
+                "'exclude[0]' has 201 characters; it takes at most 200"
+            ),
+            (#""partsOf":"archive:x","naming":"{title}""#, 400, "'naming' must be a JSON object, not a string"),
+            (
+                #""partsOf":"archive:x","naming":{"name":"{title}"}"#, 400,
+                "unknown member 'naming.name'; accepted members: folder, file"
+            ),
+            (#""partsOf":"archive:x","naming":{"file":5}"#, 400, "'naming.file' is a number; it takes a string"),
+            (
+                #""partsOf":"archive:x","naming":{"file":"{name}"}"#, 400,
+                "'naming.file' has the unknown placeholder '{name}'; it takes {work}, {title}, {artist}, {number}, {number:02}, "
+                    + "{season}, {season:02}, {date}, {year}, {id}, and '{{' and '}}' for braces"
+            ),
+            (
+                #""partsOf":"archive:x","naming":{"file":"{work}/{title}"}"#, 400,
+                "'naming.file' is '{work}/{title}'; it must not contain"
+            ),
+            (
+                #""partsOf":"archive:x","naming":{"folder":"../{work}"}"#, 400,
+                "'naming.folder' is '../{work}'; a name in it must not begin with a dot or a space"
+            ),
+            (
+                #""partsOf":"archive:x","naming":{"folder":"\#(String(repeating: "a", count: 1608))"}"#, 400,
+                "'naming.folder' has 1608 characters; it takes at most 1607"
+            ),
+            (#""downloads":[],"naming":{}"#, 400, "unknown member 'naming'"),
             (#""partsOf":"archive:none""#, 404, "archive:none"),
             (#""partsOf":"archive:x/b.mp3""#, 404, "has no parts"),
             // An album's number in the place of a podcast's.

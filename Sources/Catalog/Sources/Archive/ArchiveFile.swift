@@ -129,6 +129,7 @@ extension ArchiveFile {
         item.pageUrl = work.pageUrl
         item.licenseUrl = work.licenseUrl
         item.partOf = work.id
+        item.path = name
         item.format = format
         if let bytes = ArchiveSource.text(value["size"]).flatMap({ Int64($0) }), (0...Self.maximumBytes).contains(bytes) {
             item.bytes = bytes

@@ -1,0 +1,63 @@
+internal import Catalog
+internal import DownloadCore
+internal import HTTPCore
+internal import Subscriptions
+
+/// A request for parts of a work, checked as far as possible before the parts are known.
+struct WorkRequest: Sendable {
+    /// The work's id.
+    let id: String
+    /// Names of formats; empty for those that the source prefers.
+    let formats: [String]
+    /// The selection among the parts in these formats.
+    let filter: ItemFilter
+    private let template: DownloadTemplate
+
+    /// Reads the members of the JSON object.
+    init(_ reader: inout ObjectReader) throws(Problem) {
+        guard let id = try reader.string("partsOf", limit: Catalog.longestID) else {
+            throw reader.refusal("partsOf", "is missing; it takes the id of a search result that has parts")
+        }
+        self.id = id
+        formats = try reader.strings("formats", count: Catalog.maximumFormats, limit: 200) ?? []
+        var filter = ItemFilter()
+        filter.include = try reader.patterns("include")
+        filter.exclude = try reader.patterns("exclude")
+        self.filter = filter
+        let naming = try reader.naming("naming")
+        guard let placeholder = HTTPURL("http://invalid/") else { throw reader.refusal("partsOf", "cannot be processed") }
+        var new = NewDownload(url: placeholder)
+        try new.readSettings(&reader)
+        guard reader.value("downloads") == nil else {
+            throw reader.refusal("downloads", "is given together with 'partsOf'; a batch takes only one of them")
+        }
+        try reader.finish()
+        template = DownloadTemplate(new, choosesFolder: false, naming: naming)
+    }
+
+    /// Returns the download of a part at this URL.
+    func download(of item: SearchItem, at url: HTTPURL, track: [UInt8]) -> NewDownload {
+        template.download(of: item, at: url, track: track)
+    }
+}
+
+extension ObjectReader {
+    /// The patterns of a list; none if the member is absent.
+    mutating func patterns(_ name: String) throws(Problem) -> [GlobPattern] {
+        (try strings(name, count: ItemFilter.maximumPatterns, limit: ItemFilter.longestPattern) ?? []).map { GlobPattern($0) }
+    }
+
+    /// The names of a work's parts; `nil` if the member is absent.
+    mutating func naming(_ name: String) throws(Problem) -> NamingTemplate? {
+        guard let value = value(name) else { return nil }
+        var members = try ObjectReader(value, prefix: "\(name).")
+        let folder = try members.string("folder", limit: DownloadLimits.folder)
+        let file = try members.string("file", limit: DownloadLimits.filename)
+        try members.finish()
+        do throws(NamingTemplate.Fault) {
+            return try NamingTemplate(folder: folder, file: file)
+        } catch {
+            throw members.refusal(error.member, error.reason)
+        }
+    }
+}
