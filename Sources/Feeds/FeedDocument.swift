@@ -23,10 +23,9 @@ struct FeedDocument {
 
     /// Returns the vocabulary of the element that has just started.
     private mutating func vocabulary() -> Vocabulary {
-        let prefix = reader.prefix
-        guard let namespace = reader.namespace, !namespace.isEmpty else { return Self.vocabulary(ofPrefix: prefix) }
+        guard let namespace = reader.namespace, !namespace.isEmpty else { return Self.vocabulary(ofPrefix: reader.prefix) }
         if let vocabulary = known[namespace] { return vocabulary }
-        let vocabulary = Self.vocabulary(ofNamespace: namespace.lowercased()) ?? Self.vocabulary(ofPrefix: prefix)
+        let vocabulary = Self.vocabulary(ofNamespace: namespace.lowercased()) ?? Self.vocabulary(ofPrefix: reader.prefix)
         known[namespace] = vocabulary
         return vocabulary
     }
@@ -100,6 +99,11 @@ struct FeedDocument {
         }
     }
 
+    /// Reads the text of the element as an address, and its end.
+    private mutating func url() throws(XMLReader.ParsingError) -> HTTPURL? {
+        builder.url(try reader.readText(), base: base)
+    }
+
     private mutating func noteBase() {
         if let text = reader.attribute("xml:base"), let url = builder.url(text, base: base) {
             bases.append((reader.depth, url))
@@ -108,8 +112,7 @@ struct FeedDocument {
 
     /// Reads the text of the element, and its end.
     private mutating func text() throws(XMLReader.ParsingError) -> String {
-        let text = try reader.readText()
-        return text.utf8.contains(where: { $0 <= 0x20 }) ? FeedBuilder.plain(text) ?? "" : text
+        FeedBuilder.collapsed(try reader.readText())
     }
 
     /// Reads a title or name as plain text.
@@ -138,10 +141,10 @@ struct FeedDocument {
         case (.core, "link"): try readLinkOfFeed()
         case (.core, "image"): try readImage()
         case (.core, "logo"):
-            let logo = builder.url(try text(), base: base)
+            let logo = try url()
             builder.feed.artwork = logo ?? builder.feed.artwork
         case (.core, "icon"):
-            let icon = builder.url(try text(), base: base)
+            let icon = try url()
             builder.feed.artwork = builder.feed.artwork ?? icon
         case (.core, "author"):
             let author = try readAuthor()
@@ -158,7 +161,7 @@ struct FeedDocument {
             builder.feed.artwork = artwork ?? builder.feed.artwork
             try reader.skipElement()
         case (.itunes, "new-feed-url"):
-            let url = builder.url(try text(), base: base)
+            let url = try self.url()
             builder.feed.newAddress = url
         case (.dublinCore, "creator"):
             let creator = try plainText(isHTML: true)
@@ -176,14 +179,14 @@ struct FeedDocument {
             if relation == "alternate" { builder.feed.page = builder.feed.page ?? builder.url(address, base: base) }
             return try reader.skipElement()
         }
-        let page = builder.url(try text(), base: base)
+        let page = try url()
         builder.feed.page = page ?? builder.feed.page
     }
 
     private mutating func readImage() throws(XMLReader.ParsingError) {
         try readChildren { document, _, name throws(XMLReader.ParsingError) in
             guard name.lowercased() == "url" else { return try document.reader.skipElement() }
-            let url = document.builder.url(try document.text(), base: document.base)
+            let url = try document.url()
             document.builder.feed.artwork = document.builder.feed.artwork ?? url
         }
     }
@@ -266,8 +269,7 @@ struct FeedDocument {
 
     private mutating func readLink(_ draft: inout FeedBuilder.Draft) throws(XMLReader.ParsingError) {
         guard let address = reader.attribute("href") else {
-            let link = try text()
-            if !link.isEmpty { draft.link = builder.url(link, base: base)?.string ?? draft.link }
+            draft.page = try url() ?? draft.page
             return
         }
         switch reader.attribute("rel") ?? "alternate" {
@@ -275,7 +277,7 @@ struct FeedDocument {
             let enclosure = builder.enclosure(
                 address, type: reader.attribute("type"), length: reader.attribute("length"), base: base)
             if let enclosure { draft.enclosures.append(enclosure) }
-        case "alternate": draft.link = draft.link ?? builder.url(address, base: base)?.string
+        case "alternate": draft.page = draft.page ?? builder.url(address, base: base)
         default: break
         }
         try reader.skipElement()

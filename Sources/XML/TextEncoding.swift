@@ -38,13 +38,15 @@ public enum TextEncoding: Sendable, Equatable {
         let named = charset.flatMap { TextEncoding(named: $0) } ?? declaration(bytes).flatMap { TextEncoding(named: $0) }
         switch named {
         // A document whose declaration can be read has one byte for each character.
-        case .single(let encoding) where String(validating: bytes, as: UTF8.self) == nil || !encoding.isWestern:
+        case .single(let encoding) where !isUTF8(bytes) || !encoding.isWestern:
             return TextEncoding.single(encoding).utf8(bytes[...])
-        case nil where String(validating: bytes, as: UTF8.self) == nil:
+        case nil where !isUTF8(bytes):
             return TextEncoding.single(Self.windows1252).utf8(bytes[...])
         case .single, .utf8, .utf16, nil: return bytes
         }
     }
+
+    private static func isUTF8(_ bytes: [UInt8]) -> Bool { (try? UTF8Span(validating: bytes.span)) != nil }
 
     /// The encoding in the declaration of an XML document: `<?xml version="1.0" encoding="…"?>`.
     private static func declaration(_ bytes: [UInt8]) -> String? {
