@@ -9,6 +9,8 @@ struct FeedBuilder {
         var id: String?
         var title: String?
         var page: HTTPURL?
+        /// The address that the id is, which counts if there is no other.
+        var permanentPage: HTTPURL?
         var date: Timestamp?
         var durationMs: Int64?
         var number: Int?
@@ -146,7 +148,7 @@ struct FeedBuilder {
         item.season = draft.season
         item.explicit = draft.explicit
         item.artwork = draft.artwork
-        item.page = draft.page
+        item.page = draft.page ?? draft.permanentPage
         lastDate = draft.date ?? lastDate
         entries.append(Entry(item: item, id: draft.id, order: lastDate))
         if entries.count >= 2 * Feed.Limits.items { keepNewest() }

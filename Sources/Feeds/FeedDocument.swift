@@ -122,7 +122,15 @@ struct FeedDocument {
     }
 
     /// Whether the present element's text is HTML. In RSS it always may be; in Atom only if `type` says so.
-    private var isHTML: Bool { reader.attribute("type").map { $0.lowercased() != "text" } ?? !isAtom }
+    private var isHTML: Bool {
+        switch reader.attribute("type")?.lowercased() {
+        case nil: !isAtom
+        case "text", "text/plain": false
+        // Its tags are elements, unless Atom 0.3 says otherwise.
+        case "xhtml", "application/xhtml+xml": reader.attribute("mode")?.lowercased() == "escaped"
+        default: true
+        }
+    }
 
     private var isAtom: Bool { reader.namespace?.lowercased().contains("atom") ?? false }
 
@@ -232,8 +240,10 @@ struct FeedDocument {
             let title = try plainText(isHTML: true)
             draft.title = draft.title ?? title
         case (.core, "guid"), (.core, "id"):
+            let isLink = name.lowercased() == "guid" && reader.attribute("isPermaLink")?.lowercased() != "false"
             let id = try text()
             if !id.isEmpty { draft.id = id }
+            if isLink { draft.permanentPage = HTTPURL(id) }
         case (.core, "link"): try readLink(&draft)
         case (.core, "enclosure"):
             let enclosure = builder.enclosure(
