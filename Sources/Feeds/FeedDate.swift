@@ -48,11 +48,11 @@ enum FeedDate {
                 month = found
             } else if let dash = dashed(word) {
                 (day, month, year) = (dash.day, dash.month, dash.year)
-            } else if let number = number(word) {
-                if day == nil, word.count <= 2 {
+            } else if let (number, digits) = number(word) {
+                if day == nil, digits <= 2 {
                     day = number
-                } else if year == nil, word.count == 2 || word.count == 4 {
-                    year = word.count == 4 ? number : number < 70 ? 2000 + number : 1900 + number
+                } else if year == nil, digits == 2 || digits == 4 {
+                    year = digits == 4 ? number : number < 70 ? 2000 + number : 1900 + number
                 }
             } else if time != nil, word.elementsEqual("am".utf8) || word.elementsEqual("pm".utf8) {
                 isAfternoon = word.first == UInt8(ascii: "p")
@@ -76,20 +76,20 @@ enum FeedDate {
     }
 
     /// Parses the day of the month with a suffix: `2`, `02`, `2nd`.
-    private static func number(_ word: ArraySlice<UInt8>) -> Int? {
+    private static func number(_ word: ArraySlice<UInt8>) -> (value: Int, digits: Int)? {
         let digits = word.prefix(while: isDigit)
         guard !digits.isEmpty, digits.count <= 4 else { return nil }
         let rest = word[digits.endIndex...]
-        return rest.isEmpty || ["st", "nd", "rd", "th", "."].contains { rest.elementsEqual($0.utf8) } ? value(digits) : nil
+        guard rest.isEmpty || ["st", "nd", "rd", "th", "."].contains(where: { rest.elementsEqual($0.utf8) }) else { return nil }
+        return (value(digits), digits.count)
     }
 
     /// Parses `02-Oct-2002`.
     private static func dashed(_ word: ArraySlice<UInt8>) -> (day: Int, month: Int, year: Int)? {
         guard word.contains(UInt8(ascii: "-")) else { return nil }
         let parts = word.split(separator: UInt8(ascii: "-"))
-        guard parts.count == 3, let day = number(parts[0]), let month = month(parts[1]), let year = number(parts[2]) else {
-            return nil
-        }
+        guard parts.count == 3, let day = number(parts[0])?.value, let month = month(parts[1]), let year = number(parts[2])?.value
+        else { return nil }
         return (day, month, year < 70 ? 2000 + year : year < 100 ? 1900 + year : year)
     }
 

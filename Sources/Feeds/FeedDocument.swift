@@ -13,6 +13,14 @@ struct FeedDocument {
         self.builder = builder
     }
 
+    /// The kinds of pictures, the best last.
+    private enum Artwork: Int {
+        case small = 1, usual, large
+    }
+
+    /// The kind of the feed's picture; `nil` if it has none.
+    private var artwork: Artwork?
+
     /// The vocabularies of feeds, by namespace, or by prefix where the namespace is not declared.
     private enum Vocabulary {
         case core, itunes, media, podcast, content, dublinCore, syndication, enclosure, other
@@ -148,12 +156,8 @@ struct FeedDocument {
             builder.feed.title = builder.feed.title ?? title
         case (.core, "link"): try readLinkOfFeed()
         case (.core, "image"): try readImage()
-        case (.core, "logo"):
-            let logo = try url()
-            builder.feed.artwork = logo ?? builder.feed.artwork
-        case (.core, "icon"):
-            let icon = try url()
-            builder.feed.artwork = builder.feed.artwork ?? icon
+        case (.core, "logo"): noteArtwork(try url(), .usual)
+        case (.core, "icon"): noteArtwork(try url(), .small)
         case (.core, "author"):
             let author = try readAuthor()
             builder.feed.author = builder.feed.author ?? author
@@ -165,8 +169,7 @@ struct FeedDocument {
             let author = try plainText(isHTML: true)
             builder.feed.author = author ?? builder.feed.author
         case (.itunes, "image"):
-            let artwork = builder.url(reader.attribute("href"), base: base)
-            builder.feed.artwork = artwork ?? builder.feed.artwork
+            noteArtwork(builder.url(reader.attribute("href"), base: base), .large)
             try reader.skipElement()
         case (.itunes, "new-feed-url"):
             let url = try self.url()
@@ -175,10 +178,16 @@ struct FeedDocument {
             let creator = try plainText(isHTML: true)
             builder.feed.author = builder.feed.author ?? creator
         case (.media, "thumbnail"):
-            builder.feed.artwork = builder.feed.artwork ?? builder.url(reader.attribute("url"), base: base)
+            noteArtwork(builder.url(reader.attribute("url"), base: base), .small)
             try reader.skipElement()
         default: try reader.skipElement()
         }
+    }
+
+    /// Takes a picture of the feed, unless one of the same or a better kind came before.
+    private mutating func noteArtwork(_ url: HTTPURL?, _ kind: Artwork) {
+        guard let url, kind.rawValue > artwork?.rawValue ?? 0 else { return }
+        (builder.feed.artwork, artwork) = (url, kind)
     }
 
     private mutating func readLinkOfFeed() throws(XMLReader.ParsingError) {
@@ -194,8 +203,7 @@ struct FeedDocument {
     private mutating func readImage() throws(XMLReader.ParsingError) {
         try readChildren { document, _, name throws(XMLReader.ParsingError) in
             guard name.lowercased() == "url" else { return try document.reader.skipElement() }
-            let url = try document.url()
-            document.builder.feed.artwork = document.builder.feed.artwork ?? url
+            document.noteArtwork(try document.url(), .usual)
         }
     }
 

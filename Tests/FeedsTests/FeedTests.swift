@@ -153,6 +153,21 @@ struct FeedTests {
         #expect(pages == ["https://show.example/1", nil, nil, "https://show.example/2"])
     }
 
+    @Test("The picture of a feed is the best one, in any order")
+    func pictures() throws {
+        let parts = [
+            "<media:thumbnail url=\"/3.jpg\"/>", "<image><url>/2.jpg</url></image>", "<image><url>/2b.jpg</url></image>",
+            "<itunes:image href=\"/1.jpg\"/>",
+        ]
+        func picture(_ parts: [String]) throws -> String? { try feed(rss("", channel: parts.joined())).artwork?.path }
+        #expect(try picture(parts) == "/1.jpg" && picture(parts.reversed()) == "/1.jpg")
+        #expect(try picture(Array(parts[..<3])) == "/2.jpg" && picture(parts[..<3].reversed()) == "/2b.jpg")
+        #expect(try picture([parts[0]]) == "/3.jpg" && picture([]) == nil)
+        let atom = try feed(
+            "<feed xmlns=\"http://www.w3.org/2005/Atom\"><icon>/i.png</icon><logo>/l.png</logo><icon>/j.png</icon></feed>")
+        #expect(atom.artwork?.path == "/l.png")
+    }
+
     @Test("White space around long addresses and ids does not cut them")
     func longAddresses() throws {
         let address = "https://show.example/" + String(repeating: "a", count: 1000)
