@@ -19,7 +19,7 @@ extension FeedBuilder {
             // Some programs write numbers.
             draft.id = item["id"].flatMap { $0.string ?? $0.integer.map(String.init) }.flatMap(Self.plain)
             draft.title = item["title"]?.string.flatMap(Self.plain)
-            draft.link = (url(item["url"]?.string) ?? url(item["external_url"]?.string))?.string
+            draft.page = url(item["url"]?.string) ?? url(item["external_url"]?.string)
             draft.date = (item["date_published"]?.string ?? item["date_modified"]?.string).flatMap(FeedDate.parse)
             draft.artwork = url(item["image"]?.string) ?? url(item["banner_image"]?.string)
             draft.enclosures = (item["attachments"]?.array ?? []).compactMap { attachment in

@@ -8,7 +8,9 @@ struct FeedBuilder {
     struct Draft {
         var id: String?
         var title: String?
-        var link: String?
+        var page: HTTPURL?
+        /// The address that the id is, which counts if there is no other.
+        var permanentPage: HTTPURL?
         var date: Timestamp?
         var durationMs: Int64?
         var number: Int?
@@ -23,7 +25,6 @@ struct FeedBuilder {
     private struct Entry {
         var item: Feed.Item
         let id: String?
-        let link: String?
         /// The position by time: the item's own date, or that of the item before it.
         var order: Timestamp?
     }
@@ -39,20 +40,29 @@ struct FeedBuilder {
 
     /// Returns a text without surrounding and repeated white space, cut to the limit; `nil` if nothing is left.
     static func plain(_ text: String) -> String? {
-        var result = String.UnicodeScalarView()
-        var hasSpace = false
-        for scalar in text.unicodeScalars {
-            if isSpace(scalar) {
-                hasSpace = !result.isEmpty
-            } else {
-                if hasSpace { result.append(" ") }
-                hasSpace = false
-                result.append(scalar)
-            }
-        }
-        let plain = String(result)
+        let plain = collapsed(text)
         if plain.utf8.count <= Feed.Limits.text || plain.count <= Feed.Limits.text { return plain.isEmpty ? nil : plain }
         return "\(plain.prefix(Feed.Limits.text))…"
+    }
+
+    /// Returns a text without surrounding and repeated white space.
+    static func collapsed(_ text: String) -> String {
+        if isCollapsed(text.utf8) { return text }
+        return text.unicodeScalars.split(whereSeparator: isSpace).map(String.init).joined(separator: " ")
+    }
+
+    /// Returns whether a text certainly has neither surrounding nor repeated white space.
+    private static func isCollapsed(_ text: String.UTF8View) -> Bool {
+        var last: UInt8 = 0x20
+        for byte in text {
+            switch byte {
+            case 0x20 where last == 0x20: return false
+            // Controls, and the first bytes of white space outside ASCII.
+            case ..<0x20, 0x7F, 0xC2, 0xE1, 0xE2, 0xE3: return false
+            default: last = byte
+            }
+        }
+        return last != 0x20
     }
 
     /// Returns whether a character is white space or a control character.
@@ -70,29 +80,28 @@ struct FeedBuilder {
     private static func withoutTags(_ html: String) -> String {
         guard html.utf8.contains(UInt8(ascii: "<")) else { return html }
         var result = ""
-        var rest = Substring(html)
-        while let start = rest.firstIndex(of: "<") {
-            result += rest[..<start]
+        var rest = html.utf8[...]
+        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+            result += Substring(rest[..<start])
             let tag = rest[start...].dropFirst()
-            if let first = tag.first, first.isLetter || first == "/" || first == "!" {
-                guard let end = tag.firstIndex(of: ">") else { return result + rest[start...] }
+            if let first = tag.first, (first | 0x20) &- 0x61 < 26 || first == UInt8(ascii: "/") || first == UInt8(ascii: "!") {
+                guard let end = tag.firstIndex(of: UInt8(ascii: ">")) else { return result + Substring(rest[start...]) }
                 // Words on both sides of a line break stay apart.
-                if tag.hasPrefix("br") || tag.hasPrefix("p") || tag.hasPrefix("/p") { result += " " }
+                if tag.starts(with: "br".utf8) || tag.starts(with: "p".utf8) || tag.starts(with: "/p".utf8) { result += " " }
                 rest = tag[end...].dropFirst()
             } else {
                 result += "<"
                 rest = tag
             }
         }
-        return result + rest
+        return result + Substring(rest)
     }
 
     /// Returns an address; `nil` if the text is not one of http or https.
     func url(_ text: String?, base: HTTPURL? = nil) -> HTTPURL? {
         guard let text, text.utf8.count <= Feed.Limits.address else { return nil }
         let trimmed = text.unicodeScalars.drop(while: Self.isSpace)
-        let end = trimmed.lastIndex { !Self.isSpace($0) }
-        guard let end else { return nil }
+        guard let end = trimmed.lastIndex(where: { !Self.isSpace($0) }) else { return nil }
         return (base ?? address).resolving(String(trimmed[...end]))
     }
 
@@ -139,9 +148,9 @@ struct FeedBuilder {
         item.season = draft.season
         item.explicit = draft.explicit
         item.artwork = draft.artwork
-        item.page = url(draft.link)
+        item.page = draft.page ?? draft.permanentPage
         lastDate = draft.date ?? lastDate
-        entries.append(Entry(item: item, id: draft.id, link: draft.link, order: lastDate))
+        entries.append(Entry(item: item, id: draft.id, order: lastDate))
         if entries.count >= 2 * Feed.Limits.items { keepNewest() }
     }
 
@@ -170,18 +179,21 @@ struct FeedBuilder {
 
     /// Gives each item its identity, and drops later items with the same one.
     private mutating func identify() {
-        let bare = entries.map { Self.withoutQuery($0.item.enclosure.url) }
         var counts: [String: Int] = [:]
-        for (entry, bare) in zip(entries, bare) where entry.id == nil { counts[bare, default: 0] += 1 }
+        for entry in entries where entry.id == nil { counts[Self.withoutQuery(entry.item.enclosure.url), default: 0] += 1 }
         var seen: Set<String> = []
-        var kept: [Entry] = []
-        kept.reserveCapacity(entries.count)
-        for (entry, bare) in zip(entries, bare) {
-            var entry = entry
-            entry.item.identity = entry.id ?? (counts[bare] == 1 ? bare : entry.item.enclosure.url.string)
-            if seen.insert(entry.item.identity).inserted { kept.append(entry) }
+        seen.reserveCapacity(entries.count)
+        for index in entries.indices {
+            entries[index].item.identity = identity(of: entries[index], counts)
         }
-        entries = kept
+        entries.removeAll { !seen.insert($0.item.identity).inserted }
+    }
+
+    private func identity(of entry: Entry, _ counts: [String: Int]) -> String {
+        if let id = entry.id { return id }
+        let url = entry.item.enclosure.url
+        let bare = Self.withoutQuery(url)
+        return counts[bare] == 1 ? bare : url.string
     }
 
     private static func withoutQuery(_ url: HTTPURL) -> String {

@@ -5,20 +5,21 @@ enum FeedDate {
     /// Parses a date; `nil` if it has no day. A missing time is midnight, a missing or unknown zone UTC.
     static func parse(_ text: String) -> Timestamp? {
         guard text.utf8.count <= 200, let trimmed = FeedBuilder.plain(text) else { return nil }
-        return iso(trimmed) ?? mail(trimmed)
+        let bytes = trimmed.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }[...]
+        return iso(bytes) ?? mail(bytes)
     }
 
     // MARK: - ISO 8601
 
-    /// Parses `2002-10-02T15:00:00+02:00`, its parts from the front, and `20021002T150000Z`.
-    private static func iso(_ text: String) -> Timestamp? {
-        var scanner = Scanner(text)
+    /// Parses, in lower case, `2002-10-02T15:00:00+02:00`, its parts from the front, and `20021002T150000Z`.
+    private static func iso(_ text: ArraySlice<UInt8>) -> Timestamp? {
+        var scanner = Scanner(rest: text)
         guard let year = scanner.number(digits: 4) else { return nil }
         guard scanner.isAtEnd || scanner.takes("-") || scanner.isDigit else { return nil }
         let month = scanner.number(digits: 2) ?? 1
         _ = scanner.takes("-")
         let day = scanner.number(digits: 2) ?? 1
-        guard scanner.takes("T") || scanner.takes("t") || scanner.takes(" ") else {
+        guard scanner.takes("t") || scanner.takes(" ") else {
             return scanner.isAtEnd ? moment(year, month, day, seconds: 0, offset: 0) : nil
         }
         let hour = scanner.number(digits: 2) ?? 0
@@ -34,29 +35,28 @@ enum FeedDate {
 
     // MARK: - RFC 822
 
-    /// Parses `Wed, 02 Oct 2002 15:00:00 +0200`, with its parts in most orders and without most of them.
-    private static func mail(_ text: String) -> Timestamp? {
+    /// Parses, in lower case, `Wed, 02 Oct 2002 15:00:00 +0200`, with its parts in most orders and without most of them.
+    private static func mail(_ text: ArraySlice<UInt8>) -> Timestamp? {
         var (day, month, year): (Int?, Int?, Int?)
         var time: Int?
         var zone = 0
         var isAfternoon: Bool?
-        for piece in text.utf8.split(whereSeparator: { " ,()".utf8.contains($0) }) {
-            let word = Substring(piece)
-            if word.contains(":"), time == nil, let seconds = self.time(word) {
+        for word in text.split(whereSeparator: isSeparator) {
+            if time == nil, word.contains(UInt8(ascii: ":")), let seconds = self.time(word) {
                 time = seconds
             } else if month == nil, let found = self.month(word) {
                 month = found
             } else if let dash = dashed(word) {
                 (day, month, year) = (dash.day, dash.month, dash.year)
-            } else if let number = number(word) {
-                if day == nil, word.utf8.count <= 2 {
+            } else if let (number, digits) = number(word) {
+                if day == nil, digits <= 2 {
                     day = number
-                } else if year == nil, word.utf8.count == 2 || word.utf8.count == 4 {
-                    year = word.utf8.count == 4 ? number : number < 70 ? 2000 + number : 1900 + number
+                } else if year == nil, digits == 2 || digits == 4 {
+                    year = digits == 4 ? number : number < 70 ? 2000 + number : 1900 + number
                 }
-            } else if time != nil, word.uppercased() == "AM" || word.uppercased() == "PM" {
-                isAfternoon = word.uppercased() == "PM"
-            } else if time != nil, let found = offset(String(word)) {
+            } else if time != nil, word.elementsEqual("am".utf8) || word.elementsEqual("pm".utf8) {
+                isAfternoon = word.first == UInt8(ascii: "p")
+            } else if time != nil, let found = offset(word) {
                 zone = found
             }
         }
@@ -68,39 +68,47 @@ enum FeedDate {
         return moment(year, month, day, seconds: seconds, offset: zone)
     }
 
+    private static func isSeparator(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: " "), UInt8(ascii: ","), UInt8(ascii: "("), UInt8(ascii: ")"): true
+        default: false
+        }
+    }
+
     /// Parses the day of the month with a suffix: `2`, `02`, `2nd`.
-    private static func number(_ word: Substring) -> Int? {
-        let digits = word.utf8.prefix { $0 &- 0x30 < 10 }
+    private static func number(_ word: ArraySlice<UInt8>) -> (value: Int, digits: Int)? {
+        let digits = word.prefix(while: isDigit)
         guard !digits.isEmpty, digits.count <= 4 else { return nil }
-        let rest = word.dropFirst(digits.count).lowercased()
-        return ["", "st", "nd", "rd", "th", "."].contains(rest) ? Int(Substring(digits)) : nil
+        let rest = word[digits.endIndex...]
+        guard rest.isEmpty || ["st", "nd", "rd", "th", "."].contains(where: { rest.elementsEqual($0.utf8) }) else { return nil }
+        return (value(digits), digits.count)
     }
 
     /// Parses `02-Oct-2002`.
-    private static func dashed(_ word: Substring) -> (day: Int, month: Int, year: Int)? {
-        let parts = word.split(separator: "-")
-        guard parts.count == 3, let day = number(parts[0]), let month = month(parts[1]), let year = number(parts[2]) else {
-            return nil
-        }
+    private static func dashed(_ word: ArraySlice<UInt8>) -> (day: Int, month: Int, year: Int)? {
+        guard word.contains(UInt8(ascii: "-")) else { return nil }
+        let parts = word.split(separator: UInt8(ascii: "-"))
+        guard parts.count == 3, let day = number(parts[0])?.value, let month = month(parts[1]), let year = number(parts[2])?.value
+        else { return nil }
         return (day, month, year < 70 ? 2000 + year : year < 100 ? 1900 + year : year)
     }
 
-    private static func month(_ word: Substring) -> Int? {
-        guard word.utf8.count >= 3 else { return nil }
-        return months.firstIndex(of: String(word.prefix(3)).lowercased()).map { $0 + 1 }
+    private static func month(_ word: ArraySlice<UInt8>) -> Int? {
+        guard word.count >= 3 else { return nil }
+        return months.firstIndex { word.starts(with: $0.utf8) }.map { $0 + 1 }
     }
 
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
     /// Parses `15:00`, `15:00:00` or `15:00:00.123`, in seconds.
-    private static func time(_ word: Substring) -> Int? {
-        let parts = word.split(separator: ":", omittingEmptySubsequences: false)
+    private static func time(_ word: ArraySlice<UInt8>) -> Int? {
+        let parts = word.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count) else { return nil }
         var seconds = 0
         for part in parts {
-            let digits = part.utf8.prefix { $0 &- 0x30 < 10 }
-            guard (1...2).contains(digits.count), let number = Int(Substring(digits)) else { return nil }
-            seconds = seconds * 60 + number
+            let digits = part.prefix(while: isDigit)
+            guard (1...2).contains(digits.count) else { return nil }
+            seconds = seconds * 60 + value(digits)
         }
         return parts.count == 2 ? seconds * 60 : seconds
     }
@@ -108,17 +116,20 @@ enum FeedDate {
     // MARK: - Zones
 
     /// Returns the offset of a zone in seconds: `+0200`, `+02:00`, `GMT+2`, `EST`; `nil` for other texts.
-    private static func offset(_ zone: String) -> Int? {
-        let name = zone.prefix { $0.isLetter }.uppercased()
-        let known = name.isEmpty ? 0 : zones[name]
-        let rest = zone.dropFirst(name.count)
-        guard let sign = rest.first else { return known ?? (name.utf8.count <= 5 ? 0 : nil) }
-        guard sign == "+" || sign == "-" || sign == "−" else { return nil }
-        let digits = rest.dropFirst().filter { $0 != ":" }
-        guard (1...6).contains(digits.utf8.count), let number = Int(digits) else { return nil }
-        let (hours, minutes) = digits.utf8.count <= 2 ? (number, 0) : (number / 100, number % 100)
+    private static func offset(_ zone: ArraySlice<UInt8>) -> Int? {
+        let name = zone.prefix { $0 &- 0x61 < 26 }
+        let known = name.isEmpty ? 0 : zones[String(decoding: name, as: UTF8.self).uppercased()]
+        let rest = zone[name.endIndex...]
+        guard let sign = rest.first else { return known ?? (name.count <= 5 ? 0 : nil) }
+        // The minus sign of typesetters has three bytes.
+        let isWest = sign == UInt8(ascii: "-") || rest.starts(with: "−".utf8)
+        guard isWest || sign == UInt8(ascii: "+") else { return nil }
+        let digits = rest.dropFirst(sign < 0x80 ? 1 : 3).filter { $0 != UInt8(ascii: ":") }
+        guard (1...6).contains(digits.count), digits.allSatisfy(isDigit) else { return nil }
+        let number = value(digits[...])
+        let (hours, minutes) = digits.count <= 2 ? (number, 0) : (number / 100, number % 100)
         guard hours <= 26, minutes < 60 else { return nil }
-        return (known ?? 0) + (hours * 3600 + minutes * 60) * (sign == "+" ? 1 : -1)
+        return (known ?? 0) + (hours * 3600 + minutes * 60) * (isWest ? -1 : 1)
     }
 
     private static let zones: [String: Int] = {
@@ -139,29 +150,35 @@ enum FeedDate {
         return Timestamp(millisecondsSinceEpoch: midnight.millisecondsSinceEpoch + Int64(seconds - offset) * 1000)
     }
 
+    // MARK: - Digits
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+
+    /// Returns the number that a few digits stand for.
+    private static func value(_ digits: ArraySlice<UInt8>) -> Int { digits.reduce(0) { $0 * 10 + Int($1 - 0x30) } }
+
     /// Reads the parts of an ISO date.
     private struct Scanner {
-        private var bytes: Substring.UTF8View
+        private(set) var rest: ArraySlice<UInt8>
 
-        init(_ text: String) { bytes = text[...].utf8 }
+        var isAtEnd: Bool { rest.isEmpty }
+        var isDigit: Bool { rest.first.map(FeedDate.isDigit) ?? false }
 
-        var isAtEnd: Bool { bytes.isEmpty }
-        var isDigit: Bool { bytes.first.map { $0 &- 0x30 < 10 } ?? false }
-        var rest: String { String(Substring(bytes)) }
+        init(rest: ArraySlice<UInt8>) { self.rest = rest }
 
         mutating func takes(_ character: Unicode.Scalar) -> Bool {
-            guard bytes.first == UInt8(ascii: character) else { return false }
-            bytes = bytes.dropFirst()
+            guard rest.first == UInt8(ascii: character) else { return false }
+            rest = rest.dropFirst()
             return true
         }
 
         mutating func number(digits: Int) -> Int? {
-            let piece = bytes.prefix(digits)
-            guard piece.count == digits, piece.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
-            bytes = bytes.dropFirst(digits)
-            return Int(Substring(piece))
+            let piece = rest.prefix(digits)
+            guard piece.count == digits, piece.allSatisfy(FeedDate.isDigit) else { return nil }
+            rest = rest.dropFirst(digits)
+            return value(piece)
         }
 
-        mutating func skipDigits() { bytes = bytes.drop { $0 &- 0x30 < 10 } }
+        mutating func skipDigits() { rest = rest.drop(while: FeedDate.isDigit) }
     }
 }

@@ -13,6 +13,14 @@ struct FeedDocument {
         self.builder = builder
     }
 
+    /// The kinds of pictures, the best last.
+    private enum Artwork: Int {
+        case small = 1, usual, large
+    }
+
+    /// The kind of the feed's picture; `nil` if it has none.
+    private var artwork: Artwork?
+
     /// The vocabularies of feeds, by namespace, or by prefix where the namespace is not declared.
     private enum Vocabulary {
         case core, itunes, media, podcast, content, dublinCore, syndication, enclosure, other
@@ -23,10 +31,9 @@ struct FeedDocument {
 
     /// Returns the vocabulary of the element that has just started.
     private mutating func vocabulary() -> Vocabulary {
-        let prefix = reader.prefix
-        guard let namespace = reader.namespace, !namespace.isEmpty else { return Self.vocabulary(ofPrefix: prefix) }
+        guard let namespace = reader.namespace, !namespace.isEmpty else { return Self.vocabulary(ofPrefix: reader.prefix) }
         if let vocabulary = known[namespace] { return vocabulary }
-        let vocabulary = Self.vocabulary(ofNamespace: namespace.lowercased()) ?? Self.vocabulary(ofPrefix: prefix)
+        let vocabulary = Self.vocabulary(ofNamespace: namespace.lowercased()) ?? Self.vocabulary(ofPrefix: reader.prefix)
         known[namespace] = vocabulary
         return vocabulary
     }
@@ -100,6 +107,11 @@ struct FeedDocument {
         }
     }
 
+    /// Reads the text of the element as an address, and its end.
+    private mutating func url() throws(XMLReader.ParsingError) -> HTTPURL? {
+        builder.url(try reader.readText(), base: base)
+    }
+
     private mutating func noteBase() {
         if let text = reader.attribute("xml:base"), let url = builder.url(text, base: base) {
             bases.append((reader.depth, url))
@@ -108,8 +120,7 @@ struct FeedDocument {
 
     /// Reads the text of the element, and its end.
     private mutating func text() throws(XMLReader.ParsingError) -> String {
-        let text = try reader.readText()
-        return text.utf8.contains(where: { $0 <= 0x20 }) ? FeedBuilder.plain(text) ?? "" : text
+        FeedBuilder.collapsed(try reader.readText())
     }
 
     /// Reads a title or name as plain text.
@@ -119,7 +130,15 @@ struct FeedDocument {
     }
 
     /// Whether the present element's text is HTML. In RSS it always may be; in Atom only if `type` says so.
-    private var isHTML: Bool { reader.attribute("type").map { $0.lowercased() != "text" } ?? !isAtom }
+    private var isHTML: Bool {
+        switch reader.attribute("type")?.lowercased() {
+        case nil: !isAtom
+        case "text", "text/plain": false
+        // Its tags are elements, unless Atom 0.3 says otherwise.
+        case "xhtml", "application/xhtml+xml": reader.attribute("mode")?.lowercased() == "escaped"
+        default: true
+        }
+    }
 
     private var isAtom: Bool { reader.namespace?.lowercased().contains("atom") ?? false }
 
@@ -137,12 +156,8 @@ struct FeedDocument {
             builder.feed.title = builder.feed.title ?? title
         case (.core, "link"): try readLinkOfFeed()
         case (.core, "image"): try readImage()
-        case (.core, "logo"):
-            let logo = builder.url(try text(), base: base)
-            builder.feed.artwork = logo ?? builder.feed.artwork
-        case (.core, "icon"):
-            let icon = builder.url(try text(), base: base)
-            builder.feed.artwork = builder.feed.artwork ?? icon
+        case (.core, "logo"): noteArtwork(try url(), .usual)
+        case (.core, "icon"): noteArtwork(try url(), .small)
         case (.core, "author"):
             let author = try readAuthor()
             builder.feed.author = builder.feed.author ?? author
@@ -154,20 +169,25 @@ struct FeedDocument {
             let author = try plainText(isHTML: true)
             builder.feed.author = author ?? builder.feed.author
         case (.itunes, "image"):
-            let artwork = builder.url(reader.attribute("href"), base: base)
-            builder.feed.artwork = artwork ?? builder.feed.artwork
+            noteArtwork(builder.url(reader.attribute("href"), base: base), .large)
             try reader.skipElement()
         case (.itunes, "new-feed-url"):
-            let url = builder.url(try text(), base: base)
+            let url = try self.url()
             builder.feed.newAddress = url
         case (.dublinCore, "creator"):
             let creator = try plainText(isHTML: true)
             builder.feed.author = builder.feed.author ?? creator
         case (.media, "thumbnail"):
-            builder.feed.artwork = builder.feed.artwork ?? builder.url(reader.attribute("url"), base: base)
+            noteArtwork(builder.url(reader.attribute("url"), base: base), .small)
             try reader.skipElement()
         default: try reader.skipElement()
         }
+    }
+
+    /// Takes a picture of the feed, unless one of the same or a better kind came before.
+    private mutating func noteArtwork(_ url: HTTPURL?, _ kind: Artwork) {
+        guard let url, kind.rawValue > artwork?.rawValue ?? 0 else { return }
+        (builder.feed.artwork, artwork) = (url, kind)
     }
 
     private mutating func readLinkOfFeed() throws(XMLReader.ParsingError) {
@@ -176,15 +196,14 @@ struct FeedDocument {
             if relation == "alternate" { builder.feed.page = builder.feed.page ?? builder.url(address, base: base) }
             return try reader.skipElement()
         }
-        let page = builder.url(try text(), base: base)
+        let page = try url()
         builder.feed.page = page ?? builder.feed.page
     }
 
     private mutating func readImage() throws(XMLReader.ParsingError) {
         try readChildren { document, _, name throws(XMLReader.ParsingError) in
             guard name.lowercased() == "url" else { return try document.reader.skipElement() }
-            let url = document.builder.url(try document.text(), base: document.base)
-            document.builder.feed.artwork = document.builder.feed.artwork ?? url
+            document.noteArtwork(try document.url(), .usual)
         }
     }
 
@@ -229,8 +248,10 @@ struct FeedDocument {
             let title = try plainText(isHTML: true)
             draft.title = draft.title ?? title
         case (.core, "guid"), (.core, "id"):
+            let isLink = name.lowercased() == "guid" && reader.attribute("isPermaLink")?.lowercased() != "false"
             let id = try text()
             if !id.isEmpty { draft.id = id }
+            if isLink { draft.permanentPage = HTTPURL(id) }
         case (.core, "link"): try readLink(&draft)
         case (.core, "enclosure"):
             let enclosure = builder.enclosure(
@@ -266,8 +287,7 @@ struct FeedDocument {
 
     private mutating func readLink(_ draft: inout FeedBuilder.Draft) throws(XMLReader.ParsingError) {
         guard let address = reader.attribute("href") else {
-            let link = try text()
-            if !link.isEmpty { draft.link = builder.url(link, base: base)?.string ?? draft.link }
+            draft.page = try url() ?? draft.page
             return
         }
         switch reader.attribute("rel") ?? "alternate" {
@@ -275,7 +295,7 @@ struct FeedDocument {
             let enclosure = builder.enclosure(
                 address, type: reader.attribute("type"), length: reader.attribute("length"), base: base)
             if let enclosure { draft.enclosures.append(enclosure) }
-        case "alternate": draft.link = draft.link ?? builder.url(address, base: base)?.string
+        case "alternate": draft.page = draft.page ?? builder.url(address, base: base)
         default: break
         }
         try reader.skipElement()

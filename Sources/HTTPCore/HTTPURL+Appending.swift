@@ -26,15 +26,14 @@ extension HTTPURL {
     ///
     /// Spaces in the reference, which many servers send in Location, are percent-encoded. Spaces around it are removed.
     public func resolving(_ reference: String) -> HTTPURL? {
-        let trimmed = Array(reference.utf8)[...].trimmingWhiteSpace
-        let bytes = trimmed.flatMap { $0 == ASCII.space ? Array("%20".utf8) : [$0] }
-        let reference = String(decoding: bytes, as: UTF8.self)
+        var bytes = Array(Array(reference.utf8)[...].trimmingWhiteSpace)
+        if bytes.contains(ASCII.space) { bytes = bytes.flatMap { $0 == ASCII.space ? Array("%20".utf8) : [$0] } }
         // Text that looks like a scheme is one: §4.2 forbids a colon in the first segment of a relative path.
         let delimiter = bytes.firstIndex {
             $0 == ASCII.colon || $0 == ASCII.slash || $0 == ASCII.questionMark || $0 == UInt8(ascii: "#")
         }
-        if let delimiter, bytes[delimiter] == ASCII.colon { return HTTPURL(reference) }
-        if bytes.starts(with: "//".utf8) { return HTTPURL("\(scheme):\(reference)") }
+        if let delimiter, bytes[delimiter] == ASCII.colon { return Parts(bytes).map(HTTPURL.init) }
+        if bytes.starts(with: "//".utf8) { return Parts(Array("\(scheme):".utf8) + bytes).map(HTTPURL.init) }
 
         let rest = bytes[..<(bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex)]
         let question = rest.firstIndex(of: ASCII.questionMark) ?? rest.endIndex

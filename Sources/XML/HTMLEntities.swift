@@ -3,26 +3,28 @@ public enum HTMLEntities {
     /// Replaces references to visible characters, once: `&amp;lt;` becomes `&lt;`.
     public static func decoded(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "&")) else { return text }
-        var result = String.UnicodeScalarView()
-        var rest = text.unicodeScalars[...]
-        while let scalar = rest.first {
-            if scalar == "&", let end = rest.prefix(longest).firstIndex(of: ";"),
-                let character = character(rest[rest.index(after: rest.startIndex)..<end])
-            {
-                result.append(character)
-                rest = rest[rest.index(after: end)...]
+        var result = ""
+        result.reserveCapacity(text.utf8.count)
+        var rest = text.utf8[...]
+        while let ampersand = rest.firstIndex(of: UInt8(ascii: "&")) {
+            result += Substring(rest[..<ampersand])
+            rest = rest[ampersand...]
+            let name = rest.dropFirst()
+            if let end = rest.prefix(longest).firstIndex(of: UInt8(ascii: ";")), let scalar = character(Substring(name[..<end])) {
+                result.unicodeScalars.append(scalar)
+                rest = rest[end...].dropFirst()
             } else {
-                result.append(scalar)
-                rest.removeFirst()
+                result += "&"
+                rest = name
             }
         }
-        return String(result)
+        return result + Substring(rest)
     }
 
     /// The maximum length of a reference, with ampersand, semicolon and leading zeros.
     private static let longest = 12
 
-    private static func character(_ name: Substring.UnicodeScalarView) -> Unicode.Scalar? {
+    private static func character(_ name: Substring) -> Unicode.Scalar? {
         guard name.first == "#" else {
             let scalar = named[String(name)]
             // A no-break space becomes an ordinary one.
@@ -30,7 +32,7 @@ public enum HTMLEntities {
         }
         let digits = name.dropFirst()
         let number =
-            digits.first == "x" || digits.first == "X" ? UInt32(String(digits.dropFirst()), radix: 16) : UInt32(String(digits))
+            digits.first == "x" || digits.first == "X" ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
         guard let scalar = number.flatMap(Unicode.Scalar.init) else { return nil }
         // References to invisible characters stay as written.
         switch scalar.properties.generalCategory {

@@ -25,8 +25,8 @@ public enum TextEncoding: Sendable, Equatable {
 
     /// Converts an XML document to UTF-8.
     ///
-    /// A byte order mark decides before `charset`, and that before the document's declaration. Text in an unknown
-    /// encoding is taken for UTF-8 if it is valid, and otherwise for windows-1252.
+    /// A byte order mark decides before `charset`, and that before the document's declaration. Text in UTF-8 or in an
+    /// unknown encoding is taken for windows-1252 if it has characters outside ASCII, and none of them in UTF-8.
     /// - Parameter charset: The name of an encoding in the response; `nil` if it names none.
     public static func utf8(_ bytes: [UInt8], charset: String?) -> [UInt8] {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(bytes.dropFirst(3)) }
@@ -38,12 +38,31 @@ public enum TextEncoding: Sendable, Equatable {
         let named = charset.flatMap { TextEncoding(named: $0) } ?? declaration(bytes).flatMap { TextEncoding(named: $0) }
         switch named {
         // A document whose declaration can be read has one byte for each character.
-        case .single(let encoding) where String(validating: bytes, as: UTF8.self) == nil || !encoding.isWestern:
+        case .single(let encoding) where !isUTF8(bytes) || !encoding.isWestern:
             return TextEncoding.single(encoding).utf8(bytes[...])
-        case nil where String(validating: bytes, as: UTF8.self) == nil:
+        case .utf8 where !isUTF8(bytes) && !hasUTF8(bytes), nil where !isUTF8(bytes) && !hasUTF8(bytes):
             return TextEncoding.single(Self.windows1252).utf8(bytes[...])
         case .single, .utf8, .utf16, nil: return bytes
         }
+    }
+
+    private static func isUTF8(_ bytes: [UInt8]) -> Bool { (try? UTF8Span(validating: bytes.span)) != nil }
+
+    /// Returns whether a character outside ASCII is written in UTF-8.
+    private static func hasUTF8(_ bytes: [UInt8]) -> Bool {
+        var missing = 0
+        for byte in bytes {
+            switch byte {
+            case 0x80...0xBF where missing > 0:
+                missing -= 1
+                if missing == 0 { return true }
+            case 0xC2...0xDF: missing = 1
+            case 0xE0...0xEF: missing = 2
+            case 0xF0...0xF4: missing = 3
+            default: missing = 0
+            }
+        }
+        return false
     }
 
     /// The encoding in the declaration of an XML document: `<?xml version="1.0" encoding="…"?>`.

@@ -133,15 +133,16 @@ public struct XMLReader {
     }
 
     /// The prefix of the element's name; empty if it has none.
-    public var prefix: String {
-        let colon = bytes[nameRange].lastIndex(of: UInt8(ascii: ":"))
-        return String(decoding: bytes[nameRange.lowerBound..<(colon ?? nameRange.lowerBound)], as: UTF8.self)
+    public var prefix: String { String(decoding: prefixBytes, as: UTF8.self) }
+
+    private var prefixBytes: ArraySlice<UInt8> {
+        bytes[nameRange.lowerBound..<(bytes[nameRange].lastIndex(of: UInt8(ascii: ":")) ?? nameRange.lowerBound)]
     }
 
     /// The URI of the element's namespace; `nil` if its prefix is not declared.
     public var namespace: String? {
-        let prefix = prefix
-        return declarations.last { $0.prefix == prefix }?.namespace
+        let prefix = prefixBytes
+        return declarations.last { $0.prefix.utf8.elementsEqual(prefix) }?.namespace
     }
 
     /// The text of the present text token, with references replaced.
@@ -154,44 +155,12 @@ public struct XMLReader {
     /// Returns the value of an attribute of the element that has just started.
     /// - Parameter name: The name as it is written, with its prefix. A tolerant reader ignores its case, as HTML does.
     public func attribute(_ name: String) -> String? {
-        var result: String?
-        forEachAttribute { found, value in
-            if result == nil, bytes[found].elementsEqual(name.utf8, by: { $0 == $1 || isTolerant && $0 | 0x20 == $1 | 0x20 }) {
-                let cut = value.prefix(limits.text)
-                result = XMLReferences.decoded(bytes[cut], isTolerant: true)
-            }
+        let difference: UInt8 = isTolerant ? 0x20 : 0
+        for (found, value) in XMLAttributes(bytes, in: attributeRange)
+        where found.count == name.utf8.count && zip(found, name.utf8).allSatisfy({ (bytes[$0] ^ $1) & ~difference == 0 }) {
+            return XMLReferences.decoded(bytes[value.prefix(limits.text)], isTolerant: true)
         }
-        return result
-    }
-
-    /// Calls a function with the ranges of each attribute's name and value.
-    private func forEachAttribute(_ body: (_ name: Range<Int>, _ value: Range<Int>) -> Void) {
-        var index = attributeRange.lowerBound
-        let end = attributeRange.upperBound
-        while index < end {
-            while index < end, Self.isSpace(bytes[index]) || bytes[index] == UInt8(ascii: "/") { index += 1 }
-            let start = index
-            while index < end, !Self.isSpace(bytes[index]), bytes[index] != UInt8(ascii: "=") { index += 1 }
-            let name = start..<index
-            while index < end, Self.isSpace(bytes[index]) { index += 1 }
-            guard index < end, bytes[index] == UInt8(ascii: "=") else {
-                if name.isEmpty { index += 1 }
-                continue
-            }
-            index += 1
-            while index < end, Self.isSpace(bytes[index]) { index += 1 }
-            guard index < end else { return }
-            let quote = bytes[index]
-            if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
-                let close = bytes[(index + 1)..<end].firstIndex(of: quote) ?? end
-                body(name, (index + 1)..<close)
-                index = min(close + 1, end)
-            } else {
-                let start = index
-                while index < end, !Self.isSpace(bytes[index]) { index += 1 }
-                body(name, start..<index)
-            }
-        }
+        return nil
     }
 
     // MARK: - Text
@@ -305,18 +274,15 @@ public struct XMLReader {
     }
 
     private mutating func declareNamespaces() {
-        guard !attributeRange.isEmpty else { return }
-        var found: [Declaration] = []
-        forEachAttribute { name, value in
-            guard bytes[name].starts(with: "xmlns".utf8) else { return }
+        for (name, value) in XMLAttributes(bytes, in: attributeRange) where bytes[name].starts(with: "xmlns".utf8) {
             let rest = bytes[name].dropFirst(5)
-            guard rest.isEmpty || rest.first == UInt8(ascii: ":") else { return }
-            found.append(
+            guard rest.first ?? UInt8(ascii: ":") == UInt8(ascii: ":") else { continue }
+            guard declarations.count < Self.maximumDeclarations else { return }
+            declarations.append(
                 Declaration(
                     prefix: String(decoding: rest.dropFirst(), as: UTF8.self),
                     namespace: XMLReferences.decoded(bytes[value], isTolerant: true)))
         }
-        declarations += found.prefix(max(0, Self.maximumDeclarations - declarations.count))
     }
 
     private mutating func endTag() throws(ParsingError) -> Token? {
@@ -396,7 +362,7 @@ public struct XMLReader {
         throw ParsingError("it ends too early")
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
     private static func beginsName(_ byte: UInt8) -> Bool {
         (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ":") || byte >= 0x80

@@ -129,6 +129,53 @@ struct FeedTests {
         #expect(item.enclosure.url.string == "https://feeds.example/t.m4a")
     }
 
+    @Test(
+        "The type of a title in Atom decides whether it is HTML",
+        arguments: [
+            ("", "1 &lt;b> &amp;amp;", "1 <b> &amp;"), (" type=\"text\"", "&lt;b>", "<b>"),
+            (" type=\"html\"", "&lt;b>A &amp;amp; B", "A & B"),
+            (" type=\"text/plain\"", "&lt;b>", "<b>"), (" type=\"text/html\" mode=\"escaped\"", "&lt;b>A &amp;amp; B", "A & B"),
+            (" type=\"xhtml\"", "<div>A <b>B</b> &lt;i></div>", "A B <i>"),
+            (" type=\"application/xhtml+xml\" mode=\"escaped\"", "&lt;b>A", "A"),
+        ])
+    func typesOfTitles(type: String, written: String, read: String) throws {
+        let feed = try feed("<feed xmlns=\"http://www.w3.org/2005/Atom\"><title\(type)>\(written)</title></feed>")
+        #expect(feed.title == read)
+    }
+
+    @Test("A permanent link takes the place of a missing page")
+    func permanentLinks() throws {
+        let guids = [
+            "<guid>https://show.example/1</guid>", "<guid isPermaLink=\"false\">https://show.example/1</guid>", "<guid>1</guid>",
+            "<guid>https://show.example/1</guid><link>https://show.example/2</link>",
+        ]
+        let pages = try guids.map { try feed(rss("<item>\($0)\(Self.enclosure)</item>")).items.first?.page?.string }
+        #expect(pages == ["https://show.example/1", nil, nil, "https://show.example/2"])
+    }
+
+    @Test("The picture of a feed is the best one, in any order")
+    func pictures() throws {
+        let parts = [
+            "<media:thumbnail url=\"/3.jpg\"/>", "<image><url>/2.jpg</url></image>", "<image><url>/2b.jpg</url></image>",
+            "<itunes:image href=\"/1.jpg\"/>",
+        ]
+        func picture(_ parts: [String]) throws -> String? { try feed(rss("", channel: parts.joined())).artwork?.path }
+        #expect(try picture(parts) == "/1.jpg" && picture(parts.reversed()) == "/1.jpg")
+        #expect(try picture(Array(parts[..<3])) == "/2.jpg" && picture(parts[..<3].reversed()) == "/2b.jpg")
+        #expect(try picture([parts[0]]) == "/3.jpg" && picture([]) == nil)
+        let atom = try feed(
+            "<feed xmlns=\"http://www.w3.org/2005/Atom\"><icon>/i.png</icon><logo>/l.png</logo><icon>/j.png</icon></feed>")
+        #expect(atom.artwork?.path == "/l.png")
+    }
+
+    @Test("White space around long addresses and ids does not cut them")
+    func longAddresses() throws {
+        let address = "https://show.example/" + String(repeating: "a", count: 1000)
+        let feed = try feed(rss("<item><guid>\n \(address) </guid><link>\n \(address) </link>\(Self.enclosure)</item>"))
+        #expect(feed.items.first?.page?.string == address)
+        #expect(feed.items.first?.identity == address)
+    }
+
     // MARK: - Enclosures and identities
 
     @Test("Of several enclosures, takes the first of audio or video, and media:content only without an enclosure")
@@ -265,6 +312,7 @@ struct FeedTests {
         "Reads each encoding, named by the response, the mark or the declaration",
         arguments: [
             ("iso-8859-1", nil), (nil, "ISO-8859-1"), (nil, "windows-1252"), ("windows-1252", "utf-8"), (nil, nil),
+            (nil, "utf-8"), ("utf-8", nil),
         ] as [(String?, String?)])
     func latin(charset: String?, declared: String?) throws {
         let declaration = declared.map { "<?xml version='1.0' encoding='\($0)'?>" } ?? ""

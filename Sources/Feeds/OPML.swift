@@ -1,0 +1,96 @@
+public import HTTPCore
+import XML
+
+/// A list of feeds, as programs exchange it: OPML 1.0 and 2.0 (http://opml.org/spec2.opml).
+public struct OPML: Sendable, Equatable {
+    /// The limits of a document.
+    public enum Limits {
+        /// The maximum length in bytes.
+        public static let bytes = 1 << 20
+        /// The maximum number of outlines, groups included.
+        public static let outlines = 2_000
+        /// The maximum nesting of outlines.
+        public static let levels = 16
+    }
+
+    /// A feed in the list.
+    public struct Outline: Sendable, Equatable {
+        /// The address of the feed, as it is written.
+        public var address: String
+        /// The name as plain text; `nil` if there is none.
+        public var title: String?
+        /// The address of the page that the feed belongs to, as it is written; `nil` for none.
+        public var page: String?
+        /// The names of the groups that the feed is in, from the outermost to the innermost.
+        public var labels: [String]
+
+        /// Creates an outline.
+        public init(address: String, title: String? = nil, page: String? = nil, labels: [String] = []) {
+            (self.address, self.title, self.page, self.labels) = (address, title, page, labels)
+        }
+    }
+
+    /// The reason why a document is refused, as the end of "the document".
+    public struct Refusal: Error, Equatable, Sendable {
+        /// The reason.
+        public let finding: String
+    }
+
+    /// The title of the list as plain text; `nil` if there is none.
+    public var title: String?
+    /// The feeds in the order of the document. An address may occur more than once.
+    public var outlines: [Outline]
+
+    /// Creates a list.
+    public init(title: String? = nil, outlines: [Outline] = []) {
+        (self.title, self.outlines) = (title, outlines)
+    }
+
+    /// Returns the list as a document in OPML 2.0. A feed is in the group of its first label.
+    /// - Parameter created: The time that the document states.
+    public func document(created: HTTPDate) -> String {
+        var groups: [String] = []
+        for case let label? in outlines.map(\.labels.first) where !groups.contains(label) { groups.append(label) }
+        let ungrouped = outlines.filter(\.labels.isEmpty).map { "    \(Self.element($0))\n" }.joined()
+        let grouped = groups.map { group in
+            let members = outlines.filter { $0.labels.first == group }.map { "      \(Self.element($0))\n" }.joined()
+            let name = Self.escaped(group)
+            return "    <outline text=\"\(name)\" title=\"\(name)\">\n\(members)    </outline>\n"
+        }
+        return """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <opml version="2.0">
+              <head>
+                <title>\(Self.escaped(title ?? ""))</title>
+                <dateCreated>\(created)</dateCreated>
+              </head>
+              <body>
+            \(ungrouped)\(grouped.joined())  </body>
+            </opml>
+
+            """
+    }
+
+    private static func element(_ outline: Outline) -> String {
+        let title = escaped(outline.title ?? outline.address)
+        let page = outline.page.map { " htmlUrl=\"\(escaped($0))\"" } ?? ""
+        return "<outline type=\"rss\" text=\"\(title)\" title=\"\(title)\" xmlUrl=\"\(escaped(outline.address))\"\(page)/>"
+    }
+
+    /// Returns a text as the value of an attribute, without the characters that XML cannot have.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "\t", "\n", "\r": result += "&#\(scalar.value);"
+            case ..<" ", "\u{FFFE}", "\u{FFFF}": break
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}
