@@ -38,7 +38,7 @@ struct ReferencePageTests {
         #expect(operations.count == Endpoint.all.map(\.operations.count).reduce(0, +))
         for operation in operations {
             #expect(operation.summary.hasSuffix("."), "\(operation)")
-            #expect(["search", "downloads", "events", "service"].contains(operation.group), "\(operation)")
+            #expect(["search", "downloads", "subscriptions", "events", "service"].contains(operation.group), "\(operation)")
             for place in operation.path.matches(of: /\{([a-z]+)\}/) {
                 #expect(operation.parameters.contains { $0.name == place.1 && $0.kind.hasPrefix("path") }, "\(operation)")
             }

@@ -184,16 +184,16 @@ struct DirectoryCheckTests {
         let path = scene.path + "/pawl.sqlite"
         let handle = try #require(FileHandle(forUpdatingAtPath: path))
         let size = try handle.seekToEnd()
-        // Two pages in the middle are exchanged: each is valid by itself.
+        // Two pages of downloads are exchanged: each is valid by itself.
         let page: UInt64 = 4096
-        #expect(size > 12 * page)
-        try handle.seek(toOffset: 6 * page)
+        #expect(size > 30 * page)
+        try handle.seek(toOffset: 20 * page)
         let first = try #require(try handle.read(upToCount: Int(page)))
-        try handle.seek(toOffset: 9 * page)
+        try handle.seek(toOffset: 23 * page)
         let second = try #require(try handle.read(upToCount: Int(page)))
-        try handle.seek(toOffset: 9 * page)
+        try handle.seek(toOffset: 23 * page)
         try handle.write(contentsOf: first)
-        try handle.seek(toOffset: 6 * page)
+        try handle.seek(toOffset: 20 * page)
         try handle.write(contentsOf: second)
         try handle.close()
         let report: DirectoryReport
