@@ -67,7 +67,7 @@ private struct OPMLDocument {
         guard open.count < OPML.Limits.levels else {
             throw OPML.Refusal(finding: "has more than \(OPML.Limits.levels) levels of outlines")
         }
-        let name = text("title") ?? text("text")
+        let name = (text("title") ?? text("text")).flatMap(FeedBuilder.plain)
         guard let address = text("xmlUrl") else { return open.append((reader.depth, name)) }
         var labels: [String] = []
         for case let label? in open.map(\.label) where !labels.contains(label) { labels.append(label) }

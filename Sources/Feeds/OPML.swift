@@ -77,7 +77,7 @@ public struct OPML: Sendable, Equatable {
         return "<outline type=\"rss\" text=\"\(title)\" title=\"\(title)\" xmlUrl=\"\(escaped(outline.address))\"\(page)/>"
     }
 
-    /// Returns a text as the value of an attribute, without the characters that XML cannot have.
+    /// Returns a text as the value of an attribute, without the control characters that XML cannot have.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -87,7 +87,8 @@ public struct OPML: Sendable, Equatable {
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
             case "\t", "\n", "\r": result += "&#\(scalar.value);"
-            case ..<" ", "\u{FFFE}", "\u{FFFF}": break
+            case ..<" ": break
+            case "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
             default: result.unicodeScalars.append(scalar)
             }
         }

@@ -3,8 +3,8 @@ internal import HTTPCore
 internal import XML
 
 extension Property {
-    /// Feeds of any bytes are read within their bounds, each identity once, and twice in the same way. What a strict
-    /// reader accepts, a tolerant one reads to its end.
+    /// Feeds of any bytes are read within their bounds, each identity once, and twice in the same way. So are lists of
+    /// feeds. What a strict reader accepts, a tolerant one reads to its end.
     func checkFeed(_ bytes: [UInt8]) throws(Violation) {
         guard let address = HTTPURL("http://feed.example/a/feed") else { throw Violation("no address") }
         _ = FeedLink.first(in: bytes, at: address)
@@ -26,6 +26,7 @@ extension Property {
         } catch {
             throw Violation("\(error)")
         }
+        try checkList(bytes)
         guard let root = try? XMLElement.parse(bytes) else { return }
         var reader = XMLReader(bytes, isTolerant: true)
         do {
@@ -36,5 +37,20 @@ extension Property {
         } catch {
             throw Violation("a tolerant reader refuses it: \(error)")
         }
+    }
+
+    /// A list of feeds is within its bounds. Once it is written, reading and writing it again changes nothing.
+    private func checkList(_ bytes: [UInt8]) throws(Violation) {
+        guard let list = try? OPML(reading: bytes) else { return }
+        try expect(list.outlines.count <= OPML.Limits.outlines, "too many outlines")
+        for outline in list.outlines {
+            try expect(!outline.address.isEmpty && outline.labels.count < OPML.Limits.levels, "the outline \(outline)")
+        }
+        let date = HTTPDate(secondsSinceEpoch: 0)
+        let written = Array(list.document(created: date).utf8)
+        guard written.count <= OPML.Limits.bytes else { return }
+        guard let read = try? OPML(reading: written) else { throw Violation("a list that is written is refused") }
+        try expect(read.outlines.count == list.outlines.count, "outlines are lost")
+        try expectSame(Array(read.document(created: date).utf8), written, "written twice")
     }
 }
