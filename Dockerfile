@@ -1,4 +1,4 @@
-# Builds the service with the Swift runtime linked in, on a small Debian with its C libraries: 24 MB in addition to the base, 6 MB of them
+# Builds the service with the Swift runtime linked in, on a small Debian with its C libraries: 25 MB in addition to the base, 6 MB of them
 # for fleets only, which use PostgreSQL over TLS.
 #
 #   docker build -t pawl .

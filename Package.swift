@@ -23,8 +23,15 @@ let sqlite: [LinkerSetting] = [
     .linkedLibrary("sqlite3", .when(platforms: [.macOS])),
 ]
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
-    .target(name: name, dependencies: dependencies, exclude: ["README.md"], resources: resources, swiftSettings: strict)
+/// For modules that no transfer and no request of a busy service waits for.
+let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
+func module(
+    _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil, settings: [SwiftSetting] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, exclude: ["README.md"], resources: resources,
+        swiftSettings: strict + settings)
 }
 
 func tests(
@@ -61,7 +68,7 @@ let package = Package(
         module("System", ["CSystem"]),
         module("JSON"),
         module("HTTPCore"),
-        module("Terminal", ["System"]),
+        module("Terminal", ["System"], settings: small),
         module("HTTPServer", ["HTTPCore", "System", "CSystem"]),
         module("HTTPClient", ["HTTPCore", "System", "CCurl"]),
         module("Postgres", ["System", "CPostgres"]),
@@ -80,18 +87,20 @@ let package = Package(
         module("Downloads", downloads + ["HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Postgres", "System"]),
         module(
             "Subscriptions",
-            ["Catalog", "DownloadCore", "DownloadFeed", "Downloads", "Feeds", "HTTPClient", "HTTPCore", "JSON", "System"]),
+            ["Catalog", "DownloadCore", "DownloadFeed", "Downloads", "Feeds", "HTTPClient", "HTTPCore", "JSON", "System"],
+            settings: small),
         module("Aria2", ["DownloadCore", "DownloadFeed", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
-        module("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"]),
+        module("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"], settings: small),
         module(
             "PawlConfiguration",
-            ["DownloadCore", "Downloads", "HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Terminal", "System"]),
+            ["DownloadCore", "Downloads", "HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Terminal", "System"],
+            settings: small),
         module(
             "CommandLine",
             [
                 "PawlConfiguration", "DownloadCore", "DownloadFeed", "DownloadStore", "Downloads", "HTTPClient", "HTTPCore",
                 "JSON", "ObjectStorage", "Terminal", "System",
-            ]),
+            ], settings: small),
         module(
             "PawlService",
             [
@@ -104,7 +113,7 @@ let package = Package(
             [
                 "CommandLine", "PawlConfiguration", "DownloadCore", "Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal",
                 "System",
-            ]),
+            ], settings: small),
         .executableTarget(
             name: "pawl",
             dependencies: [
