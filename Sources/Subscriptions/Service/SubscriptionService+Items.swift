@@ -40,7 +40,7 @@ extension SubscriptionService {
         query.limit = limit + 1
         if let cursor {
             let parts = cursor.split(separator: ".", maxSplits: 1)
-            guard parts.count == 2, let date = Int64(parts[0]) else {
+            guard parts.count == 2, let date = Int64(parts[0]), parts[1].utf8.count == 32 else {
                 throw .invalid("'cursor' is '\(cursor)'; it takes the nextCursor of the previous page")
             }
             query.after = (date, String(parts[1]))
