@@ -74,7 +74,7 @@ extension API {
             }
             if id.hasPrefix("itunes:") {
                 let found = try await Problem.rethrowing(catalog: await catalog.lookup(id))
-                guard let feed = found.items.first?.feedID.flatMap(SubscriptionRequest.feedAddress) else {
+                guard let feed = found.items.first?.feedID.flatMap(Catalog.feedAddress) else {
                     throw Problem(.notFound, "'\(id)' is not a podcast with a known feed; subscribe to the address of its feed")
                 }
                 return .feed(feed)

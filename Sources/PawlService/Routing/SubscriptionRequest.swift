@@ -35,7 +35,7 @@ struct SubscriptionRequest: Sendable {
             guard source == nil else {
                 throw reader.refusal("feedUrl", "is given together with 'source'; a subscription takes only one of them")
             }
-            guard let url = Self.feedAddress(text) else {
+            guard let url = Catalog.feedAddress(text) else {
                 throw reader.refusal("feedUrl", "is '\(text.prefix(200))'; it takes an http or https URL")
             }
             source = .feed(url.withoutUserInfo)
@@ -132,23 +132,13 @@ struct SubscriptionRequest: Sendable {
         }
         try reader.finish()
         guard id.hasPrefix("feed:") else { return .work(id) }
-        guard let url = feedAddress(id) else {
+        guard let url = Catalog.feedAddress(id) else {
             throw reader.refusal("partsOf", "is '\(id.prefix(200))'; after 'feed:' it takes an http or https URL")
         }
         guard !url.hasUserInfo else {
             throw reader.refusal("partsOf", "has a user name; give the address as 'feedUrl', which keeps it secret")
         }
         return .feed(url)
-    }
-
-    /// Returns the address of a feed as people copy it; `nil` for other texts.
-    static func feedAddress(_ text: String) -> HTTPURL? {
-        var rest = text[...]
-        for scheme in ["feed:", "itpc:", "pcast:", "podcast:"] where rest.lowercased().hasPrefix(scheme) {
-            rest = rest.dropFirst(scheme.count)
-            if rest.hasPrefix("//") { rest = "http:" + rest }
-        }
-        return HTTPURL(String(rest))
     }
 
     private static func take(_ reader: inout ObjectReader) throws(Problem) -> BacklogChoice? {

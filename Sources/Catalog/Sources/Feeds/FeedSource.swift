@@ -1,6 +1,6 @@
 import Feeds
 import HTTPClient
-import HTTPCore
+public import HTTPCore
 import System
 
 /// Feeds of RSS, Atom and JSON Feed, which are works with episodes.
@@ -25,17 +25,9 @@ struct FeedSource: SearchSource {
     /// The maximum length of an address in bytes.
     static let longestAddress = 8 << 10
 
-    /// Returns the address of a feed as people copy it: of http or https, or with a scheme of podcast programs (`feed:`,
-    /// `itpc:`, `pcast:`). `nil` for other texts, and for addresses with user or password.
+    /// Returns the address of a feed as people copy it; `nil` for other texts, and for addresses with user or password.
     static func address(_ text: String) -> HTTPURL? {
-        guard text.utf8.count <= longestAddress else { return nil }
-        var rest = text[...]
-        for scheme in ["feed:", "itpc:", "pcast:", "podcast:"] where rest.lowercased().hasPrefix(scheme) {
-            rest = rest.dropFirst(scheme.count)
-            if rest.hasPrefix("//") { rest = "http:" + rest }
-        }
-        guard let url = HTTPURL(String(rest)), url.userInfo == nil else { return nil }
-        return url
+        Catalog.feedAddress(text).flatMap { $0.hasUserInfo ? nil : $0 }
     }
 
     /// Returns the id of the feed at an address.
@@ -100,5 +92,19 @@ struct FeedSource: SearchSource {
         return Work(
             item, parts: feed.items.map { Work.Part(Self.item($0, of: item, feed)) }, warnings: feed.warnings,
             isNumbered: false)
+    }
+}
+
+extension Catalog {
+    /// Returns the address of a feed as people copy it: of http or https, or with a scheme of podcast programs (`feed:`,
+    /// `itpc:`, `pcast:`, `podcast:`). `nil` for other texts.
+    public static func feedAddress(_ text: String) -> HTTPURL? {
+        guard text.utf8.count <= FeedSource.longestAddress else { return nil }
+        var rest = text[...]
+        for scheme in ["feed:", "itpc:", "pcast:", "podcast:"] where rest.lowercased().hasPrefix(scheme) {
+            rest = rest.dropFirst(scheme.count)
+            if rest.hasPrefix("//") { rest = "http:" + rest }
+        }
+        return HTTPURL(String(rest))
     }
 }
