@@ -24,10 +24,10 @@ extension DownloadService {
         }
     }
 
-    /// Makes changes of subscriptions durable.
+    /// Makes changes of subscriptions durable. They are submitted before the method suspends, so calls of one actor take
+    /// effect in their order.
     /// - Throws: `insufficientStorage`, `overloaded`, `unconfirmed` (it may still happen), `shuttingDown`, `storeFailed`.
-    package func commit(_ changes: [StoreChange]) async throws(DownloadError) {
-        guard !isShuttingDown else { throw .shuttingDown }
+    package nonisolated func commit(_ changes: [StoreChange]) async throws(DownloadError) {
         guard !store.isCongested else { throw .overloaded }
         if let error = await store.submit(changes).failure(within: Self.answerLimit) { throw DownloadError(error) }
     }

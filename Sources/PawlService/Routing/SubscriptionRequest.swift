@@ -50,9 +50,6 @@ struct SubscriptionRequest: Sendable {
         }
         if let take = try Self.take(&reader) { changes.append { $0.take = take } }
         if let keep = try reader.integer("keep", in: 1...SubscriptionService.Limits.items) {
-            if case .search = source {
-                throw reader.refusal("keep", "is not for searches, whose results are works of many files")
-            }
             changes.append { $0.keep = keep }
         } else if members.contains("keep") {
             changes.append { $0.keep = nil }

@@ -23,9 +23,8 @@ struct FeedFetch: Sendable {
             return first.outcome
         }
         // A move holds once the new address has given a feed. Until then the old one is read.
-        guard case .listed(var moved) = await fetch(successor, isConditional: false).outcome else { return first.outcome }
-        moved.address = moved.address ?? successor
-        return .listed(moved)
+        let moved = await fetch(successor, isConditional: false).outcome
+        return if case .listed = moved { moved } else { first.outcome }
     }
 
     /// The result of one fetch, with the new address that the feed names for itself.
@@ -107,12 +106,7 @@ struct FeedFetch: Sendable {
         let charset = fields[.contentType].flatMap { MediaType(parsing: $0)?.charset }
         // Later, a page is an error: it may be that of a login, and its feed another one.
         if mayBePage, !subscription.hasListing, let feed = FeedLink.first(in: response.body, at: url, charset: charset) {
-            var found = await fetch(feed, isConditional: false, mayBePage: false)
-            if case .listed(var listing) = found.outcome {
-                listing.address = listing.address ?? feed
-                found.outcome = .listed(listing)
-            }
-            return found
+            return await fetch(feed, isConditional: false, mayBePage: false)
         }
         do throws(Feed.Refusal) {
             let feed = try Feed(reading: response.body, from: url, charset: charset)

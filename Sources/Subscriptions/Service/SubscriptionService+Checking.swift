@@ -59,7 +59,9 @@ extension SubscriptionService {
             log(.failed(subscription))
         case .listed(let listing): try await apply(listing, to: subscription, now)
         }
-        if let keep = entries[id]?.subscription.settings.keep { try await expire(id, keeping: keep) }
+        if let checked = entries[id]?.subscription, let keep = checked.settings.keep, checked.items[.taken] > keep {
+            try await expire(id, keeping: keep)
+        }
     }
 
     /// Makes the changes of a listing durable: downloads of new items in groups, and at the end the subscription.
@@ -180,10 +182,15 @@ extension SubscriptionService {
         let listing = await WorkListing.parts(
             of: details.item.id ?? "", formats: subscription.settings.formats, in: catalog)
         guard case .listed(let listing) = listing, !listing.items.isEmpty else {
-            var skipped = work
-            (skipped.state, skipped.reason) = (.skipped, .empty)
-            try await downloads.commit([.saveItem(skipped.stored(of: subscription.id, details))])
-            return skipped
+            var left = work
+            if case .failed(let failure, _) = listing, failure.code.hasPrefix("upstream") {
+                // The next check takes it.
+                left.state = .new
+            } else {
+                (left.state, left.reason) = (.skipped, .empty)
+            }
+            try await downloads.commit([.saveItem(left.stored(of: subscription.id, details))])
+            return left
         }
         let labels = subscription.settings.labels + [details.item.id].compactMap(\.self).filter { DownloadLimits.isLabel($0) }
         let requests = listing.items.map { subscription.download(of: $0.details, labels: labels) }
@@ -220,15 +227,16 @@ extension SubscriptionService {
             item.state = .expired
             try await downloads.commit([.saveItem(item.stored(of: id, nil))])
         }
+        let left = try await knownItems(of: id)
         guard var subscription = entries[id]?.subscription else { return }
-        subscription.count(try await knownItems(of: id).values)
+        subscription.count(left.values)
         try await save(subscription)
     }
 }
 
 extension Expiry.Holding {
     fileprivate init(_ download: Download) {
-        self = download.state.isLive || download.state == .paused ? .live : download.state == .completed ? .finished : .ended
+        self = download.state.isLive ? .live : download.state == .completed ? .finished : .ended
     }
 }
 

@@ -105,8 +105,9 @@ extension SubscriptionService {
             }
             _ = try await take(some, for: subscription)
         }
+        let known = try await knownItems(of: subscription.id)
         guard var current = entries[subscription.id]?.subscription else { return }
-        current.count(try await knownItems(of: subscription.id).values)
+        current.count(known.values)
         try await save(current)
     }
 

@@ -27,7 +27,7 @@ extension SubscriptionService {
         guard entries.count < Limits.subscriptions else {
             throw .invalid("there are \(entries.count) subscriptions; the service takes at most \(Limits.subscriptions)")
         }
-        try check(source)
+        try check(source, settings)
         let subscription = Subscription(id: await downloads.makeID(), source: source, settings: settings, at: downloads.now)
         // Another request may have created it meanwhile.
         if let existing = find(source) { return (existing, false) }
@@ -55,7 +55,12 @@ extension SubscriptionService {
         return all.first { $0.source == source }
     }
 
-    private func check(_ source: Subscription.Source) throws(SubscriptionError) {
+    private func check(
+        _ source: Subscription.Source, _ settings: Subscription.Settings
+    ) throws(SubscriptionError) {
+        if case .search = source, settings.keep != nil {
+            throw .invalid("'keep' is not for searches, whose results are works of many files")
+        }
         guard case .feed(let url) = source,
             case .forbidden(let reason) = destinationGuard?.evaluate(host: url.host, port: url.port)
         else { return }
@@ -84,7 +89,6 @@ extension SubscriptionService {
                 throw .invalid("'feedUrl' is for subscriptions of feeds; this one has another source")
             }
             if address != old {
-                try check(.feed(address))
                 subscription.source = .feed(address)
                 subscription.validators = Subscription.Validators()
                 if !subscription.settings.headers.isEmpty { subscription.headersOrigin = address.origin }
@@ -94,6 +98,7 @@ extension SubscriptionService {
             subscription.headersOrigin = url.origin
         }
         if subscription == before { return before }
+        try check(subscription.source, subscription.settings)
         let now = downloads.now
         subscription.touch(at: now)
         if subscription.source != before.source {

@@ -7,7 +7,7 @@ internal import System
 
 /// The subscriptions: checks them on their schedules, and makes downloads of their new items.
 ///
-/// That an item is taken and its download become durable in one commit, so no crash takes an item twice.
+/// The record of a taken item and its download become durable in one commit, so no crash takes an item twice.
 public actor SubscriptionService {
     /// The limits of subscriptions.
     public enum Limits {
@@ -152,11 +152,22 @@ public actor SubscriptionService {
         schedule()
     }
 
-    /// Makes a changed subscription durable, and keeps it.
+    /// Keeps a changed subscription, and makes it durable.
+    ///
+    /// The caller must not suspend between reading the entry and this call. Then changes are kept in the order in which
+    /// the store writes them, and none is written over.
     /// - Parameter changes: Changes of the same commit.
     func save(_ subscription: Subscription, with changes: [StoreChange] = []) async throws(DownloadError) {
-        try await downloads.commit([.saveSubscription(subscription.stored)] + changes)
+        let before = entries[subscription.id]?.subscription
         entries[subscription.id]?.subscription = subscription
+        do throws(DownloadError) {
+            try await downloads.commit([.saveSubscription(subscription.stored)] + changes)
+        } catch {
+            if let before, entries[subscription.id]?.subscription == subscription {
+                entries[subscription.id]?.subscription = before
+            }
+            throw error
+        }
     }
 }
 

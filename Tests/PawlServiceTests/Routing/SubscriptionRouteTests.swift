@@ -294,6 +294,29 @@ struct SubscriptionRouteTests {
         }
     }
 
+    @Test("A check does not write over a change that is made meanwhile")
+    func concurrentChanges() async throws {
+        let feed = try FeedOrigin([("1", "One")])
+        let directory = try TemporaryDirectory()
+        var id = ""
+        try await with(feed, directory: directory) { running in
+            id = try await subscribe(running, feed)
+            let path = "/subscriptions/\(id)"
+            for every in 1_000..<1_050 {
+                async let check = running.send("POST", path + "/refresh")
+                let changed = try await running.send("PATCH", path, json: "{\"every\":\(every)}")
+                #expect(changed.status == 200)
+                _ = try await check
+                let shown = try await running.send("GET", path)
+                #expect(shown.json["every"]?.integer == Int64(every))
+            }
+        }
+        try await with(feed, directory: directory) { running in
+            let shown = try await running.send("GET", "/subscriptions/\(id)")
+            #expect(shown.json["every"]?.integer == 1_049)
+        }
+    }
+
     @Test("Credentials of a private feed are sent to its origin, and shown nowhere")
     func secrets() async throws {
         let feed = try FeedOrigin([("1", "One")])
@@ -320,6 +343,7 @@ struct SubscriptionRouteTests {
             (#"{"feedUrl":"http://a.test/","include":"x"}"#, "array"), (#"{"source":{"partsOf":"spotify:1"}}"#, "spotify:1"),
             (#"{"source":{"partsOf":"feed:http://u:p@a.test/"}}"#, "user name"),
             (#"{"source":{"search":{"source":"itunes","term":"x"}}}"#, "archive"),
+            (#"{"source":{"search":{"source":"archive","term":"x"}},"keep":3}"#, "'keep'"),
             (#"{"feedUrl":"http://10.0.0.1/"}"#, "10.0.0.1"), (#"{"feedUrl":"http://a.test/","folder":"../x"}"#, "folder"),
         ])
     func refusals(body: String, part: String) async throws {
