@@ -38,29 +38,29 @@ struct AlteredPartTests {
 
     private static let running = "size=4000000&seed=91&pace=2000000"
 
-    /// Downloads until some bytes have followed the earlier state, and pauses. The earlier state is that of a running
-    /// download, so it has its whole length.
-    private func pause(_ fixture: ServiceFixture, _ query: String = running) async throws -> Paused {
-        let made = try await fixture.add(query)
-        _ = try await fixture.follow(made.id) { $0.bytesReceived > 200_000 }
-        let earlier = try earlierState(of: fixture.part(of: made.id))
+    /// Downloads some bytes, and pauses. The earlier state is made from the present one: a running download's part file has
+    /// the file's whole length, with zeros behind the bytes that arrived.
+    private func pause(_ fixture: ServiceFixture) async throws -> Paused {
+        let made = try await fixture.add(Self.running)
         _ = try await fixture.follow(made.id) { $0.bytesReceived > 1_200_000 }
         let paused = try await fixture.service.perform(.pause, on: made.id)
-        return Paused(download: paused, bytes: earlier.bytes, modified: earlier.modified)
+        let present = try state(of: fixture.part(of: made.id))
+        let bytes = present.bytes.prefix(200_000) + Data(count: 4_000_000 - 200_000)
+        return Paused(download: paused, bytes: bytes, modified: present.modified.addingTimeInterval(-0.5))
     }
 
-    private func earlierState(of part: URL) throws -> (bytes: Data, modified: Date) {
+    private func state(of part: URL) throws -> (bytes: Data, modified: Date) {
         let attributes = try FileManager.default.attributesOfItem(atPath: part.path)
         return (try Data(contentsOf: part), try #require(attributes[.modificationDate] as? Date))
     }
 
     /// Resumes a download, and expects that all its bytes are fetched anew.
-    private func expectAnew(_ paused: Paused, _ fixture: ServiceFixture, _ query: String = running) async throws {
+    private func expectAnew(_ paused: Paused, _ fixture: ServiceFixture) async throws {
         let id = paused.download.id
         _ = try await fixture.service.perform(.resume, on: id)
         let done = try await fixture.end(of: id)
         #expect(done.state == .completed)
-        #expect(try fixture.file(done, is: query))
+        #expect(try fixture.file(done, is: Self.running))
         #expect(fixture.requests().contains { $0.range == "bytes=\(paused.download.bytesReceived)-" })
         #expect(fixture.requests().last?.range == nil)
         await fixture.service.shutdown()
@@ -93,7 +93,7 @@ struct AlteredPartTests {
         let fixture = try await ServiceFixture { $0.segments = 1 }
         let paused = try await pause(fixture)
         let part = fixture.part(of: paused.download.id)
-        let present = try earlierState(of: part)
+        let present = try state(of: part)
         var status = stat()
         unsafe #expect(stat(part.path, &status) == 0)
         // Of the same length.
@@ -112,7 +112,7 @@ struct AlteredPartTests {
         let made = try await fixture.add(query)
         _ = try await fixture.follow(made.id) { $0.bytesReceived > 800_000 }
         if isShorter { _ = try await fixture.service.perform(.pause, on: made.id) }
-        let earlier = try earlierState(of: fixture.part(of: made.id))
+        let earlier = try state(of: fixture.part(of: made.id))
         if isShorter { _ = try await fixture.service.perform(.resume, on: made.id) }
         _ = try await fixture.follow(made.id) { $0.bytesReceived > 2_000_000 }
         _ = try await fixture.service.perform(.pause, on: made.id)
