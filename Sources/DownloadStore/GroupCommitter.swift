@@ -12,6 +12,7 @@ private struct QueuedWrite: Sendable {
             switch change {
             case .add, .remember, .probe, .saveSubscription, .saveItem: true
             case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .removeSubscription, .dropItem,
+                .requireClaim, .endClaim,
                 .beginEpoch, .publishVersion, .enqueue, .leaveQueue, .holdURL, .release, .claim, .send:
                 false
             }
@@ -94,7 +95,8 @@ extension GroupCommitter {
                 case .remove(let id, _): backlog.notes[id] = nil
                 case .progress(let progress): backlog.notes[progress.id] = nil
                 case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .saveSubscription, .removeSubscription,
-                    .saveItem, .dropItem, .beginEpoch, .publishVersion, .enqueue, .leaveQueue, .holdURL, .release, .claim,
+                    .saveItem, .dropItem, .requireClaim, .endClaim, .beginEpoch, .publishVersion, .enqueue, .leaveQueue, .holdURL,
+                    .release, .claim,
                     .send:
                     break
                 }

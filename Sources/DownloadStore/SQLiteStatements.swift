@@ -121,7 +121,7 @@ package final class SQLiteStatements {
             try dropItem.bind(2, key)
             try dropItem.run()
         // A service without a fleet has no replicas to notify, and owns all downloads.
-        case .publishVersion, .enqueue, .leaveQueue, .holdURL, .release, .claim, .send: break
+        case .publishVersion, .enqueue, .leaveQueue, .holdURL, .release, .claim, .send, .requireClaim, .endClaim: break
         case .beginEpoch(let epoch): try keep(EventID(epoch: epoch, sequence: 0), removed: nil)
         }
     }
@@ -265,7 +265,7 @@ package final class SQLiteStatements {
                     contents.idempotencyRecords.append(try IdempotencyRow.record(from: keys))
                 }
             }
-            let subscriptions = try connection.prepare(SubscriptionRow.loadStatement(schema: ""))
+            let subscriptions = try connection.prepare(SubscriptionRow.loadStatement)
             while try subscriptions.step() {
                 try contents.reading(.subscriptions, subscriptions.key(0)) { contents throws(StoreError) in
                     contents.subscriptions.append(try SubscriptionRow.subscription(from: subscriptions))

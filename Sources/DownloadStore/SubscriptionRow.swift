@@ -4,9 +4,8 @@ internal import DownloadCore
 enum SubscriptionRow {
     static let saveStatement = "REPLACE INTO subscriptions (id, body) VALUES (?1, ?2)"
 
-    /// Returns the statement that reads all subscriptions, oldest first.
-    /// - Parameter schema: The prefix of the table's name.
-    static func loadStatement(schema: String) -> String { "SELECT id, body FROM \(schema)subscriptions ORDER BY id" }
+    /// Reads all subscriptions, oldest first. Only a fleet needs their versions.
+    static let loadStatement = "SELECT id, body, 0 FROM subscriptions ORDER BY id"
 
     /// Encodes a subscription for `saveStatement`.
     static func encode<Row: RowEncoder>(_ subscription: StoredSubscription, to row: inout Row) throws(Row.Failure) {
@@ -20,7 +19,7 @@ enum SubscriptionRow {
         guard let id = row.text(0).flatMap(DownloadID.init), let body = row.text(1) else {
             throw .damaged("a subscription cannot be read")
         }
-        return StoredSubscription(id: id, body: Array(body.utf8))
+        return StoredSubscription(id: id, body: Array(body.utf8), version: row.integer(2) ?? 0)
     }
 }
 

@@ -25,7 +25,8 @@ struct WriteGroup: Sendable {
                     guard !replaced.contains(progress.id) else { continue }
                     if advanced.insert(progress.id).inserted { changes.append(change) }
                 case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .saveSubscription, .removeSubscription,
-                    .saveItem, .dropItem, .beginEpoch, .publishVersion, .enqueue, .leaveQueue, .holdURL, .release, .claim,
+                    .saveItem, .dropItem, .requireClaim, .endClaim, .beginEpoch, .publishVersion, .enqueue, .leaveQueue, .holdURL,
+                    .release, .claim,
                     .send:
                     changes.append(change)
                 }

@@ -38,6 +38,7 @@ extension DownloadError {
         switch error {
         case .full: self = .insufficientStorage(error.description)
         case .closed: self = .shuttingDown
+        case .unclaimed: self = .preconditionFailed
         // The change may have been made, or other replicas have taken over this replica's downloads.
         case .fenced, .interrupted: self = .unconfirmed
         default: self = .storeFailed(error.description)

@@ -32,6 +32,10 @@ package enum StoreChange: Sendable {
     case saveItem(StoredItem)
     /// Deletes an item of a subscription.
     case dropItem(DownloadID, key: String)
+    /// Refuses the write if the claim has passed to another replica.
+    case requireClaim(SubscriptionClaim)
+    /// Ends a claim, so that any replica may claim the subscription.
+    case endClaim(SubscriptionClaim)
     /// Keeps the epoch with which a run of the service begins.
     case beginEpoch(UInt64)
     /// Publishes a download to all replicas of a fleet. A changed record is saved by a change of its own.

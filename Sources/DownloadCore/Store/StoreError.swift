@@ -23,6 +23,8 @@ package enum StoreError: Error, Sendable, Equatable {
     case interrupted(String)
     /// Another replica has just added a download of the URL, or has carried out the request with the key.
     case conflict
+    /// The claim on a subscription has passed to another replica.
+    case unclaimed
     /// This instance has lost its lease. Other replicas may have taken over its downloads.
     case fenced
     /// The store has been closed.
@@ -51,6 +53,7 @@ extension StoreError: CustomStringConvertible {
         case .refused(let message): message
         case .interrupted(let reason): "the database cannot be reached: \(reason)"
         case .conflict: "another replica was faster"
+        case .unclaimed: "another replica changes the subscription"
         case .fenced: "this replica has lost its lease: others have taken over"
         case .closed: "the store is closed"
         }

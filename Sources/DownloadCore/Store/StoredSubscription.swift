@@ -3,11 +3,52 @@ package struct StoredSubscription: Sendable, Equatable {
     package var id: DownloadID
     /// A JSON object.
     package var body: [UInt8]
+    /// The number of changes, by which the replicas of a fleet recognise them.
+    package var version: Int64
+    /// The work. A fleet adds no second subscription for it.
+    package var work: String
 
-    package init(id: DownloadID, body: [UInt8]) {
+    package init(id: DownloadID, body: [UInt8], version: Int64 = 0, work: String = "") {
         self.id = id
         self.body = body
+        self.version = version
+        self.work = work
     }
+}
+
+/// The right to change a subscription.
+package struct SubscriptionClaim: Sendable, Equatable {
+    package let id: DownloadID
+    /// The number of the claim in the database of a fleet; `nil` for a service alone, which needs no claims.
+    package let number: Int64?
+
+    package init(id: DownloadID, number: Int64?) {
+        self.id = id
+        self.number = number
+    }
+
+    /// Returns changes that the store refuses if the claim has passed to another replica.
+    package func guarding(_ changes: [StoreChange]) -> [StoreChange] {
+        number == nil ? changes : [.requireClaim(self)] + changes
+    }
+}
+
+/// A claim on a subscription, and what the claimant has to know.
+package struct ClaimedSubscription: Sendable, Equatable {
+    package let claim: SubscriptionClaim
+    /// The present subscription of a fleet; `nil` for a service alone, which knows it.
+    package let stored: StoredSubscription?
+
+    package init(claim: SubscriptionClaim, stored: StoredSubscription? = nil) {
+        self.claim = claim
+        self.stored = stored
+    }
+}
+
+/// A change of a subscription that a replica of the fleet has made.
+package enum ChangedSubscription: Sendable, Equatable {
+    case saved(StoredSubscription)
+    case removed(DownloadID)
 }
 
 /// The stored form of an item that a subscription has found.

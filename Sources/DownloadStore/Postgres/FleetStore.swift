@@ -253,6 +253,31 @@ extension FleetStore {
         try await perform { writer throws(StoreError) in try writer.objects.claimSweep(every: interval) }
     }
 
+    /// Begins to pass the changes of subscriptions since the start, those of this and of other replicas. It passes no
+    /// changes when a claim has ended.
+    package func followSubscriptions(_ receive: @escaping @Sendable ([ChangedSubscription]) -> Void) {
+        store.begin { writer in try? writer?.subscriptions.follow(receive) }
+    }
+
+    /// Returns the present subscription; `nil` if there is none.
+    package func subscription(_ id: DownloadID) async throws(StoreError) -> StoredSubscription? {
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.subscriptions.read(id) })
+    }
+
+    /// Claims a subscription for this replica, with the state after all changes that were submitted before.
+    /// - Parameters:
+    ///   - host: The host of its work. Unless `forced`, nothing is claimed while another subscription of the host is.
+    ///   - forced: Whether another replica loses its claim.
+    /// - Returns: `nil` if another replica has the claim or the host, and if the subscription is gone.
+    package func claimSubscription(
+        _ id: DownloadID, host: String, forced: Bool
+    ) async throws(StoreError) -> ClaimedSubscription? {
+        try await perform(
+            repeats: true,
+            { writer throws(StoreError) in try writer.subscriptions.claim(id, host: host, forced: forced) },
+            late: { [store] claimed in if let claimed { _ = store.submit([.endClaim(claimed.claim)]) } })
+    }
+
     /// Runs the body on the store's thread, and waits at most the limit for its result.
     /// - Parameters:
     ///   - ids: The downloads whose noted progress is written first.
@@ -313,6 +338,8 @@ extension FleetStore {
     private enum Errand {
         /// Reads the changes of other replicas.
         case follow
+        /// Reads the changes of subscriptions.
+        case followSubscriptions
         case takeMessages
         case upkeep
     }
@@ -325,6 +352,7 @@ extension FleetStore {
         case .progress(let message): transfers.receive(message)
         case .messages: queue(.takeMessages)
         case .settings: follower.tell { $0.settingsChanged() }
+        case .subscriptions: queue(.followSubscriptions)
         case .tick:
             queue(.follow)
             queue(.takeMessages)
@@ -347,6 +375,7 @@ extension FleetStore {
     private func carryOut(_ errand: Errand, _ writer: PostgresRecordWriter) {
         switch errand {
         case .follow: try? writer.feed.follow()
+        case .followSubscriptions: try? writer.subscriptions.follow()
         case .takeMessages:
             for (sender, text) in (try? writer.feed.messages()) ?? [] {
                 follower.tell { $0.received(RemoteMessage(text), sender) }

@@ -125,8 +125,19 @@ struct PostgresGroup {
             }
         case .dropDelivery(let id): put(Statements.dropDelivery) { $0.put(id.description) }
         case .saveSubscription(let subscription):
-            put(Statements.saveSubscription) { SubscriptionRow.encode(subscription, to: &$0) }
-        case .removeSubscription(let id): put(Statements.removeSubscription) { $0.put(id.description) }
+            put(Statements.saveSubscription) { row in
+                SubscriptionRow.encode(subscription, to: &row)
+                row.put(subscription.version)
+                row.put(subscription.work)
+            }
+            notifySubscriptions()
+        case .removeSubscription(let id):
+            put(Statements.removeSubscription) { $0.put(id.description) }
+            notifySubscriptions()
+        case .requireClaim(let claim): put(Statements.requireClaim) { Self.encode(claim.id, claim.number ?? 0, to: &$0) }
+        case .endClaim(let claim):
+            put(Statements.endClaim) { Self.encode(claim.id, claim.number ?? 0, to: &$0) }
+            notifySubscriptions()
         case .saveItem(let item): put(Statements.saveItem) { ItemRow.encode(item, to: &$0) }
         case .dropItem(let id, let key):
             put(Statements.dropItem) { row in
@@ -140,6 +151,11 @@ struct PostgresGroup {
 
     private mutating func notifySettings() {
         put(PostgresSettings.Statements.notify) { _ in }
+    }
+
+    /// Equal notifications of a transaction are sent once.
+    private mutating func notifySubscriptions() {
+        put(Statements.notifySubscriptions) { _ in }
     }
 
     private static func encode<Row: RowEncoder>(_ record: DownloadRecord, to row: inout Row) where Row.Failure == Never {
@@ -237,10 +253,12 @@ struct PostgresGroup {
                 ON CONFLICT (id) DO UPDATE SET attempts = EXCLUDED.attempts, due_at = EXCLUDED.due_at
             """)
         static let saveSubscription = PostgresStatement(
-            "save_subscription",
-            """
-            INSERT INTO pawl.subscriptions (id, body) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET body = EXCLUDED.body
-            """)
+            "save_subscription", file: PackageResources.postgres_save_subscription_sql)
+        static let requireClaim = PostgresStatement("require_claim", "SELECT pawl.require_claim($1, $2::bigint)")
+        static let endClaim = PostgresStatement(
+            "end_claim", "UPDATE pawl.subscriptions SET holder = NULL WHERE id = $1 AND claim = $2::bigint")
+        static let notifySubscriptions = PostgresStatement(
+            "notify_subscriptions", "SELECT pg_notify('pawl_subscriptions', '')")
         static let removeSubscription = PostgresStatement(
             "remove_subscription", "DELETE FROM pawl.subscriptions WHERE id = $1")
         static let saveItem = PostgresStatement("save_item", file: PackageResources.postgres_save_item_sql)

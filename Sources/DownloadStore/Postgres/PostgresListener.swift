@@ -13,6 +13,8 @@ final class PostgresListener: Sendable {
         case progress(String)
         /// The settings have changed.
         case settings
+        /// Subscriptions have changed, or claims on them have ended.
+        case subscriptions
         /// Remote commands or replies have arrived.
         case messages
         /// A second has passed.
@@ -79,6 +81,7 @@ final class PostgresListener: Sendable {
                         connection = try Self.connect(database, instance, limit)
                         // Remote commands may have arrived meanwhile. Changes are read every second anyway.
                         receive(.settings)
+                        receive(.subscriptions)
                         receive(.messages)
                     }
                     // Only a query shows that the connection is dead.
@@ -122,6 +125,7 @@ final class PostgresListener: Sendable {
         case "pawl_changes": .changed(UInt64(notification.payload) ?? .max, session: notification.processID)
         case "pawl_progress": .progress(notification.payload)
         case "pawl_settings": .settings
+        case "pawl_subscriptions": .subscriptions
         case "pawl_instance_\(instance)": .messages
         default: nil
         }
@@ -132,7 +136,7 @@ final class PostgresListener: Sendable {
         try StoreError.translating {
             let connection = try PostgresConnection(database, application: "pawl listener", within: limit)
             try connection.execute(
-                "SET application_name = '\(PostgresInstance.sessionName(of: instance))'; LISTEN pawl_changes; LISTEN pawl_progress; LISTEN pawl_settings; LISTEN pawl_instance_\(instance)",
+                "SET application_name = '\(PostgresInstance.sessionName(of: instance))'; LISTEN pawl_changes; LISTEN pawl_progress; LISTEN pawl_settings; LISTEN pawl_subscriptions; LISTEN pawl_instance_\(instance)",
                 within: limit)
             return connection
         }

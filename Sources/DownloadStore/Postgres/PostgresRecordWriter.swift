@@ -37,6 +37,7 @@ package final class PostgresRecordWriter: RecordWriter {
     package let instance: PostgresInstance
     package let feed: PostgresFeed
     package let ownership: PostgresOwnership
+    let subscriptions: PostgresSubscriptions
     package var objects: PostgresObjects { PostgresObjects(instance: instance) }
     package var settings: PostgresSettings { PostgresSettings(instance: instance) }
 
@@ -54,6 +55,7 @@ package final class PostgresRecordWriter: RecordWriter {
         instance = try PostgresInstance(options)
         feed = PostgresFeed(instance)
         ownership = PostgresOwnership(instance)
+        subscriptions = PostgresSubscriptions(instance)
     }
 
     /// Much shorter than the lease.
@@ -128,6 +130,8 @@ extension PostgresRecordWriter {
             if try ownership.reap() > 0 { try feed.follow() }
             try ownership.adoptDeliveries()
             upkeeps += 1
+            // A notification may have been lost.
+            if upkeeps % 10 == 0 { try subscriptions.follow() }
             if upkeeps % 60 == 0 {
                 _ = try instance.run(Statements.trimming.map { PostgresCommand($0, []) })
             }
@@ -192,7 +196,9 @@ extension PostgresRecordWriter {
             }
             try each(Statements.subscriptions) { row in
                 try contents.reading(.subscriptions, row.key(0)) { contents throws(StoreError) in
-                    contents.subscriptions.append(try SubscriptionRow.subscription(from: row))
+                    let stored = try SubscriptionRow.subscription(from: row)
+                    subscriptions.note(stored)
+                    contents.subscriptions.append(stored)
                 }
             }
             try each(Statements.identity) { row in
@@ -223,7 +229,8 @@ extension PostgresRecordWriter {
         private static let outcomes = "SELECT key, request_digest, outcomes, created_at FROM pawl.idempotency_keys"
         static let key = PostgresStatement("key", "\(outcomes) WHERE key = $1")
         static let keys = PostgresStatement("keys", "\(outcomes) ORDER BY created_at, key")
-        static let subscriptions = PostgresStatement("subscriptions", SubscriptionRow.loadStatement(schema: "pawl."))
+        static let subscriptions = PostgresStatement(
+            "subscriptions", "SELECT id, body, version FROM pawl.subscriptions ORDER BY id")
         static let deliveries = PostgresStatement(
             "deliveries",
             """

@@ -21,7 +21,8 @@ enum PostgresSchema {
     /// The oldest supported PostgreSQL, in the numbering of `server_version_num`.
     static let oldestServer = 130_000
 
-    /// The keys of the advisory locks: "Pawl" in ASCII, followed by a number. `pawl.claim` has the second one.
+    /// The keys of the advisory locks: "Pawl" in ASCII, followed by a number. `pawl.claim` has the second one, and
+    /// `pawl.claim_subscription` the fourth.
     static let migrationLock: Int64 = 0x5061_776C_01
     /// Held from the comparison of settings to their change.
     static let settingsLock: Int64 = 0x5061_776C_03

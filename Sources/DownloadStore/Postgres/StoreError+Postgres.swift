@@ -10,8 +10,9 @@ extension StoreError {
         case .unavailable(let message): self = .interrupted(message)
         case .timedOut: self = .interrupted("it does not answer in time")
         case .server("PW001", _): self = .fenced
+        case .server("PW003", _): self = .unclaimed
         case .server("53100", _): self = .full
-        // Two replicas can only conflict over URLs, idempotency keys and gids, which are unique.
+        // Two replicas can only conflict over URLs, idempotency keys, gids, and works of subscriptions, which are unique.
         case .server("23505", _): self = .conflict
         // The statement was cancelled for taking too long, and would take as long again.
         case .server("57014", let message): self = .inputOutput(message)

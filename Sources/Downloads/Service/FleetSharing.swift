@@ -37,6 +37,20 @@ struct FleetSharing: Sharing {
         try await fleet.catchUp(within: limit ?? FleetStore.patience)
     }
 
+    func claimSubscription(
+        _ id: DownloadID, host: String, forced: Bool
+    ) async throws(StoreError) -> ClaimedSubscription? {
+        try await fleet.claimSubscription(id, host: host, forced: forced)
+    }
+
+    func followSubscriptions(_ receive: @escaping @Sendable ([ChangedSubscription]) -> Void) {
+        fleet.followSubscriptions(receive)
+    }
+
+    func subscription(_ id: DownloadID) async throws(StoreError) -> StoredSubscription? {
+        try await fleet.subscription(id)
+    }
+
     func problem() async -> String? { await objects?.problem() }
 
     func makeFinishedFiles(_ partFiles: PartFiles) -> any FinishedFiles { objects ?? LocalFinishedFiles(partFiles) }

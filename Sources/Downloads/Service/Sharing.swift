@@ -17,6 +17,17 @@ protocol Sharing: Sendable {
     /// - Parameter limit: The longest wait; `nil`: as long as a client would wait.
     func catchUp(within limit: Duration?) async throws(StoreError)
 
+    /// Claims a subscription, so that no other service changes it.
+    /// - Parameters:
+    ///   - host: The host of its work. Unless `forced`, nothing is claimed while another subscription of the host is.
+    ///   - forced: Whether another service loses its claim.
+    /// - Returns: `nil` if another service has the claim or the host, and if the subscription is gone.
+    func claimSubscription(_ id: DownloadID, host: String, forced: Bool) async throws(StoreError) -> ClaimedSubscription?
+    /// Begins to pass the changes of subscriptions by other services. No changes are passed when a claim has ended.
+    func followSubscriptions(_ receive: @escaping @Sendable ([ChangedSubscription]) -> Void)
+    /// Returns a subscription that another service may have added or changed; `nil` if there is none.
+    func subscription(_ id: DownloadID) async throws(StoreError) -> StoredSubscription?
+
     /// Returns the reason that no file can ever be published with this configuration; `nil` if none is known.
     func problem() async -> String?
     /// Makes the finished files that are published from part files.
@@ -42,6 +53,14 @@ struct Unshared: Sharing {
     var condition: FleetCondition? { nil }
 
     func catchUp(within limit: Duration?) async throws(StoreError) {}
+
+    func claimSubscription(_ id: DownloadID, host: String, forced: Bool) async -> ClaimedSubscription? {
+        ClaimedSubscription(claim: SubscriptionClaim(id: id, number: nil))
+    }
+
+    func followSubscriptions(_ receive: @escaping @Sendable ([ChangedSubscription]) -> Void) {}
+
+    func subscription(_ id: DownloadID) async -> StoredSubscription? { nil }
 
     func problem() async -> String? { nil }
 

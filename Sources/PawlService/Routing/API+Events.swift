@@ -3,6 +3,8 @@ internal import DownloadFeed
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
+internal import PawlConfiguration
+internal import Subscriptions
 
 /// Server-sent events.
 extension API {
@@ -10,23 +12,49 @@ extension API {
     func events(
         of scope: DownloadID?, _ request: borrowing Request, _ caller: Caller, _ response: inout Response
     ) throws(Problem) -> RouteResult {
-        let interval = try QueryReader.read(request.head.target) { reader throws(Problem) in
+        let (interval, includes) = try QueryReader.read(request.head.target) { reader throws(Problem) in
             let interval = try reader.integer("interval", in: 50...60_000) ?? 250
+            let includes = try scope == nil ? reader.choices("include", IncludedEvents.self) : []
             // Already checked; taken so that it is not refused as unknown.
             _ = try reader.value("ticket")
-            return interval
+            return (interval, includes)
         }
         if let scope, index.version(of: scope) == nil { throw Problem(DownloadError.notFound) }
         let after = request.head.fields[.lastEventID].flatMap { EventID(parsing: $0) }
+        let downloads = EventStream.Downloads(
+            hub: downloads.events, rendered: rendered(for: request, by: caller), scope: scope, after: after,
+            interval: .milliseconds(interval))
+        stream(EventStream(downloads, includes.isEmpty ? nil : subscriptionEvents(request, caller)), in: &response)
+        return .ready
+    }
+
+    /// `GET /subscriptions/events`.
+    func subscriptionEvents(
+        _ request: borrowing Request, _ caller: Caller, _ response: inout Response
+    ) throws(Problem) -> RouteResult {
+        try QueryReader.read(request.head.target) { reader throws(Problem) in
+            // Already checked; taken so that it is not refused as unknown.
+            _ = try reader.value("ticket")
+        }
+        stream(EventStream(nil, subscriptionEvents(request, caller)), in: &response)
+        return .ready
+    }
+
+    private func subscriptionEvents(_ request: borrowing Request, _ caller: Caller) -> EventStream.Subscriptions {
+        EventStream.Subscriptions(
+            hub: subscriptions.events, linkPrefix: request.linkPrefix, hidesSecrets: caller.scope != .full)
+    }
+
+    private func stream(_ events: EventStream, in response: inout Response) {
         response.fields.append(.contentType, "text/event-stream")
         response.forbidStoring()
         // nginx and other proxies buffer responses without this field.
         response.fields.append(.xAccelBuffering, "no")
-        response.content = .stream(
-            DownloadEventStream(
-                hub: downloads.events, rendered: rendered(for: request, by: caller), scope: scope, after: after,
-                interval: .milliseconds(interval)),
-            length: nil)
-        return .ready
+        response.content = .stream(events, length: nil)
     }
+}
+
+/// Events that a stream of downloads sends as well.
+private enum IncludedEvents: String, CaseIterable {
+    case subscriptions
 }

@@ -44,10 +44,6 @@ extension API {
 
     /// `POST /subscriptions`.
     func subscribe(_ request: borrowing Request) throws(Problem) -> RouteResult {
-        // Two replicas must not check the same subscription.
-        guard !downloads.isShared else {
-            throw Problem(.notImplemented, "a replica of a fleet takes no subscriptions; a service with its own records does")
-        }
         let asked = try SubscriptionRequest(try BodyReader.json(of: request), isNew: true)
         var settings = Subscription.Settings()
         asked.apply(to: &settings)
@@ -94,7 +90,7 @@ extension API {
         let request = copy request
         let hidesSecrets = caller.scope != .full
         return .later { [subscriptions] () throws(Problem) in
-            let subscription = try await Problem.rethrowing(subscriptions: await subscriptions.subscription(id))
+            let subscription = try await Problem.rethrowing(subscriptions: await subscriptions.find(id))
             var response = Self.response(subscription, request.linkPrefix, hidesSecrets: hidesSecrets)
             response.validate(for: request, etag: subscription.entityTag)
             return response

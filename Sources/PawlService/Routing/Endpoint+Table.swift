@@ -61,6 +61,11 @@ extension Endpoint {
             .get(takesQuery: true) { api, request, call, _ throws(Problem) in try api.listSubscriptions(request, call.caller) },
             .on(.post) { api, request, _, _ throws(Problem) in try api.subscribe(request) }),
         Endpoint(
+            "/subscriptions/events", access: .ticket,
+            .get(takesQuery: true) { api, request, call, response throws(Problem) in
+                try api.subscriptionEvents(request, call.caller, &response)
+            }),
+        Endpoint(
             "/subscriptions/{id}",
             .get { api, request, call, _ throws(Problem) in
                 try api.showSubscription(call.subscription(), request, call.caller)

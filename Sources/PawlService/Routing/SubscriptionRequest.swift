@@ -79,6 +79,11 @@ struct SubscriptionRequest: Sendable {
         if let formats = try reader.strings("formats", count: Catalog.maximumFormats, limit: 200) {
             changes.append { $0.formats = formats }
         }
+        if let webhook = try reader.url("webhook") {
+            changes.append { $0.webhook = webhook }
+        } else if members.contains("webhook") {
+            changes.append { $0.webhook = nil }
+        }
         if reader.holds("headers") {
             let headers = Array(try DownloadRequest.headers(&reader))
             changes.append { $0.headers = headers }

@@ -35,7 +35,7 @@ extension Subscription {
         writer.member("updatedAt", updatedAt.millisecondsSinceEpoch)
         writer.member("revision", Int64(clamping: revision))
         writer.endObject()
-        return StoredSubscription(id: id, body: writer.bytes)
+        return StoredSubscription(id: id, body: writer.bytes, version: version, work: source.key)
     }
 
     private func encodeSettings(into writer: inout JSONWriter) {
@@ -59,6 +59,7 @@ extension Subscription {
         writer.member("priority", settings.priority)
         writer.member("speedLimit", settings.speedLimit)
         Self.put(settings.formats, "formats", &writer)
+        put(settings.webhook?.string, "webhook", &writer)
         Self.put(settings.headers.flatMap { [$0.name, $0.value] }, "headers", &writer)
     }
 
@@ -105,6 +106,7 @@ extension Subscription {
         horizon = Self.time(value, "horizon")
         updatedAt = Timestamp(millisecondsSinceEpoch: updated)
         revision = UInt64(clamping: value["revision"]?.integer ?? 1)
+        version = stored.version
     }
 
     private static func source(_ value: JSONValue) -> Source? {
@@ -119,6 +121,17 @@ extension Subscription {
 
     private static func time(_ value: JSONValue, _ name: String) -> Timestamp? {
         value[name]?.integer.map { Timestamp(millisecondsSinceEpoch: $0) }
+    }
+}
+
+extension Subscription.Source {
+    /// The work as a text.
+    fileprivate var key: String {
+        switch self {
+        case .feed(let url): "feed:\(url.string)"
+        case .work(let id): "work:\(id)"
+        case .search(let term): "search:\(term)"
+        }
     }
 }
 
@@ -142,6 +155,7 @@ extension Subscription.Settings {
         priority = Int(clamping: value["priority"]?.integer ?? 0)
         speedLimit = value["speedLimit"]?.integer ?? 0
         formats = Subscription.texts(value, "formats")
+        webhook = value["webhook"]?.string.flatMap { HTTPURL($0) }
         let headers = Subscription.texts(value, "headers")
         self.headers = stride(from: 0, to: headers.count - headers.count % 2, by: 2).map {
             RequestHeader(name: headers[$0], value: headers[$0 + 1])

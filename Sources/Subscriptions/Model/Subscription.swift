@@ -73,6 +73,8 @@ public struct Subscription: Sendable, Equatable {
         public var speedLimit: Int64 = 0
         /// The formats of works with formats; empty for those that the source prefers.
         public var formats: [String] = []
+        /// The URL that receives each download when it ends; `nil` for none. It may have a secret.
+        public var webhook: HTTPURL?
         /// Header fields of requests to the origin that they were given for. Their values are secrets.
         public var headers: [RequestHeader] = []
 
@@ -122,6 +124,8 @@ public struct Subscription: Sendable, Equatable {
     public var updatedAt: Timestamp
     /// The number of such changes.
     public var revision: UInt64 = 1
+    /// The number of times that its record was saved. It grows with each check as well.
+    public var version: Int64 = 0
 
     /// Creates an active subscription that was never checked.
     public init(id: DownloadID, source: Source, settings: Settings, at now: Timestamp) {

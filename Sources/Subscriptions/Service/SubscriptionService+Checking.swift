@@ -7,24 +7,40 @@ internal import HTTPCore
 /// The checks of subscriptions.
 extension SubscriptionService {
     /// Checks a subscription. Its record tells the outcome.
-    func check(_ id: DownloadID) async {
+    /// - Parameter isScheduled: Whether the check is omitted if another replica has checked the subscription meanwhile.
+    /// - Returns: False if it was omitted, or another replica has the claim.
+    func check(_ id: DownloadID, isScheduled: Bool) async -> Bool {
         defer {
             entries[id]?.check = nil
             schedule()
         }
-        guard let subscription = entries[id]?.subscription else { return }
+        let claim: SubscriptionClaim?
+        do throws(DownloadError) { claim = try await self.claim(id, forced: false) } catch { claim = nil }
+        guard let claim else {
+            block(id)
+            return false
+        }
+        defer { endClaim(of: id) }
+        guard let subscription = entries[id]?.subscription, !Task.isCancelled else { return true }
+        if isScheduled, subscription.nextCheckAt.map({ $0 > downloads.now }) ?? true { return false }
         let outcome = await list(subscription)
-        if Task.isCancelled { return }
+        if Task.isCancelled { return true }
         do throws(DownloadError) {
-            try await conclude(id, outcome)
+            try await conclude(id, outcome, under: claim)
         } catch {
+            // Another replica has taken the claim away, for a change after which the subscription is checked again.
+            if error == .preconditionFailed {
+                block(id)
+                return false
+            }
             // Nothing may be durable. The next check finds the same items again.
-            guard !Task.isCancelled, var failed = entries[id]?.subscription else { return }
+            guard !Task.isCancelled, var failed = entries[id]?.subscription else { return true }
             failed.fail(Subscription.Failure(code: Addition.Refusal(error).code, message: error.description), at: downloads.now)
             entries[id]?.subscription = failed
-            try? await save(failed)
+            try? await save(failed, under: claim)
             log(.failed(failed))
         }
+        return true
     }
 
     /// Lists the work of a subscription.
@@ -37,13 +53,15 @@ extension SubscriptionService {
         }
     }
 
-    private func conclude(_ id: DownloadID, _ outcome: CheckOutcome) async throws(DownloadError) {
+    private func conclude(
+        _ id: DownloadID, _ outcome: CheckOutcome, under claim: SubscriptionClaim
+    ) async throws(DownloadError) {
         guard var subscription = entries[id]?.subscription else { return }
         let now = downloads.now
         switch outcome {
         case .unchanged(let hint):
             subscription.succeed(hint: hint, at: now)
-            try await save(subscription)
+            try await save(subscription, under: claim)
         case .gone:
             subscription.state = .gone
             subscription.checkedAt = now
@@ -51,22 +69,22 @@ extension SubscriptionService {
             subscription.failures += 1
             subscription.failure = Subscription.Failure(code: "gone", message: "The feed has ended (status 410).")
             subscription.touch(at: now)
-            try await save(subscription)
+            try await save(subscription, under: claim)
             log(.failed(subscription))
         case .failed(let failure, let retryAfter):
             subscription.fail(failure, retryAfter: retryAfter, at: now)
-            try await save(subscription)
+            try await save(subscription, under: claim)
             log(.failed(subscription))
-        case .listed(let listing): try await apply(listing, to: subscription, now)
+        case .listed(let listing): try await apply(listing, to: subscription, now, under: claim)
         }
         if let checked = entries[id]?.subscription, let keep = checked.settings.keep, checked.items[.taken] > keep {
-            try await expire(id, keeping: keep)
+            try await expire(id, keeping: keep, under: claim)
         }
     }
 
     /// Makes the changes of a listing durable: downloads of new items in groups, and at the end the subscription.
     private func apply(
-        _ listing: CheckOutcome.Listing, to subscription: Subscription, _ now: Timestamp
+        _ listing: CheckOutcome.Listing, to subscription: Subscription, _ now: Timestamp, under claim: SubscriptionClaim
     ) async throws(DownloadError) {
         var subscription = subscription
         let id = subscription.id
@@ -85,7 +103,7 @@ extension SubscriptionService {
                         state: .taken, url: item.listed.url), item.details
                 )
             }
-            for item in try await take(some, for: subscription) {
+            for item in try await take(some, for: subscription, under: claim) {
                 known[item.key] = item
                 if item.state == .taken { taken += 1 }
             }
@@ -113,7 +131,7 @@ extension SubscriptionService {
         subscription.horizon = horizon
         subscription.accept(listing, at: now, hasChanges: taken > 0 || !changes.isEmpty)
         subscription.count(known.values)
-        try await save(subscription, with: changes)
+        try await save(subscription, under: claim, with: changes)
         if taken > 0 { log(.taken(subscription, count: taken)) }
     }
 
@@ -158,11 +176,11 @@ extension SubscriptionService {
     /// Makes downloads of items, and their records, in one commit.
     /// - Returns: The records. An item without anything to download is skipped.
     func take(
-        _ items: [(item: KnownItem, details: ItemDetails)], for subscription: Subscription
+        _ items: [(item: KnownItem, details: ItemDetails)], for subscription: Subscription, under claim: SubscriptionClaim
     ) async throws(DownloadError) -> [KnownItem] {
         if case .search = subscription.source {
             var taken: [KnownItem] = []
-            for (item, details) in items { taken.append(try await take(work: item, details, for: subscription)) }
+            for (item, details) in items { taken.append(try await take(work: item, details, for: subscription, under: claim)) }
             return taken
         }
         let requests = items.map { subscription.download(of: $0.details) }
@@ -170,14 +188,14 @@ extension SubscriptionService {
             zip(items, outcomes).map { ($0.item.taken($1), $0.details) }
         }
         let outcomes = try await downloads.add(requests, label: subscription.label) { outcomes in
-            records(outcomes).map { .saveItem($0.stored(of: subscription.id, $1)) }
+            claim.guarding(records(outcomes).map { .saveItem($0.stored(of: subscription.id, $1)) })
         }
         return records(outcomes).map(\.0)
     }
 
     /// Makes downloads of all parts of a work that a search has found.
     private func take(
-        work: KnownItem, _ details: ItemDetails, for subscription: Subscription
+        work: KnownItem, _ details: ItemDetails, for subscription: Subscription, under claim: SubscriptionClaim
     ) async throws(DownloadError) -> KnownItem {
         let listing = await WorkListing.parts(
             of: details.item.id ?? "", formats: subscription.settings.formats, in: catalog)
@@ -189,7 +207,7 @@ extension SubscriptionService {
             } else {
                 (left.state, left.reason) = (.skipped, .empty)
             }
-            try await downloads.commit([.saveItem(left.stored(of: subscription.id, details))])
+            try await downloads.commit(claim.guarding([.saveItem(left.stored(of: subscription.id, details))]))
             return left
         }
         let labels = subscription.settings.labels + [details.item.id].compactMap(\.self).filter { DownloadLimits.isLabel($0) }
@@ -199,7 +217,7 @@ extension SubscriptionService {
             return work.taken(outcomes[0])
         }
         let outcomes = try await downloads.add(requests, label: subscription.label) { outcomes in
-            [.saveItem(record(outcomes).stored(of: subscription.id, details))]
+            claim.guarding([.saveItem(record(outcomes).stored(of: subscription.id, details))])
         }
         return record(outcomes)
     }
@@ -207,7 +225,7 @@ extension SubscriptionService {
     // MARK: - Expiry
 
     /// Removes the downloads and files of the items that make room for newer ones.
-    func expire(_ id: DownloadID, keeping keep: Int) async throws(DownloadError) {
+    func expire(_ id: DownloadID, keeping keep: Int, under claim: SubscriptionClaim) async throws(DownloadError) {
         let known = try await knownItems(of: id)
         let items = known.values.filter { $0.state == .taken }.map { item in
             (item, item.download.flatMap { downloads.index.download($0) }.map(Expiry.Holding.init) ?? .ended)
@@ -225,12 +243,12 @@ extension SubscriptionService {
                 } catch .notFound {}
             }
             item.state = .expired
-            try await downloads.commit([.saveItem(item.stored(of: id, nil))])
+            try await downloads.commit(claim.guarding([.saveItem(item.stored(of: id, nil))]))
         }
         let left = try await knownItems(of: id)
         guard var subscription = entries[id]?.subscription else { return }
         subscription.count(left.values)
-        try await save(subscription)
+        try await save(subscription, under: claim)
     }
 }
 
@@ -289,6 +307,7 @@ extension Subscription {
         var new = NewDownload(url: url)
         new.priority = settings.priority
         new.speedLimit = settings.speedLimit
+        new.webhook = settings.webhook
         new.labels = labels ?? settings.labels
         if !settings.headers.isEmpty, url.origin == headersOrigin {
             for header in settings.headers {

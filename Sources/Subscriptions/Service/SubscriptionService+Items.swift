@@ -34,7 +34,7 @@ extension SubscriptionService {
     public func items(
         of id: DownloadID, states: [ItemState], limit: Int, after cursor: String?
     ) async throws(SubscriptionError) -> (items: [SubscriptionItem], hasMore: Bool) {
-        _ = try subscription(id)
+        _ = try await find(id)
         var query = ItemQuery(of: id)
         query.states = states.map(\.rawValue)
         query.limit = limit + 1
@@ -53,48 +53,52 @@ extension SubscriptionService {
     /// - Returns: The item. One that was taken before is returned as it is.
     /// - Throws: `notFound`, `itemNotFound`, `destinationForbidden`, `invalid`, `refused`.
     public func take(_ key: String, of id: DownloadID) async throws(SubscriptionError) -> SubscriptionItem {
-        let (subscription, row) = try await find(key, of: id)
-        guard var item = KnownItem(row), let details = ItemDetails(decoding: row.body) else { throw .itemNotFound }
-        if item.state == .taken { return shown(row) }
-        item.isByHand = true
-        let taken: KnownItem?
-        do throws(DownloadError) {
-            taken = try await take([(item, details)], for: subscription).first
-        } catch {
-            throw .refused(error)
+        try await changing(id) { claim throws(SubscriptionError) in
+            let (subscription, row) = try await storedItem(key, of: id)
+            guard var item = KnownItem(row), let details = ItemDetails(decoding: row.body) else { throw .itemNotFound }
+            if item.state == .taken { return shown(row) }
+            item.isByHand = true
+            let taken: KnownItem?
+            do throws(DownloadError) {
+                taken = try await take([(item, details)], for: subscription, under: claim).first
+                try await recount(id, under: claim)
+            } catch {
+                throw .refused(error)
+            }
+            switch taken?.reason {
+            case nil: break
+            case .destinationForbidden: throw .destinationForbidden(item.url ?? details.name)
+            default: throw .invalid("'\(details.name)' has nothing to download")
+            }
+            return shown(try await storedItem(key, of: id).row)
         }
-        try await recount(id)
-        switch taken?.reason {
-        case nil: break
-        case .destinationForbidden: throw .destinationForbidden(item.url ?? details.name)
-        default: throw .invalid("'\(details.name)' has nothing to download")
-        }
-        return shown(try await find(key, of: id).row)
     }
 
     /// Skips an item that is new. An item that is skipped already stays so.
     /// - Throws: `notFound`, `itemNotFound`, `illegalTransition`, `refused`.
     public func skip(_ key: String, of id: DownloadID) async throws(SubscriptionError) -> SubscriptionItem {
-        let (_, row) = try await find(key, of: id)
-        guard var item = KnownItem(row) else { throw .itemNotFound }
-        switch item.state {
-        case .taken, .expired:
-            throw .illegalTransition("the item is \(item.state.rawValue); only a new item can be skipped")
-        case .skipped: return shown(row)
-        case .new: break
+        try await changing(id) { claim throws(SubscriptionError) in
+            let (_, row) = try await storedItem(key, of: id)
+            guard var item = KnownItem(row) else { throw .itemNotFound }
+            switch item.state {
+            case .taken, .expired:
+                throw .illegalTransition("the item is \(item.state.rawValue); only a new item can be skipped")
+            case .skipped: return shown(row)
+            case .new: break
+            }
+            (item.state, item.reason) = (.skipped, .byHand)
+            do throws(DownloadError) {
+                try await downloads.commit(claim.guarding([.saveItem(item.stored(of: id, nil))]))
+                try await recount(id, under: claim)
+            } catch {
+                throw .refused(error)
+            }
+            return shown(try await storedItem(key, of: id).row)
         }
-        (item.state, item.reason) = (.skipped, .byHand)
-        do throws(DownloadError) {
-            try await downloads.commit([.saveItem(item.stored(of: id, nil))])
-        } catch {
-            throw .refused(error)
-        }
-        try await recount(id)
-        return shown(try await find(key, of: id).row)
     }
 
     /// Takes the items that were found while a subscription was paused, also those that its listing has no more.
-    func takeNewItems(of subscription: Subscription) async throws(DownloadError) {
+    func takeNewItems(of subscription: Subscription, under claim: SubscriptionClaim) async throws(DownloadError) {
         var query = ItemQuery(of: subscription.id)
         query.states = [ItemState.new.rawValue]
         let rows = try await downloads.items(query)
@@ -103,26 +107,19 @@ extension SubscriptionService {
             let some = rows[start..<min(start + Limits.taken, rows.count)].compactMap { row in
                 KnownItem(row).flatMap { item in ItemDetails(decoding: row.body).map { (item, $0) } }
             }
-            _ = try await take(some, for: subscription)
+            _ = try await take(some, for: subscription, under: claim)
         }
-        let known = try await knownItems(of: subscription.id)
-        guard var current = entries[subscription.id]?.subscription else { return }
-        current.count(known.values)
-        try await save(current)
+        try await recount(subscription.id, under: claim)
     }
 
-    private func recount(_ id: DownloadID) async throws(SubscriptionError) {
-        do throws(DownloadError) {
-            let known = try await knownItems(of: id)
-            guard var subscription = entries[id]?.subscription else { return }
-            subscription.count(known.values)
-            try await save(subscription)
-        } catch {
-            throw .refused(error)
-        }
+    private func recount(_ id: DownloadID, under claim: SubscriptionClaim) async throws(DownloadError) {
+        let known = try await knownItems(of: id)
+        guard var subscription = entries[id]?.subscription else { return }
+        subscription.count(known.values)
+        try await save(subscription, under: claim)
     }
 
-    private func find(
+    private func storedItem(
         _ key: String, of id: DownloadID
     ) async throws(SubscriptionError) -> (subscription: Subscription, row: StoredItem) {
         let subscription = try subscription(id)

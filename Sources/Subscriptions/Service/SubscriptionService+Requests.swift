@@ -10,9 +10,22 @@ extension SubscriptionService {
         entries.values.map(\.subscription).sorted { $0.id < $1.id }
     }
 
-    /// Returns a subscription.
+    /// Returns a subscription, also one that another replica has just added.
+    /// - Throws: `notFound`, `refused`.
+    public func find(_ id: DownloadID) async throws(SubscriptionError) -> Subscription {
+        if entries[id] == nil {
+            do throws(DownloadError) {
+                if let stored = try await downloads.storedSubscription(id) { adopt(stored) }
+            } catch {
+                throw .refused(error)
+            }
+        }
+        return try subscription(id)
+    }
+
+    /// Returns a subscription that is known here.
     /// - Throws: `notFound`.
-    public func subscription(_ id: DownloadID) throws(SubscriptionError) -> Subscription {
+    func subscription(_ id: DownloadID) throws(SubscriptionError) -> Subscription {
         guard let entry = entries[id] else { throw .notFound }
         return entry.subscription
     }
@@ -31,15 +44,26 @@ extension SubscriptionService {
         let subscription = Subscription(id: await downloads.makeID(), source: source, settings: settings, at: downloads.now)
         // Another request may have created it meanwhile.
         if let existing = find(source) { return (existing, false) }
-        entries[subscription.id] = Entry(subscription: subscription)
+        entries[subscription.id] = Entry(subscription)
         do throws(DownloadError) {
-            try await save(subscription)
+            try await save(subscription, under: SubscriptionClaim(id: subscription.id, number: nil))
         } catch {
             entries[subscription.id] = nil
+            if error == .preconditionFailed, let existing = await added(source) { return (existing, false) }
             throw .refused(error)
         }
         schedule()
-        return (subscription, true)
+        return (try self.subscription(subscription.id), true)
+    }
+
+    /// Waits for the subscription that another replica has added for a source.
+    private func added(_ source: Subscription.Source) async -> Subscription? {
+        let deadline = ContinuousClock.now + Limits.additionWait
+        while ContinuousClock.now < deadline {
+            if let found = find(source) { return found }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        return nil
     }
 
     /// Returns the subscription for a source, also for a former address of its feed; `nil` if there is none.
@@ -78,81 +102,81 @@ extension SubscriptionService {
         _ change: @Sendable (inout Subscription.Settings) -> Void
     ) async throws(SubscriptionError) -> Subscription {
         // A check of the old address must not write over the new one.
-        if address != nil { await hold(id) }
-        defer { if address != nil { release(id) } }
-        var subscription = try subscription(id)
-        if let isExpected, !isExpected(subscription) { throw .preconditionFailed }
-        let before = subscription
-        change(&subscription.settings)
-        if let address {
-            guard case .feed(let old) = subscription.source else {
-                throw .invalid("'feedUrl' is for subscriptions of feeds; this one has another source")
+        try await changing(id, endsCheck: address != nil) { claim throws(SubscriptionError) in
+            var subscription = try subscription(id)
+            if let isExpected, !isExpected(subscription) { throw .preconditionFailed }
+            let before = subscription
+            change(&subscription.settings)
+            if let address {
+                guard case .feed(let old) = subscription.source else {
+                    throw .invalid("'feedUrl' is for subscriptions of feeds; this one has another source")
+                }
+                if address != old {
+                    subscription.source = .feed(address)
+                    subscription.validators = Subscription.Validators()
+                    if !subscription.settings.headers.isEmpty { subscription.headersOrigin = address.origin }
+                }
             }
-            if address != old {
-                subscription.source = .feed(address)
-                subscription.validators = Subscription.Validators()
-                if !subscription.settings.headers.isEmpty { subscription.headersOrigin = address.origin }
+            if case .feed(let url) = subscription.source, subscription.settings.headers != before.settings.headers {
+                subscription.headersOrigin = url.origin
             }
+            if subscription == before { return before }
+            try check(subscription.source, subscription.settings)
+            let now = downloads.now
+            subscription.touch(at: now)
+            if subscription.source != before.source {
+                subscription.nextCheckAt = subscription.state == .active ? now : nil
+            } else if subscription.schedule != before.schedule {
+                subscription.plan(after: subscription.checkedAt ?? now)
+            }
+            try await keep(subscription, under: claim)
+            schedule()
+            return try self.subscription(id)
         }
-        if case .feed(let url) = subscription.source, subscription.settings.headers != before.settings.headers {
-            subscription.headersOrigin = url.origin
-        }
-        if subscription == before { return before }
-        try check(subscription.source, subscription.settings)
-        let now = downloads.now
-        subscription.touch(at: now)
-        if subscription.source != before.source {
-            subscription.nextCheckAt = subscription.state == .active ? now : nil
-        } else if subscription.schedule != before.schedule {
-            subscription.plan(after: subscription.checkedAt ?? now)
-        }
-        try await keep(subscription)
-        schedule()
-        return subscription
     }
 
     /// Pauses a subscription. When the method returns, that is durable, and nothing is taken any more.
     /// - Throws: `notFound`, `refused`.
     public func pause(_ id: DownloadID) async throws(SubscriptionError) -> Subscription {
-        await hold(id)
-        defer { release(id) }
-        var subscription = try subscription(id)
-        guard subscription.state == .active else { return subscription }
-        subscription.state = .paused
-        subscription.nextCheckAt = nil
-        subscription.touch(at: downloads.now)
-        try await keep(subscription)
-        return subscription
+        try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
+            var subscription = try subscription(id)
+            guard subscription.state == .active else { return subscription }
+            subscription.state = .paused
+            subscription.nextCheckAt = nil
+            subscription.touch(at: downloads.now)
+            try await keep(subscription, under: claim)
+            return try self.subscription(id)
+        }
     }
 
     /// Resumes a paused subscription or one that is gone: takes what was found meanwhile, and begins a check.
     /// - Throws: `notFound`, `refused`.
     public func resume(_ id: DownloadID) async throws(SubscriptionError) -> Subscription {
-        await hold(id)
-        defer { release(id) }
-        var subscription = try subscription(id)
-        guard subscription.state != .active else { return subscription }
-        subscription.state = .active
-        subscription.nextCheckAt = downloads.now
-        subscription.touch(at: downloads.now)
-        try await keep(subscription)
-        do throws(DownloadError) {
-            try await takeNewItems(of: subscription)
-        } catch {
-            throw .refused(error)
+        try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
+            var subscription = try subscription(id)
+            guard subscription.state != .active else { return subscription }
+            subscription.state = .active
+            subscription.nextCheckAt = downloads.now
+            subscription.touch(at: downloads.now)
+            try await keep(subscription, under: claim)
+            do throws(DownloadError) {
+                try await takeNewItems(of: subscription, under: claim)
+            } catch {
+                throw .refused(error)
+            }
+            return try self.subscription(id)
         }
-        return try self.subscription(id)
     }
 
     /// Checks a subscription now, or joins its running check.
     /// - Returns: The subscription, and whether the check has ended within 30 seconds.
     /// - Throws: `notFound`.
     public func refresh(_ id: DownloadID) async throws(SubscriptionError) -> (Subscription, hasEnded: Bool) {
-        _ = try subscription(id)
-        guard let check = beginCheck(of: id) else { return (try subscription(id), false) }
+        let before = try await find(id).checkedAt
+        guard beginCheck(of: id) != nil else { return (try subscription(id), false) }
         let hasEnded = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                await check.value
+                await self.checkEnds(of: id, after: before)
                 return true
             }
             group.addTask {
@@ -166,6 +190,15 @@ extension SubscriptionService {
         return (try subscription(id), hasEnded)
     }
 
+    /// Waits for the end of a check, here or on another replica.
+    /// - Parameter last: The time of the last check before.
+    private func checkEnds(of id: DownloadID, after last: Timestamp?) async {
+        while let check = beginCheck(of: id), await !check.value, !Task.isCancelled {
+            if entries[id]?.subscription.checkedAt != last { return }
+            try? await Task.sleep(for: Limits.checkPause)
+        }
+    }
+
     /// Removes a subscription and its items. When the method returns, that is durable, and nothing is taken any more.
     /// - Parameters:
     ///   - deletesDownloads: Whether the downloads that it made are removed, too.
@@ -176,29 +209,30 @@ extension SubscriptionService {
         _ id: DownloadID, deletingDownloads deletesDownloads: Bool = false, files deletesFiles: Bool = false,
         if isExpected: (@Sendable (Subscription) -> Bool)? = nil
     ) async throws(SubscriptionError) {
-        if let isExpected, !isExpected(try subscription(id)) { throw .preconditionFailed }
-        await hold(id)
-        defer { release(id) }
-        _ = try subscription(id)
-        do throws(DownloadError) {
-            if deletesDownloads {
-                for item in try await knownItems(of: id).values where item.isMade {
-                    guard let download = item.download else { continue }
-                    do throws(DownloadError) {
-                        try await downloads.remove(download, deletingFile: deletesFiles)
-                    } catch .notFound {}
+        try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
+            let subscription = try subscription(id)
+            if let isExpected, !isExpected(subscription) { throw .preconditionFailed }
+            do throws(DownloadError) {
+                if deletesDownloads {
+                    for item in try await knownItems(of: id).values where item.isMade {
+                        guard let download = item.download else { continue }
+                        do throws(DownloadError) {
+                            try await downloads.remove(download, deletingFile: deletesFiles)
+                        } catch .notFound {}
+                    }
                 }
+                try await downloads.commit(claim.guarding([.removeSubscription(id)]))
+            } catch {
+                throw .refused(error)
             }
-            try await downloads.commit([.removeSubscription(id)])
-        } catch {
-            throw .refused(error)
+            entries[id] = nil
+            events.publishRemoval(of: id)
         }
-        entries[id] = nil
     }
 
-    private func keep(_ subscription: Subscription) async throws(SubscriptionError) {
+    private func keep(_ subscription: Subscription, under claim: SubscriptionClaim) async throws(SubscriptionError) {
         do throws(DownloadError) {
-            try await save(subscription)
+            try await save(subscription, under: claim)
         } catch {
             throw .refused(error)
         }

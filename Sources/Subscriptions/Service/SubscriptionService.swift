@@ -23,15 +23,39 @@ public actor SubscriptionService {
         static let taken = 250
         /// The longest wait for a check by hand.
         static let answer: Duration = .seconds(30)
+        /// The longest wait for a subscription that another replica has added.
+        static let additionWait: Duration = .seconds(4)
+        /// The maximum number of claims for one change.
+        static let claims = 8
+        /// The pause between two looks at a check of another replica.
+        static let checkPause: Duration = .milliseconds(200)
+        /// The pause in milliseconds before a subscription is claimed again that another replica has claimed.
+        static let claimPause: Int64 = 1_000
     }
 
     /// A subscription and its running check.
     struct Entry {
         var subscription: Subscription
-        /// The running check; `nil` if there is none.
-        var check: Task<Void, Never>?
+        /// The last state that is known to be durable, and the number of saves in progress.
+        var durable: Subscription
+        var saves = 0
+        /// The running check, whose value is false if another replica has the claim; `nil` if there is none.
+        var check: Task<Bool, Never>?
         /// The number of requests that change it. No check begins meanwhile.
         var holds = 0
+        /// The last claim, and the number of its users.
+        var claim: SubscriptionClaim?
+        var claimants = 0
+        /// The time before which no check begins, because another replica has the claim; `nil` for none.
+        var blockedUntil: Timestamp?
+
+        init(_ subscription: Subscription) {
+            self.subscription = subscription
+            durable = subscription
+        }
+
+        /// The time of the next check; `nil` if none is planned.
+        var due: Timestamp? { subscription.nextCheckAt.map { max($0, blockedUntil ?? $0) } }
     }
 
     let downloads: DownloadService
@@ -39,8 +63,11 @@ public actor SubscriptionService {
     let client: any UpstreamClient
     let destinationGuard: DestinationGuard?
     let log: @Sendable (SubscriptionLogEvent) -> Void
+    /// The changes of subscriptions, for readers.
+    public nonisolated let events = SubscriptionEventHub()
     var entries: [DownloadID: Entry] = [:]
     private var timer: Task<Void, Never>?
+    private var follower: Task<Void, Never>?
     private var isStopped = false
 
     /// Loads the subscriptions. Nothing is checked before ``start()``.
@@ -59,9 +86,10 @@ public actor SubscriptionService {
         self.client = client
         self.destinationGuard = destinationGuard
         self.log = log
-        for stored in downloads.isShared ? [] : downloads.storedSubscriptions {
+        for stored in downloads.storedSubscriptions {
             if let subscription = Subscription(stored) {
-                entries[stored.id] = Entry(subscription: subscription)
+                entries[stored.id] = Entry(subscription)
+                events.publish(subscription)
             } else {
                 log(.warning("subscription \(stored.id) is refused: its record cannot be read"))
             }
@@ -76,6 +104,11 @@ public actor SubscriptionService {
             guard let due = entry.subscription.nextCheckAt else { continue }
             entries[id]?.subscription.nextCheckAt = entry.subscription.schedule.corrected(due, now: now)
         }
+        let (changes, continuation) = AsyncStream.makeStream(of: [ChangedSubscription].self)
+        downloads.followSubscriptions { continuation.yield($0) }
+        follower = Task { [weak self] in
+            for await some in changes { await self?.follow(some) }
+        }
         schedule()
     }
 
@@ -83,9 +116,10 @@ public actor SubscriptionService {
     public func stop() async {
         isStopped = true
         timer?.cancel()
+        follower?.cancel()
         let checks = entries.values.compactMap(\.check)
         for check in checks { check.cancel() }
-        for check in checks { await check.value }
+        for check in checks { _ = await check.value }
     }
 
     /// Starts the checks that are due, and waits for the next one.
@@ -96,14 +130,10 @@ public actor SubscriptionService {
         var hosts = Set(entries.values.lazy.filter { $0.check != nil }.map(\.subscription.host))
         var running = entries.values.count { $0.check != nil }
         var next: Timestamp?
-        let waiting = entries.values.filter { $0.check == nil && $0.holds == 0 && $0.subscription.nextCheckAt != nil }
-            .sorted {
-                ($0.subscription.nextCheckAt ?? now, $0.subscription.id) < (
-                    $1.subscription.nextCheckAt ?? now, $1.subscription.id
-                )
-            }
+        let waiting = entries.values.filter { $0.check == nil && $0.holds == 0 && $0.due != nil }
+            .sorted { ($0.due ?? now, $0.subscription.id) < ($1.due ?? now, $1.subscription.id) }
         for entry in waiting {
-            guard let due = entry.subscription.nextCheckAt else { continue }
+            guard let due = entry.due else { continue }
             if due > now {
                 next = due
                 break
@@ -112,7 +142,7 @@ public actor SubscriptionService {
             guard running < Limits.checks else { break }
             guard hosts.insert(entry.subscription.host).inserted else { continue }
             running += 1
-            beginCheck(of: entry.subscription.id)
+            beginCheck(of: entry.subscription.id, isScheduled: true)
         }
         guard let next else { return }
         // The wall clock may be set, so it is looked at again after some minutes.
@@ -124,14 +154,15 @@ public actor SubscriptionService {
     }
 
     /// Starts a check, unless one is running.
-    /// - Returns: The check.
+    /// - Parameter isScheduled: Whether the check is omitted if another replica has checked the subscription meanwhile.
+    /// - Returns: The check. Its value is false if it was omitted, or another replica has the claim.
     @discardableResult
-    func beginCheck(of id: DownloadID) -> Task<Void, Never>? {
+    func beginCheck(of id: DownloadID, isScheduled: Bool = false) -> Task<Bool, Never>? {
         guard !isStopped, let entry = entries[id], entry.holds == 0 else { return nil }
         if let check = entry.check { return check }
         let check = Task { [weak self] in
-            guard let self else { return }
-            await self.check(id)
+            guard let self else { return true }
+            return await self.check(id, isScheduled: isScheduled)
         }
         entries[id]?.check = check
         return check
@@ -143,7 +174,7 @@ public actor SubscriptionService {
         entries[id]?.holds += 1
         guard let check = entries[id]?.check else { return }
         check.cancel()
-        await check.value
+        _ = await check.value
     }
 
     /// Lets checks of a subscription begin again.
@@ -156,18 +187,131 @@ public actor SubscriptionService {
     ///
     /// The caller must not suspend between reading the entry and this call. Then changes are kept in the order in which
     /// the store writes them, and none is written over.
-    /// - Parameter changes: Changes of the same commit.
-    func save(_ subscription: Subscription, with changes: [StoreChange] = []) async throws(DownloadError) {
-        let before = entries[subscription.id]?.subscription
-        entries[subscription.id]?.subscription = subscription
+    /// - Parameters:
+    ///   - claim: The claim on the subscription.
+    ///   - changes: Changes of the same commit.
+    func save(
+        _ subscription: Subscription, under claim: SubscriptionClaim, with changes: [StoreChange] = []
+    ) async throws(DownloadError) {
+        let id = subscription.id
+        var subscription = subscription
+        subscription.version += 1
+        entries[id]?.subscription = subscription
+        entries[id]?.saves += 1
+        defer { entries[id]?.saves -= 1 }
         do throws(DownloadError) {
-            try await downloads.commit([.saveSubscription(subscription.stored)] + changes)
+            try await downloads.commit(claim.guarding([.saveSubscription(subscription.stored)] + changes))
         } catch {
-            if let before, entries[subscription.id]?.subscription == subscription {
-                entries[subscription.id]?.subscription = before
-            }
+            // A later save has the refused change as well.
+            if let entry = entries[id], entry.saves == 1 { entries[id]?.subscription = entry.durable }
             throw error
         }
+        guard let durable = entries[id]?.durable, subscription.version > durable.version else { return }
+        entries[id]?.durable = subscription
+        events.publish(subscription)
+    }
+}
+
+// MARK: - Fleets
+
+/// A replica of a fleet changes a subscription under a claim. It learns of the changes of other replicas from the store.
+extension SubscriptionService {
+    /// Claims a subscription, and reads its present state.
+    /// - Parameter forced: Whether another replica loses its claim.
+    /// - Returns: `nil` if another replica has the claim, or the subscription is gone.
+    func claim(_ id: DownloadID, forced: Bool) async throws(DownloadError) -> SubscriptionClaim? {
+        guard let host = entries[id]?.subscription.host else { return nil }
+        entries[id]?.claimants += 1
+        do throws(DownloadError) {
+            if let claimed = try await downloads.claimSubscription(id, host: host, forced: forced) {
+                // Saves under an earlier claim will be refused.
+                if let stored = claimed.stored, claimed.claim != entries[id]?.claim { adopt(stored, isClaimed: true) }
+                entries[id]?.claim = claimed.claim
+                return claimed.claim
+            }
+        } catch {
+            endClaim(of: id)
+            throw error
+        }
+        endClaim(of: id)
+        return nil
+    }
+
+    /// Ends the use of a claim. The last user releases it.
+    func endClaim(of id: DownloadID) {
+        guard let entry = entries[id] else { return }
+        entries[id]?.claimants -= 1
+        guard entry.claimants == 1, let claim = entry.claim else { return }
+        entries[id]?.claim = nil
+        downloads.endClaim(claim)
+    }
+
+    /// Changes a subscription under a claim. The change begins again if another replica takes the claim away.
+    /// - Parameter endsCheck: Whether the running check ends first.
+    /// - Throws: `notFound`, `refused`, and the errors of the change.
+    func changing<Value: Sendable>(
+        _ id: DownloadID, endsCheck: Bool = false,
+        _ change: (SubscriptionClaim) async throws(SubscriptionError) -> Value
+    ) async throws(SubscriptionError) -> Value {
+        _ = try await find(id)
+        for attempt in 1...Int64(Limits.claims) {
+            if endsCheck { await hold(id) }
+            defer { if endsCheck { release(id) } }
+            let claim: SubscriptionClaim?
+            do throws(DownloadError) {
+                claim = try await self.claim(id, forced: true)
+            } catch {
+                throw .refused(error)
+            }
+            guard let claim else { throw .notFound }
+            defer { endClaim(of: id) }
+            do throws(SubscriptionError) {
+                return try await change(claim)
+            } catch {
+                guard error == .refused(.preconditionFailed) else { throw error }
+            }
+            // Two replicas that take the claim away from each other must not do so in step.
+            try? await Task.sleep(for: .milliseconds(Int64.random(in: 0...20) * attempt))
+        }
+        throw .refused(.overloaded)
+    }
+
+    /// Adopts changes of the store. Those of this replica are known already.
+    private func follow(_ changes: [ChangedSubscription]) {
+        for change in changes {
+            switch change {
+            case .saved(let stored): adopt(stored)
+            case .removed(let id):
+                entries[id]?.check?.cancel()
+                entries[id] = nil
+                events.publishRemoval(of: id)
+            }
+        }
+        // A claim of another replica may have ended.
+        for id in entries.keys { entries[id]?.blockedUntil = nil }
+        schedule()
+    }
+
+    /// Adopts a subscription from the store.
+    /// - Parameter isClaimed: Whether it was read with a new claim, so that it precedes states that are not durable.
+    func adopt(_ stored: StoredSubscription, isClaimed: Bool = false) {
+        let present = entries[stored.id]
+        guard isClaimed || stored.version > present?.durable.version ?? 0 else { return }
+        guard let subscription = Subscription(stored) else {
+            return log(.warning("subscription \(stored.id) is refused: its record cannot be read"))
+        }
+        var entry = present ?? Entry(subscription)
+        entry.durable = subscription
+        if isClaimed || entry.saves == 0 || subscription.version > entry.subscription.version {
+            entry.subscription = subscription
+        }
+        entries[stored.id] = entry
+        events.publish(subscription)
+    }
+
+    /// Lets no check of a subscription begin for a moment, because another replica has the claim.
+    func block(_ id: DownloadID) {
+        entries[id]?.blockedUntil = Timestamp(millisecondsSinceEpoch: downloads.now.millisecondsSinceEpoch + Limits.claimPause)
     }
 }
 

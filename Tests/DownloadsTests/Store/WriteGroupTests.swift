@@ -20,6 +20,8 @@ struct WriteGroupTests {
         case .removeSubscription(let id): "remove subscription \(id)"
         case .saveItem(let item): "save item \(item.key)"
         case .dropItem(_, let key): "drop item \(key)"
+        case .requireClaim(let claim): "require claim \(claim.id)"
+        case .endClaim(let claim): "end claim \(claim.id)"
         case .beginEpoch(let epoch): "begin epoch \(epoch)"
         case .publishVersion(let download): "show \(download.id.value & 0xFF) \(download.revision)"
         case .enqueue(let id): "enqueue \(id.value & 0xFF)"

@@ -9,60 +9,6 @@ import Testing
 
 @testable import PawlService
 
-/// A feed whose episodes, statuses and addresses a test changes, with the files of its episodes.
-private final class FeedOrigin: Sendable {
-    struct State {
-        /// The episodes, newest first: an id and a name.
-        var episodes: [(id: String, name: String)] = []
-        /// The suffix of the addresses of files.
-        var suffix = ""
-        /// Statuses other than 200, by path.
-        var statuses: [String: Int] = [:]
-        var more = ""
-        var hasTags = true
-    }
-
-    let state: Locked<State>
-    let origin: ScriptedOrigin
-
-    init(_ episodes: [(id: String, name: String)]) throws {
-        let state = Locked(State(episodes: episodes))
-        self.state = state
-        let port = Locked(0)
-        origin = try ScriptedOrigin { request in
-            let state = state.withLock { $0 }
-            let path = String(request.target.prefix { $0 != "?" })
-            if let status = state.statuses[path] {
-                let target = path == "/old" ? "/feed" : "/elsewhere"
-                return [.response(status, [("Location", target), ("Retry-After", "7")], body: [])]
-            }
-            if path.hasPrefix("/files/") {
-                return [.response(200, [("Content-Type", "audio/mpeg")], body: Array("file \(path)".utf8))]
-            }
-            let items = state.episodes.map { id, name in
-                "<item><guid>\(id)</guid><title>\(name)</title><enclosure type=\"audio/mpeg\" "
-                    + "url=\"http://127.0.0.1:\(port.withLock { $0 })/files/\(id).mp3\(state.suffix)\"/></item>"
-            }
-            let text = "<rss version=\"2.0\"><channel><title>Show</title>\(state.more)\(items.joined())</channel></rss>"
-            let tag = "\"\(text.hashValue)\""
-            if state.hasTags, request["If-None-Match"] == tag { return [.response(304, [("ETag", tag)], body: [])] }
-            return [
-                .response(
-                    200, [("Content-Type", "application/rss+xml")] + (state.hasTags ? [("ETag", tag)] : []),
-                    body: Array(text.utf8))
-            ]
-        }
-        port.withLock { $0 = origin.port }
-    }
-
-    func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
-
-    var url: String { origin.url("/feed") }
-
-    /// The number of requests for a path.
-    func count(_ path: String) -> Int { origin.requests.count { $0.target.prefix { $0 != "?" } == path } }
-}
-
 @Suite("Subscriptions over HTTP", .timeLimit(.minutes(3)))
 struct SubscriptionRouteTests {
     private func with(

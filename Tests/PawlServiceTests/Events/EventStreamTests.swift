@@ -11,11 +11,12 @@ import Testing
 @testable import PawlService
 
 @Suite("The text of an event stream", .timeLimit(.minutes(3)))
-struct DownloadEventStreamTests {
-    private func stream(_ running: RunningService) -> DownloadEventStream {
-        let stream = DownloadEventStream(
-            hub: running.service.downloads.events, rendered: RenderedDownloads(), scope: nil, after: nil,
-            interval: .milliseconds(50))
+struct EventStreamTests {
+    private func stream(_ running: RunningService) -> EventStream {
+        let stream = EventStream(
+            .init(
+                hub: running.service.downloads.events, rendered: RenderedDownloads(), after: nil,
+                interval: .milliseconds(50)))
         stream.subscribe {}
         return stream
     }
@@ -87,10 +88,10 @@ struct DownloadEventStreamTests {
         let publisher = DownloadPublisher(epoch: 1, history: StoredEventHistory())
         let rendered = RenderedDownloads()
         let streams = (0..<3).map { _ in
-            DownloadEventStream(hub: publisher.hub, rendered: rendered, scope: nil, after: nil, interval: .seconds(1))
+            EventStream(.init(hub: publisher.hub, rendered: rendered, after: nil, interval: .seconds(1)))
         }
         let now = ContinuousClock.now
-        func read(_ stream: DownloadEventStream) -> [UInt8] {
+        func read(_ stream: EventStream) -> [UInt8] {
             var text: [UInt8] = []
             while case .more = stream.next(into: &text, limit: 65_536, now: now) {}
             return text
