@@ -18,7 +18,7 @@ import origin  # noqa: E402
 LIVE = {"queued", "downloading", "retrying"}
 ENDS = {"completed", "failed", "cancelled"}
 #: The indices of columns in a change.
-URL, STATE, LABELS, UPDATED, REVISION = 1, 2, 18, 24, 26
+URL, STATE, LABELS, TRACK, UPDATED, REVISION = 1, 2, 18, 20, 24, 26
 #: The maximum difference of two clocks of one machine, in seconds.
 SLACK = 0.5
 
@@ -39,12 +39,17 @@ def board(client, seat):
         cursor = "&cursor=" + urllib.parse.quote(page["nextCursor"])
 
 
-def histories(scene):
-    """The changes of each download: number and columns."""
+def histories(scene, of_subscriptions=False):
+    """The changes of each download: number and columns; of those that clients have added, or of those of subscriptions."""
     found = collections.defaultdict(list)
     for number, _, id, columns in scene.changes:
         found[id].append((number, columns))
-    return found
+    return {id: history for id, history in found.items() if (subscription(history[0][1]) is not None) == of_subscriptions}
+
+
+def subscription(columns):
+    """The subscription that has made the download; None: a client has added it."""
+    return next((text for text in labels(columns) if text.startswith("subscription:")), None) if columns else None
 
 
 def label(columns):
@@ -161,7 +166,10 @@ def promises(scene):
 def duplicates(scene):
     """2: at no time has a URL two live or completed downloads, unless a client requested another."""
     current, counts = {}, collections.Counter()
+    added = histories(scene)
     for number, _, id, columns in scene.changes:
+        if id not in added:
+            continue
         entry = scene.entries[label(columns)] if columns else None
         is_first = columns is not None and columns[STATE] in LIVE | {"paused", "completed"} and not entry.is_new
         url = columns[URL] if columns else None
@@ -368,6 +376,34 @@ def differing(found, expected):
     return [(id, found.get(id), expected.get(id)) for id in sorted({*found, *expected}) if found.get(id) != expected.get(id)]
 
 
+def subscriptions(scene):
+    """8: each episode of each subscription has exactly one download, and no two replicas list a feed at a time."""
+    taken = collections.Counter()
+    for id, history in histories(scene, of_subscriptions=True).items():
+        taken[subscription(history[0][1]), json.loads(history[0][1][TRACK])["name"]] += 1
+        check(all(columns for _, columns in history), f"8: {id} of a subscription was removed")
+    for (label, name), count in taken.items():
+        check(count == 1, f"8: {name} of {label} was taken {count} times")
+    for entry in scene.subscriber.entries:
+        names = {name for label, name in taken if label == f"subscription:{entry['id']}"}
+        expected = {f"{entry['name']}-{number}" for number in range(1, entry["count"] + 1)}
+        check(names == expected, f"8: of {entry['name']}, {sorted(expected - names)[:5]} were not taken, and {sorted(names - expected)[:5]} were")
+    lives = {life.name: seat for seat in scene.seats for life in seat.lives}
+    listings = sorted(scene.network.listings(), key=lambda listing: listing[2])
+    for number, (name, life, began, ended) in enumerate(listings):
+        for other, its, at, _ in listings[number + 1:]:
+            if at > ended:
+                break
+            if name != other or life == its or at < began:
+                continue
+            # A request takes the claim from a check. A replica that is cut off does not know that its claim has ended.
+            excused = any(first - SLACK <= at and began <= last + SLACK for first, last in scene.subscriber.claims[name])
+            away = lives[life].was_away(began - scene.options.lease - 2, ended)
+            check(excused or away, f"8: {name} is listed by {life} from {began:.2f} to {ended:.2f}, and by {its} at {at:.2f}")
+    scene.figures["episodes"] = len(taken)
+    scene.figures["listings"] = len(listings)
+
+
 def webhooks(scene):
     """7: every end was delivered to its webhook."""
     changes = histories(scene)
@@ -430,4 +466,4 @@ def directories(scene):
         check(not left, f"7: replica {seat.number} keeps {left[:5]} in {seat.data}")
 
 
-ALL = [promises, duplicates, order, files, fetching, events, webhooks, objects]
+ALL = [promises, duplicates, order, files, fetching, events, subscriptions, webhooks, objects]

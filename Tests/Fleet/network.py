@@ -109,6 +109,9 @@ class Origin:
 
     `/file/<size>/<name>?pace=<n>&busy=<n>&breaks=<n>`: `pace` bytes per second; the first `busy` requests get 503, and the next `breaks`
     requests break off.
+
+    `/feed/<name>?since=<time>&until=<time>`: a feed that publishes an episode each second between two Unix times. The order, the dates and the
+    links of its episodes change with each request, and some requests get 503.
     """
 
     def __init__(self, note):
@@ -118,6 +121,9 @@ class Origin:
         while True:
             method, target, fields, _ = await read_request(reader)
             parts = urllib.parse.urlsplit(target)
+            if parts.path.startswith("/feed/"):
+                await self.list(parts, fields, writer)
+                continue
             match = re.fullmatch(r"/file/(\d+)/(.+)", parts.path)
             if not match:
                 writer.write(response(404))
@@ -169,6 +175,28 @@ class Origin:
                 self.note(ended=number, at=ended or time.time(), sent=sent)
             if first + sent <= last:
                 return
+
+
+    async def list(self, parts, fields, writer):
+        name, query = parts.path.split("/")[2], dict(urllib.parse.parse_qsl(parts.query))
+        life = base64.b64decode(fields.get("proxy-authorization", "Basic Oj8=").split()[1]).decode().split(":")[0]
+        dice, now = random.Random(), time.time()
+        self.fetches += 1
+        number = self.fetches
+        self.note(feed=number, name=name, life=life, began=now)
+        await asyncio.sleep(dice.choice([0, 0, 0.2, dice.random()]))
+        self.note(listed=number, at=time.time())
+        count = max(0, int(min(now, float(query["until"])) - float(query["since"])))
+        if dice.random() < 0.1 and now < float(query["until"]):
+            writer.write(response(503))
+            return
+        episodes = [
+            f"<item><guid>{name}-{each}</guid><title>{name}-{each}</title><pubDate>{dice.randrange(1, 28):02} Oct 2024 10:00:00 GMT</pubDate>"
+            f"<enclosure type=\"audio/mpeg\" url=\"http://{parts.hostname}/file/{1000 + each}/{name}-{each}?link={dice.randrange(3)}\"/></item>"
+            for each in range(1, count + 1)]
+        dice.shuffle(episodes)
+        body = f"<rss version=\"2.0\"><channel><title>{name}</title>{''.join(episodes)}</channel></rss>".encode()
+        writer.write(response(200, [("Content-Type", "application/rss+xml")], len(body)) + body)
 
 
 class Receiver:

@@ -52,9 +52,20 @@ class Network:
                     fetches[note["fetch"]] = Fetch(note)
                 elif "ended" in note:
                     fetches[note["ended"]].ended, fetches[note["ended"]].sent = note["at"], note["sent"]
-                else:
+                elif "message" in note:
                     messages.append((note["message"], note["delivery"], note["data"]))
         return list(fetches.values()), messages
+
+    def listings(self):
+        """The requests for feeds: name, life, begin and end."""
+        found = {}
+        with open(self.log, encoding="utf-8") as log:
+            for note in map(json.loads, log):
+                if "feed" in note:
+                    found[note["feed"]] = [note["name"], note["life"], note["began"], note["began"]]
+                elif "listed" in note:
+                    found[note["listed"]][3] = note["at"]
+        return list(found.values())
 
 
 class Relay:
