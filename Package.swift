@@ -105,7 +105,7 @@ let package = Package(
             "PawlService",
             [
                 "PawlConfiguration", "Aria2", "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "DownloadCore",
-                "DownloadFeed", "Downloads", "JSON", "Subscriptions", "System", "CSystem",
+                "DownloadFeed", "Downloads", "Feeds", "JSON", "Subscriptions", "System", "CSystem",
             ],
             resources: [.embedInCode("Resources")]),
         module(
@@ -163,7 +163,7 @@ let package = Package(
         tests(
             "PawlService",
             downloads + [
-                "PawlService", "PawlConfiguration", "Catalog", "DemoUpstream", "Downloads", "HTTPServer", "HTTPClient",
+                "PawlService", "PawlConfiguration", "Catalog", "DemoUpstream", "Downloads", "Feeds", "HTTPServer", "HTTPClient",
                 "HTTPCore",
                 "JSON", "ObjectStorage", "Subscriptions", "System",
             ]),

@@ -31,6 +31,8 @@ public struct Feed: Sendable, Equatable {
     public struct Item: Sendable, Equatable {
         /// The identity: the id in the feed, or what takes its place. No two items have the same.
         public internal(set) var identity = ""
+        /// The `guid` or `id` in the feed; `nil` if there is none.
+        public internal(set) var guid: String?
         /// The title as plain text; `nil` if there is none.
         public internal(set) var title: String?
         /// The time of publication; `nil` if it is missing or unreadable.

@@ -24,7 +24,6 @@ struct FeedBuilder {
 
     private struct Entry {
         var item: Feed.Item
-        let id: String?
         /// The position by time: the item's own date, or that of the item before it.
         var order: Timestamp?
     }
@@ -141,6 +140,7 @@ struct FeedBuilder {
         }
         guard let enclosure = all.first(where: isPlayable) ?? all.first else { return }
         var item = Feed.Item(enclosure: enclosure)
+        item.guid = draft.id
         item.title = draft.title
         item.date = draft.date
         item.durationMs = draft.durationMs ?? enclosure.durationMs
@@ -150,7 +150,7 @@ struct FeedBuilder {
         item.artwork = draft.artwork
         item.page = draft.page ?? draft.permanentPage
         lastDate = draft.date ?? lastDate
-        entries.append(Entry(item: item, id: draft.id, order: lastDate))
+        entries.append(Entry(item: item, order: lastDate))
         if entries.count >= 2 * Feed.Limits.items { keepNewest() }
     }
 
@@ -180,7 +180,7 @@ struct FeedBuilder {
     /// Gives each item its identity, and drops later items with the same one.
     private mutating func identify() {
         var counts: [String: Int] = [:]
-        for entry in entries where entry.id == nil { counts[Self.withoutQuery(entry.item.enclosure.url), default: 0] += 1 }
+        for entry in entries where entry.item.guid == nil { counts[Self.withoutQuery(entry.item.enclosure.url), default: 0] += 1 }
         var seen: Set<String> = []
         seen.reserveCapacity(entries.count)
         for index in entries.indices {
@@ -190,7 +190,7 @@ struct FeedBuilder {
     }
 
     private func identity(of entry: Entry, _ counts: [String: Int]) -> String {
-        if let id = entry.id { return id }
+        if let id = entry.item.guid { return id }
         let url = entry.item.enclosure.url
         let bare = Self.withoutQuery(url)
         return counts[bare] == 1 ? bare : url.string

@@ -70,9 +70,17 @@ private struct OPMLDocument {
         let name = (text("title") ?? text("text")).flatMap(FeedBuilder.plain)
         guard let address = text("xmlUrl") else { return open.append((reader.depth, name)) }
         var labels: [String] = []
-        for case let label? in open.map(\.label) where !labels.contains(label) { labels.append(label) }
+        for case let label? in open.map(\.label) + tags where !labels.contains(label) { labels.append(label) }
         list.outlines.append(OPML.Outline(address: address, title: name, page: text("htmlUrl"), labels: labels))
         open.append((reader.depth, nil))
+    }
+
+    /// The categories without slashes (http://opml.org/spec2.opml). A slash in front of one is accepted.
+    private var tags: [String?] {
+        (text("category") ?? "").split(separator: ",").map { category in
+            let tag = category.drop { $0 == "/" || $0 == " " }
+            return tag.contains("/") ? nil : FeedBuilder.plain(String(tag))
+        }
     }
 
     /// Returns an attribute without surrounding and repeated white space; `nil` if it is missing or empty.

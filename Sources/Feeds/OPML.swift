@@ -21,7 +21,7 @@ public struct OPML: Sendable, Equatable {
         public var title: String?
         /// The address of the page that the feed belongs to, as it is written; `nil` for none.
         public var page: String?
-        /// The names of the groups that the feed is in, from the outermost to the innermost.
+        /// The names of the groups that the feed is in, from the outermost to the innermost, and then its tags.
         public var labels: [String]
 
         /// Creates an outline.
@@ -46,7 +46,8 @@ public struct OPML: Sendable, Equatable {
         (self.title, self.outlines) = (title, outlines)
     }
 
-    /// Returns the list as a document in OPML 2.0. A feed is in the group of its first label.
+    /// Returns the list as a document in OPML 2.0. A feed is in the group of its first label. If it has several,
+    /// its `category` has those without commas and slashes.
     /// - Parameter created: The time that the document states.
     public func document(created: HTTPDate) -> String {
         var groups: [String] = []
@@ -54,14 +55,14 @@ public struct OPML: Sendable, Equatable {
         let ungrouped = outlines.filter(\.labels.isEmpty).map { "    \(Self.element($0))\n" }.joined()
         let grouped = groups.map { group in
             let members = outlines.filter { $0.labels.first == group }.map { "      \(Self.element($0))\n" }.joined()
-            let name = Self.escaped(group)
+            let name = group.xmlEscaped
             return "    <outline text=\"\(name)\" title=\"\(name)\">\n\(members)    </outline>\n"
         }
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <opml version="2.0">
               <head>
-                <title>\(Self.escaped(title ?? ""))</title>
+                <title>\((title ?? "").xmlEscaped)</title>
                 <dateCreated>\(created)</dateCreated>
               </head>
               <body>
@@ -72,26 +73,11 @@ public struct OPML: Sendable, Equatable {
     }
 
     private static func element(_ outline: Outline) -> String {
-        let title = escaped(outline.title ?? outline.address)
-        let page = outline.page.map { " htmlUrl=\"\(escaped($0))\"" } ?? ""
-        return "<outline type=\"rss\" text=\"\(title)\" title=\"\(title)\" xmlUrl=\"\(escaped(outline.address))\"\(page)/>"
-    }
-
-    /// Returns a text as the value of an attribute, without the control characters that XML cannot have.
-    private static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "\t", "\n", "\r": result += "&#\(scalar.value);"
-            case ..<" ": break
-            case "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
+        let title = (outline.title ?? outline.address).xmlEscaped
+        let page = outline.page.map { " htmlUrl=\"\($0.xmlEscaped)\"" } ?? ""
+        let tags = outline.labels.count > 1 ? outline.labels.filter { !$0.contains(",") && !$0.contains("/") } : []
+        let category = tags.isEmpty ? "" : " category=\"\(tags.joined(separator: ",").xmlEscaped)\""
+        let address = outline.address.xmlEscaped
+        return "<outline type=\"rss\" text=\"\(title)\" title=\"\(title)\" xmlUrl=\"\(address)\"\(page)\(category)/>"
     }
 }

@@ -177,12 +177,23 @@ struct OPMLTests {
                     <outline type="rss" text="https://b.example/" title="https://b.example/" xmlUrl="https://b.example/"/>
                     <outline text="News" title="News">
                       <outline type="rss" text="&quot;A&quot; &lt;1&gt;" title="&quot;A&quot; &lt;1&gt;" \
-                xmlUrl="https://a.example/?x=1&amp;y=2" htmlUrl="https://a.example/"/>
+                xmlUrl="https://a.example/?x=1&amp;y=2" htmlUrl="https://a.example/" category="News,x"/>
                     </outline>
                   </body>
                 </opml>
 
                 """)
+    }
+
+    @Test("Tags are labels; those with a slash or a comma only as a group")
+    func tags() throws {
+        let list = try read(
+            opml("<outline text='g'><outline xmlUrl='x' category='/a, b ,,/c/d,é &amp; f,g'/></outline>"))
+        #expect(list.outlines.map(\.labels) == [["g", "a", "b", "é & f"]])
+        let labels = [["a/b", "c,d", "e", "f"], ["h"], ["i", "j/k"]]
+        let written = OPML(outlines: labels.map { OPML.Outline(address: "x", labels: $0) })
+        let again = try read(written.document(created: HTTPDate(secondsSinceEpoch: 0)))
+        #expect(again.outlines.map(\.labels) == [["a/b", "e", "f"], ["h"], ["i"]])
     }
 
     @Test("What is written is read again")

@@ -31,6 +31,7 @@ final class EventStream: BodyStream {
         let hub: SubscriptionEventHub
         let linkPrefix: PathPrefix
         let hidesSecrets: Bool
+        let showsKeys: Bool
     }
 
     private struct State {
@@ -197,7 +198,9 @@ final class EventStream: BodyStream {
     private func write(_ subscription: Subscription, _ bytes: inout [UInt8]) {
         guard let subscriptions else { return }
         var writer = JSONWriter()
-        subscription.encode(into: &writer, subscriptions.linkPrefix, hidesSecrets: subscriptions.hidesSecrets)
+        subscription.encode(
+            into: &writer, subscriptions.linkPrefix, hidesSecrets: subscriptions.hidesSecrets,
+            showsKey: subscriptions.showsKeys)
         bytes.append(contentsOf: writer.bytes)
     }
 

@@ -87,7 +87,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .preconditionFailed: "A precondition is not met"
         case .payloadTooLarge: "The body is too large"
         case .targetTooLong: "The request target is too long"
-        case .unsupportedMediaType: "The body must be JSON"
+        case .unsupportedMediaType: "The media type of the body is not accepted"
         case .rangeNotSatisfiable: "The range is outside the file"
         case .expectationFailed: "The expectation cannot be met"
         case .idempotencyMismatch: "The idempotency key was used for another request"

@@ -4,8 +4,9 @@ internal import JSON
 internal import Subscriptions
 
 extension Subscription {
-    /// Writes the subscription. Secrets are never in it; without the full scope, neither are queries of addresses.
-    func encode(into writer: inout JSONWriter, _ linkPrefix: PathPrefix, hidesSecrets: Bool) {
+    /// Writes the subscription. Header fields are never in it; without the full scope, neither are queries of addresses.
+    /// - Parameter showsKey: Whether the address of its feed has the key.
+    func encode(into writer: inout JSONWriter, _ linkPrefix: PathPrefix, hidesSecrets: Bool, showsKey: Bool = false) {
         writer.beginObject()
         writer.member("id", id.description)
         writer.name("source")
@@ -51,9 +52,15 @@ extension Subscription {
         let path = "\(linkPrefix.text)/subscriptions/\(id)"
         writer.member("self", path)
         writer.member("items", path + "/items")
+        writer.member("feed", feedPath(linkPrefix, showsKey: showsKey))
         writer.member("downloads", "\(linkPrefix.text)/downloads?label=subscription%3A\(id)")
         writer.endObject()
         writer.endObject()
+    }
+
+    /// Returns the path of the feed of finished files.
+    func feedPath(_ linkPrefix: PathPrefix, showsKey: Bool) -> String {
+        "\(linkPrefix.text)/subscriptions/\(id)/feed.xml\(showsKey ? "?key=\(key.text)" : "")"
     }
 
     private func encodeSettings(into writer: inout JSONWriter) {

@@ -41,8 +41,10 @@ extension API {
     }
 
     private func subscriptionEvents(_ request: borrowing Request, _ caller: Caller) -> EventStream.Subscriptions {
-        EventStream.Subscriptions(
-            hub: subscriptions.events, linkPrefix: request.linkPrefix, hidesSecrets: caller.scope != .full)
+        let hidesSecrets = caller.scope != .full
+        return EventStream.Subscriptions(
+            hub: subscriptions.events, linkPrefix: request.linkPrefix, hidesSecrets: hidesSecrets,
+            showsKeys: access.needsToken && !hidesSecrets)
     }
 
     private func stream(_ events: EventStream, in response: inout Response) {

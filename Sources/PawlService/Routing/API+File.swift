@@ -96,8 +96,8 @@ extension API {
     private static func requestsInline(_ target: RequestTarget) throws(Problem) -> Bool {
         try QueryReader.read(target) { reader throws(Problem) in
             let isInline = try reader.bool("inline") ?? false
-            // Already checked; taken so that it is not refused as unknown.
-            _ = try reader.value("ticket")
+            // Already checked; taken so that they are not refused as unknown.
+            _ = try (reader.value("ticket"), reader.value("key"))
             return isInline
         }
     }

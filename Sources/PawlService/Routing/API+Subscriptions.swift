@@ -18,8 +18,8 @@ extension API {
                 try reader.integer("limit", in: 1...200) ?? 50, try Self.cursor(&reader)
             )
         }
-        let (subscriptions, prefix, hidesSecrets) = (subscriptions, request.linkPrefix, caller.scope != .full)
-        return .later { () throws(Problem) in
+        let (prefix, hidesSecrets) = (request.linkPrefix, caller.scope != .full)
+        return .later { [self] () throws(Problem) in
             let wanted = text?.lowercased()
             let matching = await subscriptions.all.reversed().filter { subscription in
                 if !states.isEmpty, !states.contains(subscription.state) { return false }
@@ -33,7 +33,7 @@ extension API {
                 writer.beginObject()
                 writer.name("items")
                 writer.beginArray()
-                for item in page.prefix(limit) { item.encode(into: &writer, prefix, hidesSecrets: hidesSecrets) }
+                for item in page.prefix(limit) { encode(item, into: &writer, prefix, hidesSecrets: hidesSecrets) }
                 writer.endArray()
                 writer.member("nextCursor", page.count > limit ? page.dropLast().last?.id.description : nil)
                 writer.member("total", matching.count)
@@ -52,7 +52,7 @@ extension API {
             let source = try await resolve(asked.source)
             let (subscription, isNew) = try await Problem.rethrowing(
                 subscriptions: await subscriptions.create(source, settings))
-            var response = Self.response(subscription, prefix)
+            var response = response(subscription, prefix)
             if isNew { response.status = .created }
             response.fields.append(.location, "\(prefix.text)/subscriptions/\(subscription.id)")
             return response
@@ -89,9 +89,9 @@ extension API {
     ) throws(Problem) -> RouteResult {
         let request = copy request
         let hidesSecrets = caller.scope != .full
-        return .later { [subscriptions] () throws(Problem) in
+        return .later { [self] () throws(Problem) in
             let subscription = try await Problem.rethrowing(subscriptions: await subscriptions.find(id))
-            var response = Self.response(subscription, request.linkPrefix, hidesSecrets: hidesSecrets)
+            var response = response(subscription, request.linkPrefix, hidesSecrets: hidesSecrets)
             response.validate(for: request, etag: subscription.entityTag)
             return response
         }
@@ -102,12 +102,12 @@ extension API {
         let asked = try SubscriptionRequest(try BodyReader.json(of: request), isNew: false)
         var address: HTTPURL?
         if case .feed(let url) = asked.source { address = url }
-        let (subscriptions, prefix) = (subscriptions, request.linkPrefix)
+        let prefix = request.linkPrefix
         let condition = Self.condition(of: .patch, request.head.fields)
-        return .later { [address] () throws(Problem) in
+        return .later { [self, address] () throws(Problem) in
             let subscription = try await Problem.rethrowing(
                 subscriptions: await subscriptions.change(id, address: address, if: condition) { asked.apply(to: &$0) })
-            return Self.response(subscription, prefix)
+            return response(subscription, prefix)
         }
     }
 
@@ -133,21 +133,21 @@ extension API {
     /// `POST /subscriptions/{id}/pause` and `/resume`.
     func setActivity(of id: DownloadID, isActive: Bool, _ request: borrowing Request) throws(Problem) -> RouteResult {
         try BodyReader.checkEmpty(request)
-        let (subscriptions, prefix) = (subscriptions, request.linkPrefix)
-        return .later { () throws(Problem) in
+        let prefix = request.linkPrefix
+        return .later { [self] () throws(Problem) in
             let subscription = try await Problem.rethrowing(
                 subscriptions: isActive ? await subscriptions.resume(id) : await subscriptions.pause(id))
-            return Self.response(subscription, prefix)
+            return response(subscription, prefix)
         }
     }
 
     /// `POST /subscriptions/{id}/refresh`.
     func refresh(_ id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
         try BodyReader.checkEmpty(request)
-        let (subscriptions, prefix) = (subscriptions, request.linkPrefix)
-        return .later { () throws(Problem) in
+        let prefix = request.linkPrefix
+        return .later { [self] () throws(Problem) in
             let (subscription, hasEnded) = try await Problem.rethrowing(subscriptions: await subscriptions.refresh(id))
-            var response = Self.response(subscription, prefix)
+            var response = response(subscription, prefix)
             if !hasEnded { response.status = HTTPStatus(202) }
             return response
         }
@@ -190,15 +190,21 @@ extension API {
         }
     }
 
-    private static func response(
-        _ subscription: Subscription, _ linkPrefix: PathPrefix, hidesSecrets: Bool = false
-    ) -> Response {
-        var response = response { subscription.encode(into: &$0, linkPrefix, hidesSecrets: hidesSecrets) }
+    func response(_ subscription: Subscription, _ linkPrefix: PathPrefix, hidesSecrets: Bool = false) -> Response {
+        var response = Self.response { encode(subscription, into: &$0, linkPrefix, hidesSecrets: hidesSecrets) }
         response.fields.append(.etag, subscription.entityTag)
         return response
     }
 
-    private static func response(_ encode: (inout JSONWriter) -> Void) -> Response {
+    /// Writes a subscription. Its key is only for callers that see secrets, and of no use without tokens.
+    func encode(
+        _ subscription: Subscription, into writer: inout JSONWriter, _ linkPrefix: PathPrefix, hidesSecrets: Bool = false
+    ) {
+        subscription.encode(
+            into: &writer, linkPrefix, hidesSecrets: hidesSecrets, showsKey: access.needsToken && !hidesSecrets)
+    }
+
+    static func response(_ encode: (inout JSONWriter) -> Void) -> Response {
         var response = Response()
         response.forbidStoring()
         response.fill(.ok, encode)

@@ -117,13 +117,12 @@ final class API: Application {
         var caller: Caller?
         do throws(Problem) {
             // Requests that only read ignore a body.
-            guard try checkHead(request, match, countsRequest: true, &caller) != nil, method(of: request) != .get else {
-                return .ignore
-            }
+            let operation = try checkHead(request, match, countsRequest: true, &caller)
+            guard let operation, operation.method != .get else { return .ignore }
             // A chunked body may be empty; a body with a length is not. One over the limit is refused as too large
             // instead.
             if case .length(let length) = request.head.framing, length <= Int64(ServerLimits().body) {
-                try BodyReader.checkMediaType(request.head.fields)
+                try BodyReader.checkMediaType(request.head.fields, operation.body)
             }
             response.permit = caller?.permit
             return .read
@@ -165,7 +164,7 @@ final class API: Application {
         crossOrigin.decorate(&response.fields, forOrigin: pending.origin)
         let nanoseconds = SystemTime.sinceStart &- pending.begun
         metrics.record(pending.endpoint, response.status, nanoseconds: nanoseconds)
-        response.permit = pending.caller?.permit
+        response.permit = pending.caller?.permit ?? response.permit
         guard let entry = pending.entry else { return }
         entry.write(to: log, requestLevel, response.status, duration: .nanoseconds(nanoseconds), by: pending.caller)
         // A refused request changes nothing; a failed one may have changed something.
@@ -230,18 +229,24 @@ final class API: Application {
             return .ready
         }
         let call = Endpoint.Call(segment: match.segment, second: match.second, caller: caller ?? .anyone)
-        guard downloads.isShared, operation.method == .get, match.endpoint?.namesDownload == true,
-            let download = DownloadID(parsing: match.segment), index.version(of: download) == nil
-        else { return try perform(operation, request, call, &response) }
-        // Another replica may have just added the download.
+        let namesDownload = match.endpoint?.namesDownload == true
+        let isUnknown =
+            downloads.isShared && operation.method == .get && namesDownload
+            && DownloadID(parsing: match.segment).map { index.version(of: $0) == nil } ?? false
+        guard isUnknown || call.caller.key != nil else { return try perform(operation, request, call, &response) }
         let request = copy request
         return .later { [self] () throws(Problem) in
-            try await Problem.rethrowing(downloads: await downloads.catchUp())
+            if call.caller.key != nil { try await checkKey(of: call, isFile: namesDownload, request) }
+            // Another replica may have just added the download.
+            if isUnknown { try await Problem.rethrowing(downloads: await downloads.catchUp()) }
             var response = Response()
-            switch try perform(operation, request, call, &response) {
-            case .ready: return response
-            case .later(let work): return try await work()
+            if case .later(let work) = try perform(operation, request, call, &response) { response = try await work() }
+            if call.caller.key != nil {
+                response.permit = Caller.anyone.permit
+                // A browser that shows the response must not pass on its address.
+                response.fields.set(.referrerPolicy, "no-referrer")
             }
+            return response
         }
     }
 
@@ -269,7 +274,7 @@ final class API: Application {
         try access.checkHost(request.head.fields)
         if match.endpoint?.isPublic != true {
             if countsRequest { try access.checkRate(request) }
-            if !isPreflight(request) { caller = try identify(request, takesTicket: match.endpoint?.takesTicket == true) }
+            if !isPreflight(request) { caller = try identify(request, match.endpoint) }
         }
         let isOptions = if case .options = request.head.method { true } else { false }
         if isOptions, request.head.target.isAsterisk { return nil }
@@ -294,21 +299,26 @@ final class API: Application {
     }
 
     /// Identifies the sender of a request. Counts and logs a refusal because of a missing or wrong token.
-    private func identify(_ request: borrowing Request, takesTicket: Bool) throws(Problem) -> Caller {
+    private func identify(_ request: borrowing Request, _ endpoint: Endpoint?) throws(Problem) -> Caller {
         do throws(Problem) {
-            return try access.caller(of: request, takesTicket: takesTicket)
+            return try access.caller(
+                of: request, takesTicket: endpoint?.takesTicket == true, takesKey: endpoint?.takesKey == true)
         } catch {
-            if error.code == .unauthorized || error.code == .rateLimited {
-                metrics.recordAuthenticationFailure()
-                log.write(
-                    .warning, "authentication failed",
-                    [
-                        ("address", .text(request.peer.host)), ("requestId", .text(request.id.description)),
-                        ("reason", .text(error.detail)),
-                    ])
-            }
+            record(error, of: request)
             throw error
         }
+    }
+
+    /// Counts and logs a refusal if its reason is a missing or wrong secret.
+    func record(_ refusal: Problem, of request: borrowing Request) {
+        guard refusal.code == .unauthorized || refusal.code == .rateLimited else { return }
+        metrics.recordAuthenticationFailure()
+        log.write(
+            .warning, "authentication failed",
+            [
+                ("address", .text(request.peer.host)), ("requestId", .text(request.id.description)),
+                ("reason", .text(refusal.detail)),
+            ])
     }
 
     private func perform(

@@ -66,6 +66,12 @@ extension Endpoint {
                 try api.subscriptionEvents(request, call.caller, &response)
             }),
         Endpoint(
+            "/subscriptions/import",
+            .on(.post, body: .opml) { api, request, _, _ throws(Problem) in try api.importSubscriptions(request) }),
+        Endpoint(
+            "/subscriptions/export",
+            .get { api, request, call, _ throws(Problem) in try api.exportSubscriptions(call.caller) }),
+        Endpoint(
             "/subscriptions/{id}",
             .get { api, request, call, _ throws(Problem) in
                 try api.showSubscription(call.subscription(), request, call.caller)
@@ -103,6 +109,17 @@ extension Endpoint {
             "/subscriptions/{id}/items/{item}/skip",
             .on(.post) { api, request, call, _ throws(Problem) in
                 try api.decide(on: call.item(), of: call.subscription(), takes: false, request)
+            }),
+
+        Endpoint(
+            "/subscriptions/{id}/feed.xml", access: .key,
+            .get(takesQuery: true) { api, request, call, _ throws(Problem) in
+                try api.feed(of: call.subscription(), request, call.caller)
+            }),
+        Endpoint(
+            "/subscriptions/{id}/key",
+            .on(.post, logs: .line("the key of a feed is replaced")) { api, request, call, _ throws(Problem) in
+                try api.replaceKey(of: call.subscription(), request)
             }),
 
         Endpoint(

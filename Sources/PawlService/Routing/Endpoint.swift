@@ -16,6 +16,8 @@ final class Endpoint: Sendable {
         case token
         /// Takes a token, or a ticket in the query: for `EventSource`, media elements and links.
         case ticket
+        /// Takes a token, or a feed's key in the query: for podcast programs.
+        case key
     }
 
     /// The path, with `{id}`, `{name}` or `{code}` for the variable segment, as in `openapi.yaml`.
@@ -25,6 +27,8 @@ final class Endpoint: Sendable {
     let isPublic: Bool
     /// Whether a ticket in the query authenticates a request.
     let takesTicket: Bool
+    /// Whether a feed's key in the query authenticates a request.
+    let takesKey: Bool
     /// Whether it is a probe. Probes are also available at the root, and over connections beyond the limit.
     let isProbe: Bool
     /// Whether it is a finished file, which pages of allowed origins may play without CORS.
@@ -39,6 +43,7 @@ final class Endpoint: Sendable {
         self.operations = operations
         isPublic = access == .open
         takesTicket = access == .ticket
+        takesKey = access == .key || isFile
         self.isProbe = isProbe
         self.isFile = isFile
         namesDownload = path.hasPrefix("/downloads/{id}")
@@ -62,17 +67,21 @@ extension Endpoint {
         let scope: TokenScope
         /// Whether it takes query parameters. Handlers of other operations do not read the query.
         let takesQuery: Bool
+        /// The kind of body, if it takes one.
+        let body: BodyReader.Kind
         /// The log line for a change that operators have to account for, written at any level; `nil` for other
         /// operations.
         let change: Change?
         let handler: Handler
 
         private init(
-            _ method: HTTPMethod, _ scope: TokenScope, takesQuery: Bool, logs change: Change?, _ handler: @escaping Handler
+            _ method: HTTPMethod, _ scope: TokenScope, takesQuery: Bool, body: BodyReader.Kind = .json, logs change: Change?,
+            _ handler: @escaping Handler
         ) {
             self.method = method
             self.scope = scope
             self.takesQuery = takesQuery
+            self.body = body
             self.change = change
             self.handler = handler
         }
@@ -84,10 +93,10 @@ extension Endpoint {
 
         /// Returns an operation that changes something.
         static func on(
-            _ method: HTTPMethod, takesQuery: Bool = false, scope: TokenScope = .full, logs change: Change? = nil,
-            _ handler: @escaping Handler
+            _ method: HTTPMethod, takesQuery: Bool = false, body: BodyReader.Kind = .json, scope: TokenScope = .full,
+            logs change: Change? = nil, _ handler: @escaping Handler
         ) -> Operation {
-            Operation(method, scope, takesQuery: takesQuery, logs: change, handler)
+            Operation(method, scope, takesQuery: takesQuery, body: body, logs: change, handler)
         }
 
         /// Whether a token of this scope includes the operation.

@@ -162,7 +162,7 @@ struct SubscriptionRequest: Sendable {
 
 extension Subscription.Settings {
     /// Adds the credentials of an address to the header fields.
-    fileprivate mutating func authorize(_ credentials: String) {
+    mutating func authorize(_ credentials: String) {
         var fields = RequestHeaders()
         for header in headers where header.name.lowercased() != "authorization" {
             guard let name = FieldName(header.name) else { continue }

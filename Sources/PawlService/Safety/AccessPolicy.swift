@@ -78,9 +78,11 @@ struct AccessPolicy: Sendable {
     }
 
     /// The sender of a request.
-    /// - Parameter takesTicket: Whether a ticket in the query is accepted instead of a token.
+    /// - Parameters:
+    ///   - takesTicket: Whether a ticket in the query is accepted instead of a token.
+    ///   - takesKey: Whether a feed's key in the query is accepted instead of a token. The caller has to compare it.
     /// - Throws: A problem if the token is missing or wrong.
-    func caller(of request: borrowing Request, takesTicket: Bool) throws(Problem) -> Caller {
+    func caller(of request: borrowing Request, takesTicket: Bool, takesKey: Bool = false) throws(Problem) -> Caller {
         guard let tokens else { return .anyone }
         let count = request.head.fields.count(.authorization)
         guard count <= 1 else {
@@ -89,19 +91,28 @@ struct AccessPolicy: Sendable {
         }
         // A proxy's own `Basic` credentials may be present. They are not a token, and not counted as a wrong one.
         guard let sent = request.head.fields.bytes(.authorization).flatMap(AccessToken.carried(by:)) else {
-            if takesTicket, request.head.target.rawQuery != nil {
+            if takesTicket || takesKey, request.head.target.rawQuery != nil {
                 var reader = try QueryReader(request.head.target)
-                if let ticket = try reader.value("ticket") {
+                if takesTicket, let ticket = try reader.value("ticket") {
                     let grants = tokens.withLock { $0.grants }
                     if let index = tickets.token(of: ticket, among: grants.map(\.token.digest), now: .now()) {
                         return grants[index].caller
                     }
                     throw Problem(.unauthorized, "the ticket is unknown or has expired; request another with POST /tickets")
                 }
+                if takesKey, let key = try reader.value("key") {
+                    return Caller(name: nil, scope: .read, permit: nil, key: key)
+                }
             }
             throw Problem(.unauthorized, "the request carries no token; send Authorization: Bearer <token>")
         }
         return try caller(withToken: sent, tokens, of: request.peer)
+    }
+
+    /// Refuses a wrong key of a feed, which counts as a wrong token.
+    func refuse(key: String, of peer: borrowing SocketAddress) throws(Problem) -> Never {
+        try limits.checkGuess(ArraySlice(key.utf8), of: peer)
+        throw Problem(.unauthorized, "the key is wrong or was replaced; copy the address of the feed again")
     }
 
     /// A new ticket for the token of a caller.

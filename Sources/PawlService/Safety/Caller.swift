@@ -9,6 +9,8 @@ struct Caller: Sendable {
     let scope: TokenScope
     /// The permit of the caller's streams, files and bodies: they end when it is revoked.
     let permit: Permit?
+    /// The key of a feed that the request has in place of a token, not yet compared; `nil` for other requests.
+    var key: String?
 
     /// The sender of a request where no token is required.
     static let anyone = Caller(name: nil, scope: .full, permit: Permit())

@@ -1,3 +1,4 @@
+internal import Catalog
 internal import HTTPCore
 
 /// The result of listing the work of a subscription.
@@ -16,6 +17,8 @@ enum CheckOutcome: Sendable {
         var items: [(listed: ListedItem, details: ItemDetails)]
         /// The name of the work; `nil` if it has none.
         var name: String?
+        /// The work as a search result; `nil` for a search.
+        var work: SearchItem?
         /// The address of the feed after permanent redirects; `nil` for other works.
         var address: HTTPURL?
         /// The validators for the next request; empty if the document broke off.

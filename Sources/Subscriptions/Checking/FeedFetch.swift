@@ -125,6 +125,7 @@ struct FeedFetch: Sendable {
                 return (details.listed(key: String((item.id ?? "").suffix(32))), details)
             })
         listing.name = feed.title
+        listing.work = work.item
         listing.address = address
         listing.hint = [hint, feed.interval].compactMap(\.self).max()
         listing.warnings = feed.warnings

@@ -12,6 +12,7 @@ enum WorkListing {
             let parts = try work.allParts(formats: formats)
             var listing = CheckOutcome.Listing(items: items(parts))
             listing.name = work.item.name
+            listing.work = work.item
             return .listed(listing)
         } catch {
             return failure(error)

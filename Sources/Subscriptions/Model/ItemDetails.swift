@@ -19,6 +19,7 @@ struct ItemDetails: Sendable {
         writer.beginObject()
         writer.name("track")
         writer.raw(track)
+        if let guid = item.guid { writer.member("guid", guid) }
         if let suggestion = item.suggestion {
             writer.name("folder")
             writer.beginArray()
@@ -49,6 +50,7 @@ struct ItemDetails: Sendable {
         item.collection = track["collection"]?.string
         item.durationMs = track["durationMs"]?.integer
         item.releaseDate = track["releaseDate"]?.string
+        item.explicit = track["explicit"]?.bool
         item.artworkUrl = track["artworkUrl"]?.string
         item.pageUrl = track["pageUrl"]?.string
         item.downloadUrl = track["downloadUrl"]?.string
@@ -58,6 +60,7 @@ struct ItemDetails: Sendable {
         item.format = track["format"]?.string
         item.bytes = track["bytes"]?.integer
         item.checksum = track["checksum"]?.string
+        item.guid = document.root["guid"]?.string
         if let title = document.root["title"]?.string {
             var suggestion = SuggestedDownload(title: title)
             suggestion.folder = (document.root["folder"]?.array ?? []).compactMap(\.string)

@@ -17,6 +17,10 @@ extension Subscription {
         put(headersOrigin, "headersOrigin", &writer)
         encodeSettings(into: &writer)
         writer.member("name", name)
+        put(artist, "artist", &writer)
+        put(artworkUrl, "artworkUrl", &writer)
+        put(pageUrl, "pageUrl", &writer)
+        writer.member("key", key.text)
         writer.member("state", state.rawValue)
         put(checkedAt?.millisecondsSinceEpoch, "checkedAt", &writer)
         put(changedAt?.millisecondsSinceEpoch, "changedAt", &writer)
@@ -91,6 +95,10 @@ extension Subscription {
         formerAddresses = Self.texts(value, "formerAddresses")
         headersOrigin = value["headersOrigin"]?.string
         self.name = name
+        artist = value["artist"]?.string
+        artworkUrl = value["artworkUrl"]?.string
+        pageUrl = value["pageUrl"]?.string
+        key = value["key"]?.string.flatMap(FeedKey.init) ?? key
         self.state = state
         checkedAt = Self.time(value, "checkedAt")
         changedAt = Self.time(value, "changedAt")

@@ -94,6 +94,14 @@ public struct Subscription: Sendable, Equatable {
     public var settings: Settings
     /// The name of the work at the last check; before, its address or term.
     public var name: String
+    /// The creator of the work at the last check; `nil` if it is unknown.
+    public var artist: String?
+    /// The address of the work's picture at the last check; `nil` for none.
+    public var artworkUrl: String?
+    /// The address of the work's page at the last check; `nil` for none.
+    public var pageUrl: String?
+    /// The key of the feed of its finished files.
+    public var key = FeedKey()
     /// The state.
     public var state = State.active
     /// The time of the last check; `nil` before the first.

@@ -349,6 +349,7 @@ extension Subscription {
         hasListing = true
         let former = name
         name = listing.name ?? name
+        if let work = listing.work { (artist, artworkUrl, pageUrl) = (work.artist, work.artworkUrl, work.pageUrl) }
         if case .feed(let old) = source, let address = listing.address, address != old {
             source = .feed(address)
             formerAddresses = (formerAddresses.filter { $0 != old.string } + [old.string]).suffix(

@@ -129,7 +129,7 @@ extension SubscriptionService {
         return (subscription, row)
     }
 
-    private func read(_ query: ItemQuery) async throws(SubscriptionError) -> [StoredItem] {
+    func read(_ query: ItemQuery) async throws(SubscriptionError) -> [StoredItem] {
         do throws(DownloadError) {
             return try await downloads.items(query)
         } catch {

@@ -31,17 +31,19 @@ extension SubscriptionService {
     }
 
     /// Creates a subscription, and begins its first check. When the method returns, the record is durable.
+    /// - Parameter name: The name before the first check; `nil` for the address, id or term.
     /// - Returns: The subscription, and whether it is new. There is one for each source.
     /// - Throws: `invalid`, `destinationForbidden`, `refused`.
     public func create(
-        _ source: Subscription.Source, _ settings: Subscription.Settings
+        _ source: Subscription.Source, _ settings: Subscription.Settings, name: String? = nil
     ) async throws(SubscriptionError) -> (Subscription, isNew: Bool) {
         if let existing = find(source) { return (existing, false) }
         guard entries.count < Limits.subscriptions else {
             throw .invalid("there are \(entries.count) subscriptions; the service takes at most \(Limits.subscriptions)")
         }
         try check(source, settings)
-        let subscription = Subscription(id: await downloads.makeID(), source: source, settings: settings, at: downloads.now)
+        var subscription = Subscription(id: await downloads.makeID(), source: source, settings: settings, at: downloads.now)
+        if let name { subscription.name = name }
         // Another request may have created it meanwhile.
         if let existing = find(source) { return (existing, false) }
         entries[subscription.id] = Entry(subscription)
@@ -230,7 +232,7 @@ extension SubscriptionService {
         }
     }
 
-    private func keep(_ subscription: Subscription, under claim: SubscriptionClaim) async throws(SubscriptionError) {
+    func keep(_ subscription: Subscription, under claim: SubscriptionClaim) async throws(SubscriptionError) {
         do throws(DownloadError) {
             try await save(subscription, under: claim)
         } catch {

@@ -15,6 +15,8 @@ public actor SubscriptionService {
         public static let subscriptions = 1_000
         /// The maximum number of remembered items of a subscription.
         public static let items = 20_000
+        /// The maximum number of items in the feed of finished files.
+        static let listed = 1_000
         /// The maximum number of checks at the same time.
         static let checks = 4
         /// The maximum number of former addresses of a feed.

@@ -68,8 +68,9 @@ struct RouteTests {
             for endpoint in Endpoint.all where endpoint.path != "/" {
                 for method in endpoint.methods {
                     let body: [UInt8]? = method == .post ? Array("{}".utf8) : nil
+                    let type = endpoint.operation(method)?.body == .opml ? "text/x-opml" : "application/json"
                     let answer = try await running.send(
-                        method.name, path(endpoint) + "?frobnicate=1", fields: [("Content-Type", "application/json")], body: body)
+                        method.name, path(endpoint) + "?frobnicate=1", fields: [("Content-Type", type)], body: body)
                     #expect(answer.status == 400, "\(method) \(endpoint.path)")
                     #expect(answer.code == "invalid-request")
                     #expect(answer.detail.contains("frobnicate"), "\(endpoint.path): \(answer.detail)")

@@ -33,6 +33,7 @@ extension FeedSource {
         item.partOf = work.id
         item.number = episode.number
         item.season = episode.season
+        item.guid = episode.guid
         item.bytes = episode.enclosure.length
         let suffix = suffix(of: episode.enclosure)
         item.format = episode.enclosure.type ?? suffix.map { String($0.dropFirst()) }

@@ -1,0 +1,56 @@
+internal import Catalog
+internal import DownloadCore
+internal import Feeds
+internal import HTTPCore
+internal import Subscriptions
+
+/// Renders the feed of a subscription's finished files.
+struct ServedFeed: Sendable {
+    /// The scheme and authority of the service, as the client reaches it.
+    let origin: String
+    let linkPrefix: PathPrefix
+    /// Whether queries of addresses are left out.
+    let hidesSecrets: Bool
+    /// Whether the service's addresses in the feed have the key.
+    let showsKey: Bool
+
+    /// Returns the document.
+    func text(of subscription: Subscription, _ items: [FinishedItem]) -> String {
+        let name = shown(subscription.name)
+        var document = RSSDocument(
+            title: name, summary: "The downloaded files of \(name)",
+            address: origin + subscription.feedPath(linkPrefix, showsKey: showsKey),
+            page: subscription.pageUrl.map(shown) ?? "\(origin)\(linkPrefix.text)/")
+        document.author = subscription.artist
+        document.artwork = subscription.artworkUrl.map(shown)
+        document.items = items.map { item($0, key: showsKey ? "?key=\(subscription.key.text)" : "") }
+        return document.text
+    }
+
+    private func item(_ finished: FinishedItem, key: String) -> RSSDocument.Item {
+        let (item, download) = (finished.item, finished.download)
+        // An id without its query could be that of another item.
+        let guid = item.guid.flatMap { shown($0) == $0 ? $0 : nil } ?? finished.id
+        var result = RSSDocument.Item(
+            guid: guid, title: shown(item.name ?? download.filename ?? finished.id),
+            date: HTTPDate(secondsSinceEpoch: finished.date.millisecondsSinceEpoch / 1_000),
+            fileURL: "\(origin)\(linkPrefix.text)/downloads/\(download.id)/file\(key)",
+            mediaType: Self.mediaType(download, stated: item.format), length: download.bytesReceived)
+        result.page = item.pageUrl.map(shown)
+        result.artwork = item.artworkUrl.map(shown)
+        result.durationMs = item.durationMs
+        result.number = item.number
+        result.season = item.season
+        result.explicit = item.explicit
+        return result
+    }
+
+    /// Returns the type of a file. That of its feed counts if the origin states none: programs do not play other files.
+    private static func mediaType(_ download: Download, stated: String?) -> String {
+        let type = download.mediaType ?? "application/octet-stream"
+        guard type.hasSuffix("/octet-stream"), let stated, MediaType(parsing: stated) != nil else { return type }
+        return stated
+    }
+
+    private func shown(_ text: String) -> String { hidesSecrets ? HTTPURL.withoutSecrets(in: text) : text }
+}

@@ -1,0 +1,66 @@
+internal import DownloadCore
+internal import Feeds
+internal import HTTPCore
+internal import HTTPServer
+internal import PawlConfiguration
+internal import Subscriptions
+
+/// Feeds of the finished files of subscriptions, and their keys.
+extension API {
+    /// `GET /subscriptions/{id}/feed.xml`.
+    func feed(of id: DownloadID, _ request: borrowing Request, _ caller: Caller) throws(Problem) -> RouteResult {
+        try QueryReader.read(request.head.target) { reader throws(Problem) in
+            // Already checked; taken so that it is not refused as unknown.
+            _ = try reader.value("key")
+        }
+        guard let host = request.head.fields[.host] else {
+            throw Problem(.invalidRequest, "the request has no Host, which the addresses in the feed need")
+        }
+        let origin = "\(request.scheme ?? "http")://\(host)"
+        let request = copy request
+        return .later { [self] () throws(Problem) in
+            let subscription = try await Problem.rethrowing(subscriptions: await subscriptions.find(id))
+            let items = try await Problem.rethrowing(subscriptions: await subscriptions.finishedItems(of: id))
+            let hidesSecrets = caller.scope != .full && caller.key == nil
+            let document = ServedFeed(
+                origin: origin, linkPrefix: request.linkPrefix, hidesSecrets: hidesSecrets,
+                showsKey: access.needsToken && !hidesSecrets)
+            return try await read {
+                var response = Response()
+                response.body = Array(document.text(of: subscription, items).utf8)
+                response.fields.append(.contentType, "application/rss+xml; charset=utf-8")
+                response.fields.append(.cacheControl, "private, no-cache")
+                response.validate(for: request)
+                return response
+            }
+        }
+    }
+
+    /// `POST /subscriptions/{id}/key`.
+    func replaceKey(of id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
+        try BodyReader.checkEmpty(request)
+        let prefix = request.linkPrefix
+        return .later { [self] () throws(Problem) in
+            let subscription = try await Problem.rethrowing(subscriptions: await subscriptions.replaceKey(of: id))
+            return response(subscription, prefix)
+        }
+    }
+
+    /// Compares the key of a request, which opens one feed and the files in it.
+    func checkKey(of call: Endpoint.Call, isFile: Bool, _ request: Request) async throws(Problem) {
+        guard let key = call.caller.key else { return }
+        let (named, owner) = (DownloadID(parsing: call.segment), await subscriptions.subscription(withKey: key))
+        guard let owner, isFile || owner == named else {
+            do throws(Problem) {
+                try access.refuse(key: key, of: request.peer)
+            } catch {
+                record(error, of: request)
+                throw error
+            }
+        }
+        guard isFile else { return }
+        guard let named, try await Problem.rethrowing(subscriptions: await subscriptions.hasTaken(named, owner)) else {
+            throw Problem(.notFound, "the feed of this key has no such file")
+        }
+    }
+}
