@@ -16,6 +16,7 @@ internal import HTTPServer
 /// | `/posts`, `/posts/<id>` | JSONPlaceholder's posts |
 /// | `/media/<track id>.wav`, `/episodes/<id>/audio.mp3` | 30 s of synthesised sound, as WAVE |
 /// | `/large/field-recording-1.bin` (`-2`, `-3`) | 256 MiB, 512 MiB and 1 GiB |
+/// | `/podcast/<id>/feed.xml`, `/episodes/<minute>/audio.wav` | the podcast's feed: ``PodcastFeed`` |
 /// | `/artwork/<album id>/100x100.png` | a cover, square, 16 to 600 pixels |
 /// | `/artist/<id>`, `/album/<id>`, `/track/<id>`, `/podcast/<id>`, `/` | pages |
 /// | `/entity?size=…` | an entity for a test; see ``Entity/synthetic(_:version:now:)`` |

@@ -37,6 +37,9 @@ public struct ClientCommand: Sendable {
         case .move: try await move().rawValue
         case .pause, .resume, .cancel: try await invocation.client.meansAll ? performOnAll().rawValue : perform().rawValue
         case .retry, .rm: try await perform().rawValue
+        case .subscribe: try await subscribe().rawValue
+        case .subscriptions: try await subscriptions().rawValue
+        case .refresh, .unsubscribe: try await performOnSubscriptions().rawValue
         default: throw .local("pawl \(invocation.command.rawValue) does not use a service")
         }
     }

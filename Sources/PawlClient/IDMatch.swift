@@ -1,10 +1,10 @@
 /// The result of resolving the beginning of an id.
 enum IDMatch: Sendable, Equatable {
-    /// Exactly one download.
+    /// Exactly one id.
     case one(String)
-    /// No download.
+    /// No id.
     case none(String)
-    /// Several downloads: the beginning is too short.
+    /// Several ids: the beginning is too short.
     case several(String, [String])
 
     /// The length of a whole id (a ULID).
@@ -37,10 +37,11 @@ enum IDMatch: Sendable, Equatable {
     }
 
     /// The id. Throws an error with one line of text if there is not exactly one.
-    func id() throws(RemoteError) -> String {
+    /// - Parameter kind: The word for what has the id.
+    func id(of kind: String = "download") throws(RemoteError) -> String {
         switch self {
         case .one(let id): return id
-        case .none(let beginning): throw .local("there is no download '\(beginning)'")
+        case .none(let beginning): throw .local("there is no \(kind) '\(beginning)'")
         case .several(let beginning, let ids):
             let examples = ids.prefix(2).joined(separator: " and ")
             throw .local("'\(beginning)' is the beginning of \(ids.count) IDs, such as \(examples): give more characters")

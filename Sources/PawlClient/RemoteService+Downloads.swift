@@ -1,24 +1,27 @@
 internal import HTTPCore
 internal import JSON
 
-/// The downloads and searches of a service.
+/// The downloads, searches and subscriptions of a service.
 extension RemoteService {
-    /// The downloads of one or several pages of a list.
+    /// The resources of one or several pages of a list.
     struct Listing: Sendable {
         var items: [JSONValue] = []
-        /// The number of all matching downloads.
+        /// The number of all matching resources.
         var total: Int64 = 0
     }
 
     /// The newest downloads that match, at most `limit` of them.
-    func list(_ filters: [QueryItem] = [], limit: Int) async throws(RemoteError) -> Listing {
+    /// - Parameter path: The list, if it is another one.
+    func list(
+        _ filters: [QueryItem] = [], of path: String = "downloads", limit: Int
+    ) async throws(RemoteError) -> Listing {
         var listing = Listing()
         var cursor: String?
         for _ in 0..<ClientLimits.pages {
             let count = min(ClientLimits.page, limit - listing.items.count)
             var query = filters + [QueryItem(name: "limit", value: String(count))]
             if let cursor { query.append(QueryItem(name: "cursor", value: cursor)) }
-            let page = try await send("GET", "downloads", query: query)
+            let page = try await send("GET", path, query: query)
             guard let items = page["items"]?.array else { throw .notPawl(server: name, reason: "its list has no items") }
             listing.items += items
             listing.total = page["total"]?.integer ?? Int64(listing.items.count)
@@ -34,6 +37,27 @@ extension RemoteService {
         guard beginnings.contains(where: { $0.count != IDMatch.length }) else { return beginnings.map { .one($0) } }
         let ids = try await list(limit: ClientLimits.page * ClientLimits.pages).items.compactMap { $0["id"]?.string }
         return beginnings.map { IDMatch($0, among: ids) }
+    }
+
+    /// All subscriptions.
+    func subscriptions() async throws(RemoteError) -> [JSONValue] {
+        try await list(of: "subscriptions", limit: ClientLimits.page * ClientLimits.pages).items
+    }
+
+    /// The resource of a subscription.
+    func subscription(_ id: String) async throws(RemoteError) -> JSONValue {
+        try await send("GET", "subscriptions/\(PercentEncoding.encodeComponent(id))")
+    }
+
+    /// Checks a subscription, and returns its resource afterwards, and whether the check has ended.
+    func refresh(_ id: String) async throws(RemoteError) -> (resource: JSONValue, hasEnded: Bool) {
+        let (status, resource) = try await exchange("POST", "subscriptions/\(PercentEncoding.encodeComponent(id))/refresh")
+        return (resource, status == 200)
+    }
+
+    /// Ends a subscription. Its downloads stay.
+    func unsubscribe(_ id: String) async throws(RemoteError) {
+        try await send("DELETE", "subscriptions/\(PercentEncoding.encodeComponent(id))")
     }
 
     /// The resource of a download.

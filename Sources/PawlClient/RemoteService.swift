@@ -64,6 +64,14 @@ struct RemoteService: Sendable {
     func send(
         _ method: String, _ path: String, query: [QueryItem] = [], body: JSONValue? = nil
     ) async throws(RemoteError) -> JSONValue {
+        try await exchange(method, path, query: query, body: body).body
+    }
+
+    /// Sends a request, and returns status and JSON of the successful response.
+    /// - Throws: The error of the request, or the service's problem.
+    func exchange(
+        _ method: String, _ path: String, query: [QueryItem] = [], body: JSONValue? = nil
+    ) async throws(RemoteError) -> (status: Int, body: JSONValue) {
         var request = request(path, query)
         request.method = method
         request.totalTimeout = ClientLimits.whole
@@ -77,7 +85,8 @@ struct RemoteService: Sendable {
         } catch {
             throw remoteError(error)
         }
-        return try json(of: response.body, status: response.head.status.code)
+        let status = response.head.status.code
+        return (status, try json(of: response.body, status: status))
     }
 
     /// Starts to read the events of all downloads into a sink, until the stream ends.

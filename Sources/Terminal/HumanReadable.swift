@@ -13,13 +13,14 @@ public enum HumanReadable {
         return "\(tenths / 10).\(tenths % 10) \(unit)"
     }
 
-    /// A duration in its two largest units: `4s`, `3m07s`, `2h05m`.
+    /// A duration in its two largest units: `4s`, `3m07s`, `2h05m`, `5d03h`.
     public static func time(seconds: Double) -> String {
-        guard seconds.isFinite, seconds < 360_000 else { return "long" }
+        guard seconds.isFinite, seconds < 86_400_000 else { return "long" }
         let whole = Int(max(0, seconds).rounded(.up))
         if whole < 60 { return "\(whole)s" }
         if whole < 3600 { return "\(whole / 60)m\(twoDigits(whole % 60))s" }
-        return "\(whole / 3600)h\(twoDigits(whole % 3600 / 60))m"
+        if whole < 360_000 { return "\(whole / 3600)h\(twoDigits(whole % 3600 / 60))m" }
+        return "\(whole / 86_400)d\(twoDigits(whole % 86_400 / 3600))h"
     }
 
     /// Minutes and seconds of a recording: `3:07`, `61:40`.

@@ -26,7 +26,8 @@ func run(_ invocation: Invocation) async -> Int32 {
     case .serve: return await Service.run(configuration, log: log)
     case .demo: return await DemoCommand.run(configuration, log: log)
     case .get: return await GetCommand.run(invocation)
-    case .search, .parts, .add, .list, .watch, .move, .pause, .resume, .cancel, .retry, .rm:
+    case .search, .parts, .add, .list, .watch, .move, .pause, .resume, .cancel, .retry, .rm, .subscribe, .subscriptions,
+        .refresh, .unsubscribe:
         return await ClientCommand.run(invocation)
     case .check: return await CheckCommand.run(invocation)
     case .backup: return BackupCommand.run(invocation)

@@ -64,6 +64,27 @@ struct TourTests {
         #expect(other.terminate() == 0)
     }
 
+    @Test("The demo's podcast is followed by its feed, whose newest episode is downloaded")
+    func subscription() throws {
+        let pawl = try demo()
+        let found = try pawl.get("/search?term=podcast")
+        let podcast = try #require(found["results"]?.array?.first)
+        let feed = try #require(podcast["links"]?["feed"]?.string)
+        #expect(try pawl.get(feed)["total"]?.integer == 20)
+        let source = #"{"partsOf":"\#(podcast["id"]?.string ?? "")"}"#
+        let made = try pawl.post("/subscriptions", #"{"source":\#(source),"take":{"latest":1}}"#)
+        let path = try #require(made["links"]?["self"]?.string)
+        let checked = try pawl.post(path + "/refresh")
+        #expect(checked["error"]?.isNull == true)
+        // The minute may have had an episode meanwhile.
+        let taken = try #require(try pawl.get(path + "/items?state=taken")["items"]?.array?.last)
+        let download = try #require(taken["download"]?["id"]?.string)
+        let done = try pawl.follow(download) { $0["state"]?.string == "completed" }
+        #expect(done["bytesTotal"]?.integer == 1_323_044)
+        #expect(done["filename"]?.string?.hasSuffix("\(taken["name"]?.string ?? "").wav") == true)
+        #expect(pawl.terminate() == 0)
+    }
+
     @Test("A paused download survives kill -9 and resumes to an exact file")
     func pauseKillResume() throws {
         var pawl = try demo()

@@ -67,7 +67,7 @@ def program(make_command):
 
 def test_readme():
     """The README's requests, unchanged. ID comes from the response to the second request, from the last part."""
-    search, post, watch, pause, resume, file = only("README.md", "sh").splitlines()
+    search, post, watch, pause, resume, file, subscribe = only("README.md", "sh").replace("\\\n", "").splitlines()
     # All at once, since each is paced.
     service = Service("--max-concurrent", "16", "--max-per-host", "16")
     try:
@@ -95,6 +95,14 @@ def test_readme():
             wait(lambda: all(item["state"] == "completed" for item in service.downloads()), "the downloads end")
             shell(file)
             check_file(service, directory, parts[-1])
+            # The indented command after the block.
+            refresh = re.search(r"^    (curl .*/refresh)$", (ROOT / "README.md").read_text(), re.MULTILINE)[1]
+            made = json.loads(shell(subscribe))
+            label = f"&label=subscription:{made['id']}"
+            wait(lambda: [item["state"] for item in service.downloads(label)] == ["completed"], "the newest episode")
+            os.environ["SUB"] = made["id"]
+            told = lambda: json.loads(shell(refresh))["items"]
+            wait(lambda: told()["taken"] == 2, "the episode of the next minute")
     finally:
         service.close()
 

@@ -44,6 +44,13 @@ def completions_of_bash_offer_identifiers(fixture):
     terminal.wait_for(rf"\$ pawl rm {id}")
     terminal.type("Enter")
     terminal.wait_for("removed")
+    assert pawl(fixture, "subscribe", "itunes:5000910100").returncode == 0
+    id = pawl(fixture, "subscriptions", "--ids").stdout.strip()
+    terminal.run("clear")
+    terminal.type("pawl unsubscribe " + id[:20], "Tab")
+    terminal.wait_for(rf"\$ pawl unsubscribe {id}")
+    terminal.type("Enter")
+    terminal.wait_for("its downloads stay")
 
 
 def completions_work_in_zsh(fixture):

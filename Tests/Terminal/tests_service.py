@@ -157,6 +157,53 @@ def the_parts_of_a_work_are_a_list_whose_numbers_can_be_added(fixture):
     assert pawl(fixture, "rm", *pawl(fixture, "list", "--ids", "-l", work).stdout.split()).returncode == 0
 
 
+def a_podcast_is_subscribed_to_refreshed_and_ended(fixture):
+    """Needs the podcast of `pawl demo`, whose feed has another episode each minute."""
+    terminal = fixture.terminal(160, 30, PAWL_SERVER=fixture.service.url)
+    status, screen = terminal.finish("pawl search --media podcast slack water")
+    assert status == 0 and re.search(r"^1  Slack Water ", screen, re.MULTILINE), screen
+    terminal.clear()
+    status, screen = terminal.finish("pawl subscribe 1 --take latest:1 -l tides --every 2h")
+    made = re.search(
+        r"^([0-9A-Z]{26})  subscribed   Slack Water: takes the newest item and new ones; 1 taken; next check in [12]h\d\dm$", screen,
+        re.MULTILINE)
+    assert status == 0 and made, screen
+    id = made[1]
+    assert len(listed(fixture, "-l", "tides")) == len(listed(fixture, "-l", f"subscription:{id}")) == 1
+    for line, said in [
+        ("pawl subscribe itunes:5000910100 --keep 1", rf"^{id}  exists       Slack Water: .*; its settings are unchanged$"),
+        ("pawl subscriptions", rf"^ID +STATE +TAKEN +NEW +CHECKED +NEXT +NAME\n{id[:8]}\S*  active +\d+ +0 +\d+m?\S*s ago +in [12]h\d\dm  Slack Water$"),
+        (f"pawl refresh {id[:14].lower()}", rf"^{id}  checked      Slack Water: (nothing new|\d new items? taken); next check in "),
+        (f"pawl unsubscribe {id[:14]}", rf"^{id}  unsubscribed  Slack Water; its downloads stay$"),
+    ]:
+        terminal.clear()
+        status, screen = terminal.finish(line)
+        assert status == 0 and re.search(said, screen, re.MULTILINE), f"{line}\n{screen}"
+    left = pawl(fixture, "list", "--ids", "-l", f"subscription:{id}").stdout.split()
+    assert left and pawl(fixture, "rm", "--delete-file", *left).returncode == 0
+    # The page of the podcast names its feed; a list of posts is no feed.
+    for path, expected, said in [("/podcast/5000910100", 0, "Slack Water: takes new items; "), ("/posts", 1, "")]:
+        answer = pawl(fixture, "subscribe", fixture.service.upstream + path)
+        assert answer.returncode == expected and said in answer.stdout and ESCAPE not in answer.stdout, answer
+        assert not expected or "pawl: the first check failed: " in answer.stderr and "next check in" in answer.stdout, answer
+    assert json.loads(pawl(fixture, "subscriptions", "--json").stdout.splitlines()[0])["failures"] in (1, 2)
+    ids = pawl(fixture, "subscriptions", "--ids").stdout.split()
+    refreshed = pawl(fixture, "refresh", *ids)
+    assert refreshed.returncode == 1 and "/posts: " in refreshed.stderr and "checked      Slack Water" in refreshed.stdout, refreshed
+    assert len(ids) == 2 and pawl(fixture, "unsubscribe", *ids).returncode == 0
+    # The minute may have had an episode.
+    for left in (pawl(fixture, "list", "--ids", "-l", f"subscription:{each}").stdout.split() for each in ids):
+        assert not left or pawl(fixture, "rm", "--delete-file", *left).returncode == 0
+    for operand, expected, said in [
+        ("nowhere:1", 1, "pawl: the ID is 'nowhere:1'; it takes "), ("http://10.0.0.1/", 1, "10.0.0.1"), ("itunes:5000420101", 1, "is not a podcast"),
+        ("9", 2, "there is no 9"), ("example.org", 2, "is not a URL"),
+    ]:
+        refused = pawl(fixture, "subscribe", operand, XDG_STATE_HOME=fixture.directory + "/state")
+        assert refused.returncode == expected and said in refused.stderr, refused
+    empty = pawl(fixture, "subscriptions")
+    assert empty.returncode == 0 and empty.stdout == "" and empty.stderr == "pawl: no subscriptions\n", empty
+
+
 def queued_downloads_have_a_position_and_can_be_moved(fixture):
     # The host allows four transfers at a time, so the others wait.
     urls = [entity(fixture, 50_000_000, seed, pace=50_000) for seed in range(91, 98)]
@@ -340,6 +387,7 @@ TESTS = [
     ids_are_listed_without_a_limit, all_with_a_label_are_commanded_at_once,
     a_folder_is_set_shown_and_selected_by,
     a_search_is_a_table_whose_numbers_can_be_added, the_parts_of_a_work_are_a_list_whose_numbers_can_be_added,
+    a_podcast_is_subscribed_to_refreshed_and_ended,
     queued_downloads_have_a_position_and_can_be_moved, watch_redraws_live_and_takes_keys,
     watch_restores_the_terminal_when_a_signal_ends_it, watch_continues_after_its_service_returns, watch_of_chosen_downloads_ends_with_them,
     watch_in_a_pipe_writes_lines_or_events, watch_ends_without_a_reader,

@@ -44,13 +44,18 @@ extension Completions {
 
     private static func operands(_ operands: Command.Operands) -> String? {
         switch operands {
-        case .none, .urls, .urlsOrResults, .result, .words: nil
-        case .downloads, .anyDownloads, .downloadAndPosition:
-            #"mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" \#(identifiers))" -- "${current^^}")"#
+        case .none, .urls, .urlsOrResults, .result, .work, .words: nil
+        case .downloads, .anyDownloads, .downloadAndPosition: output(of: identifiers)
+        case .subscriptions: output(of: subscriptions)
         case .path: #"compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current")"#
         case .oneOf(let choices): words(choices)
         case .command: words(commandNames)
         }
+    }
+
+    /// Completes with the ids that these arguments print.
+    private static func output(of arguments: String) -> String {
+        #"mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" \#(arguments))" -- "${current^^}")"#
     }
 
     private static func words(_ words: [String]) -> String {

@@ -32,8 +32,9 @@ extension Completions {
 
     private static func operands(_ operands: Command.Operands) -> String? {
         switch operands {
-        case .none, .urls, .urlsOrResults, .result, .words: nil
+        case .none, .urls, .urlsOrResults, .result, .work, .words: nil
         case .downloads, .anyDownloads, .downloadAndPosition: quoted("(pawl \(identifiers))")
+        case .subscriptions: quoted("(pawl \(subscriptions))")
         case .path: quoted("(__fish_complete_path)")
         case .oneOf(let choices): quoted(choices.joined(separator: " "))
         case .command: quoted(commandNames.joined(separator: " "))

@@ -21,9 +21,14 @@ extension Completions {
             lines.append(#"            '(- *)--help[explain the command]' \"#)
             lines += ["            \(operands(command.operands))", "        ;;"]
         }
+        lines += ["    esac", "}"]
+        for (name, arguments) in [("downloads", identifiers), ("subscriptions", subscriptions)] {
+            lines += [
+                "_pawl_\(name)() {", "    local -a identifiers", #"    identifiers=(${(f)"$($program \#(arguments))"})"#,
+                "    compadd -a identifiers", "}",
+            ]
+        }
         lines += [
-            "    esac", "}", "_pawl_downloads() {", "    local -a identifiers",
-            #"    identifiers=(${(f)"$($program \#(identifiers))"})"#, "    compadd -a identifiers", "}",
             #"if [ "$funcstack[1]" = "_pawl" ]; then"#, #"    _pawl "$@""#, "else", "    compdef _pawl pawl", "fi",
         ]
         return lines.joined(separator: "\n") + "\n"
@@ -49,8 +54,10 @@ extension Completions {
         case .urls: "'*:URL:_urls'"
         case .urlsOrResults: "'*:URL, number or id:_urls'"
         case .result: "'1:number or id:'"
+        case .work: "'1:URL, number or id:_urls'"
         case .words: "'*:word:'"
         case .downloads, .anyDownloads: "'*:download:_pawl_downloads'"
+        case .subscriptions: "'*:subscription:_pawl_subscriptions'"
         case .downloadAndPosition: "'1:download:_pawl_downloads' '2:position:'"
         case .path: "'1:file:_files'"
         case .oneOf(let choices): quoted("1:word:(\(choices.joined(separator: " ")))")

@@ -12,6 +12,8 @@ public enum Completions {
 
     /// The arguments that list the ids of a service's downloads; without a service they print nothing.
     static let identifiers = "list --ids --count 200 2>/dev/null"
+    /// The arguments that list the ids of a service's subscriptions.
+    static let subscriptions = "subscriptions --ids 2>/dev/null"
 
     /// The text in single quotes, as all three shells read it.
     static func quoted(_ text: String) -> String {

@@ -2,6 +2,13 @@ public import HTTPCore
 
 /// The options of the commands that talk to a running service.
 public struct ClientOptions: Sendable {
+    /// The items to take of those that a work has when it is subscribed to.
+    public enum Backlog: Sendable, Equatable {
+        case new, all
+        /// The newest ones, this many.
+        case latest(Int)
+    }
+
     /// The URL of the service.
     public var server: HTTPURL
     /// The name of the finished file; `nil` for the origin's.
@@ -32,6 +39,16 @@ public struct ClientOptions: Sendable {
     public var meansAll = false
     /// Whether the finished file is deleted as well.
     public var deletesFile = false
+    /// The items of a new subscription's work to take at first; `nil` for the service's choice.
+    public var take: Backlog?
+    /// The number of newest finished downloads that a subscription keeps; `nil` for all.
+    public var keep: Int?
+    /// The interval of a subscription's checks; `nil` for the service's choice.
+    public var every: Duration?
+    /// Patterns of the names of items to take; empty for all.
+    public var include: [String] = []
+    /// Patterns of the names of items to leave out.
+    public var exclude: [String] = []
     /// The source to search in.
     public var source: String?
     /// The kind of media to search for.

@@ -28,6 +28,14 @@ public enum CommandName: String, Sendable, CaseIterable {
     case retry
     /// Removes downloads.
     case rm
+    /// Follows a feed or a work.
+    case subscribe
+    /// Lists a service's subscriptions.
+    case subscriptions
+    /// Checks subscriptions now.
+    case refresh
+    /// Ends subscriptions.
+    case unsubscribe
     /// Compares a data directory's records with its files.
     case check
     /// Copies a data directory's records.
@@ -46,5 +54,8 @@ public enum CommandName: String, Sendable, CaseIterable {
     /// The commands that run a service.
     static let services: Set<CommandName> = [.serve, .demo]
     /// The commands that talk to a running service.
-    static let clients: Set<CommandName> = [.search, .parts, .add, .list, .watch, .move, .pause, .resume, .cancel, .retry, .rm]
+    static let clients: Set<CommandName> = [
+        .search, .parts, .add, .list, .watch, .move, .pause, .resume, .cancel, .retry, .rm, .subscribe, .subscriptions, .refresh,
+        .unsubscribe,
+    ]
 }

@@ -11,6 +11,10 @@ struct Command: Sendable {
         case urlsOrResults
         /// The number of a result of the last search, or the id of an item.
         case result
+        /// A URL, the number of a result of the last search, or the id of a work.
+        case work
+        /// Ids of subscriptions, at least one.
+        case subscriptions
         /// Ids of downloads, at least one unless all are selected.
         case downloads
         /// Ids of downloads; none for all.
@@ -149,6 +153,34 @@ enum CommandTable {
         Command(
             .rm, "remove downloads; live ones are cancelled, and finished files stay unless --delete-file is given", "ID...",
             .downloads),
+        Command(
+            .subscribe, "follow a feed or a work: what appears in it is downloaded", "URL|NUMBER|ID", .work,
+            description: [
+                "URL is the address of a feed, or of a page that names one. NUMBER is the number of a result of the last search. ID is"
+                    + " the id of a podcast, of a feed or of an item of the Internet Archive. The command waits for the first check.",
+                "There is one subscription for each source. If it exists already, its settings stay.",
+                "In patterns, * stands for any characters and ? for one; they are compared with the whole name, regardless of case.",
+            ],
+            examples: [
+                (
+                    "pawl subscribe --take latest:5 --keep 20 https://example.org/show.xml",
+                    "download the newest five episodes and all later ones; keep twenty"
+                ),
+                ("pawl subscribe --include '*interview*' 3", "follow the third result; take only episodes with such a name"),
+            ]),
+        Command(
+            .subscriptions, "list the service's subscriptions, newest first",
+            description: [
+                "TAKEN counts the items that became downloads, and NEW those that wait since the subscription is paused."
+                    + " pawl list -l subscription:ID lists the downloads of a subscription."
+            ]),
+        Command(
+            .refresh, "check subscriptions now, and download what has appeared", "ID...", .subscriptions,
+            description: ["IDs may be shortened. The exit status is 1 if a check fails."],
+            examples: [("pawl refresh $(pawl subscriptions --ids)", "check all subscriptions")]),
+        Command(
+            .unsubscribe, "end subscriptions; their downloads and files stay", "ID...", .subscriptions,
+            description: ["IDs may be shortened."]),
         Command(
             .check, "compare the records of a data directory or a fleet with its files; --repair repairs faults",
             description: [

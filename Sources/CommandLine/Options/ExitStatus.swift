@@ -18,7 +18,8 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
         switch self {
         case .done: "the command has succeeded"
         case .failed:
-            "a download failed, the service refused a request or cannot start, or a check found a fault; the output names it and the reason"
+            "a download or the check of a subscription failed, the service refused a request or cannot start, or pawl check found a fault;"
+                + " the output names it and the reason"
         case .usage:
             "the command line, a variable or a list of URLs is invalid, or other users could replace files in the working directory; nothing was done"
         case .unreachable: "the service at --server is unreachable or did not send a valid response"

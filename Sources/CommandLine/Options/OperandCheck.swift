@@ -38,6 +38,11 @@ enum OperandCheck {
                     "pawl: pawl \(name) takes the number of one result of the last search, such as 3, or the id of one item, such"
                         + " as itunes:collection:1038991417")
             }
+        case .work: try checkWork(invocation)
+        case .subscriptions:
+            guard !operands.isEmpty else {
+                throw UsageError("pawl: nothing to \(name): pawl \(name) takes one or more IDs, which pawl subscriptions lists")
+            }
         case .downloadAndPosition:
             guard operands.count == 2, !operands[0].isEmpty, operands[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
                 Int64(operands[1]).map({ $0 >= 1 }) ?? false
@@ -58,6 +63,20 @@ enum OperandCheck {
                 let given = operands.isEmpty ? "" : ", not '\(operands.joined(separator: " "))'"
                 throw UsageError("pawl: pawl \(name) takes one of \(words.joined(separator: ", "))\(given)")
             }
+        }
+    }
+
+    /// Checks the operand of `subscribe`.
+    private static func checkWork(_ invocation: Invocation) throws(UsageError) {
+        let name = invocation.command.rawValue
+        let accepted = "the number of one result of the last search, or the id of one work such as itunes:5000910100"
+        guard invocation.operands.count == 1, let operand = invocation.operands.first else {
+            throw UsageError("pawl: pawl \(name) takes one http or https URL, \(accepted)")
+        }
+        switch DownloadOperand(operand) {
+        case .url, .item: break
+        case .results(let numbers) where numbers.count == 1: break
+        default: throw badURL(operand, of: name, besides: ", \(accepted)")
         }
     }
 

@@ -35,7 +35,7 @@ extension OptionTable {
         Option(
             "label", "LABEL", accepts: "a text of 1 to 200 bytes", default: "none",
             "label to add, or to select downloads by", isRepeatable: true, isInEnvironment: false,
-            commands: [.add, .list, .pause, .resume, .cancel]
+            commands: [.add, .list, .pause, .resume, .cancel, .subscribe]
         ) { invocation, value in
             guard (1...200).contains(value.utf8.count) else { return false }
             invocation.client.labels.append(value)
@@ -45,7 +45,7 @@ extension OptionTable {
         text(
             "folder", "FOLDER", accepts: "a relative path such as music/live, or an empty text", default: "none",
             "folder for the finished file, or to select downloads by",
-            commands: [.add, .list, .pause, .resume, .cancel], isAcceptable: { !$0.hasPrefix("/") }, \.folder
+            commands: [.add, .list, .pause, .resume, .cancel, .subscribe], isAcceptable: { !$0.hasPrefix("/") }, \.folder
         ),
         Option(
             "format", "FORMAT", accepts: "a format that the work has, or original or all", default: "the service's choice",
@@ -76,7 +76,7 @@ extension OptionTable {
             \.count
         )
         .short("n"),
-        toggle("ids", "write only the IDs", commands: [.list], \.writesIDsOnly),
+        toggle("ids", "write only the IDs", commands: [.list, .subscriptions], \.writesIDsOnly),
         toggle(
             "all", "apply the command to all downloads, instead of given IDs", commands: [.pause, .resume, .cancel],
             \.meansAll
@@ -99,6 +99,51 @@ extension OptionTable {
             "country of the store to search",
             commands: [.search], isAcceptable: { $0.utf8.count == 2 }, \.country),
     ]
+
+    /// The options of `subscribe`, besides those that other commands have as well.
+    static let subscribing: [Option] = [
+        Option(
+            "take", "WHICH", accepts: "new, all, or latest:N with N from 1 to 20000, such as latest:5", default: "new",
+            "items to take at first: none of the present ones, all, or the newest N", isInEnvironment: false,
+            commands: [.subscribe]
+        ) { invocation, value in
+            guard let take = ClientOptions.Backlog(value) else { return false }
+            invocation.client.take = take
+            return true
+        }
+        .completed(from: .oneOf(["new", "all"])),
+        integer(
+            "keep", ClientOptions.Backlog.counts, default: "all",
+            "number of newest finished downloads to keep; older files are deleted", commands: [.subscribe], \.keep),
+        Option(
+            "every", "TIME", accepts: "\(TimeSpan.accepted), from 5m to 366d", default: "1h",
+            "interval of checks; the feed may ask for a longer one", isInEnvironment: false, commands: [.subscribe]
+        ) { invocation, value in
+            guard let span = TimeSpan.parse(value), (.seconds(300) ... .seconds(366 * 86_400)).contains(span) else {
+                return false
+            }
+            invocation.client.every = span
+            return true
+        },
+        patterns("include", "pattern of the names of items to take", default: "*", \.include),
+        patterns("exclude", "pattern of the names of items to leave out", default: "none", \.exclude),
+    ]
+
+    private static func patterns(
+        _ name: String, _ meaning: String, default defaultText: String,
+        _ property: any WritableKeyPath<ClientOptions, [String]> & Sendable
+    ) -> Option {
+        Option(
+            name, "PATTERN", accepts: "a text of 1 to 200 characters, with * and ?, at most 64 times", default: defaultText,
+            meaning, isRepeatable: true, isInEnvironment: false, commands: [.subscribe]
+        ) { invocation, value in
+            guard (1...200).contains(value.unicodeScalars.count), invocation.client[keyPath: property].count < 64 else {
+                return false
+            }
+            invocation.client[keyPath: property].append(value)
+            return true
+        }
+    }
 
     private static let states = DownloadState.allCases.map(\.rawValue)
 
@@ -145,6 +190,25 @@ extension OptionTable {
             default: return false
             }
             return true
+        }
+    }
+}
+
+extension ClientOptions.Backlog {
+    /// The accepted numbers of items.
+    fileprivate static let counts = 1...20_000
+
+    /// Parses `new`, `all` or `latest:N`; `nil` for anything else.
+    fileprivate init?(_ text: String) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        switch (parts.first, parts.count) {
+        case ("new", 1): self = .new
+        case ("all", 1): self = .all
+        case ("latest", 2):
+            guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(parts[1]), Self.counts.contains(count)
+            else { return nil }
+            self = .latest(count)
+        default: return nil
         }
     }
 }

@@ -49,7 +49,7 @@ extension OptionTable {
         .short("i").completed(from: .file),
         Option(
             "json", nil, accepts: "true or false", default: "off", "write JSON, one object on a line",
-            isInEnvironment: false, commands: [.get, .add, .list, .watch, .search, .parts]
+            isInEnvironment: false, commands: [.get, .add, .list, .watch, .search, .parts, .subscriptions]
         ) { invocation, value in
             switch value.lowercased() {
             case "true": invocation.writesJSON = true

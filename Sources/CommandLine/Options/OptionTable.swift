@@ -12,7 +12,7 @@ enum OptionTable {
         all.filter { $0.commands.contains(command) }
     }
 
-    static let all: [Option] = services + get + client + check
+    static let all: [Option] = services + get + client + subscribing + check
 
     private static let check: [Option] = [
         Option(

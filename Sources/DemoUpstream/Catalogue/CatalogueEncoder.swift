@@ -94,6 +94,7 @@ struct CatalogueEncoder: Sendable {
         json.member("trackId", Podcast.id)
         json.member("trackName", podcast.name)
         json.member("trackViewUrl", "\(base)/podcast/\(Podcast.id)")
+        json.member("feedUrl", base + PodcastFeed.path)
         encodeCollection(podcast, into: &json)
         encodeArtwork(Podcast.id, [30, 60, 100, 600], into: &json)
         json.member("releaseDate", podcast.episodes.first.map { $0.releaseDate + "T06:00:00Z" })

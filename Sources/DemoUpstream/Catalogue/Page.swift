@@ -21,8 +21,9 @@ enum Page {
         }
         guard segments.count == 2, let id = Int64(segments[1]) else { return nil }
         if segments[0] == "podcast", id == Podcast.id {
+            let feed = "<link rel=\"alternate\" type=\"application/rss+xml\" href=\"\(PodcastFeed.path)\">"
             return page(
-                Podcast.shared.name, list(Podcast.shared.episodes.map { ("/episodes/\($0.id)/audio.mp3", $0.name) }))
+                Podcast.shared.name, list(Podcast.shared.episodes.map { ("/episodes/\($0.id)/audio.mp3", $0.name) }), head: feed)
         }
         if segments[0] == "artist", let artist = catalogue.artist(id) {
             return page(artist.name, list(catalogue.albums(of: artist).map { ("/album/\($0.id)", $0.name) }))
@@ -41,10 +42,10 @@ enum Page {
         "\n<ul>\n" + links.map { "<li><a href=\"\($0.target)\">\(escaped($0.name))</a>\n" }.joined() + "</ul>"
     }
 
-    static func page(_ title: String, _ content: String) -> String {
+    static func page(_ title: String, _ content: String, head: String = "") -> String {
         let title = escaped(title)
         return
-            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>\(title)</title>\n<h1>\(title)</h1>\n\(content)\n"
+            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>\(title)</title>\(head)\n<h1>\(title)</h1>\n\(content)\n"
     }
 
     static func escaped(_ text: String) -> String {

@@ -1,5 +1,5 @@
 /// The only podcast, with its episodes, the newest first. They are found through the podcast only, not by their own
-/// ids.
+/// ids. Its feed has later episodes: see ``PodcastFeed``.
 struct Podcast: Sendable {
     struct Episode: Sendable {
         let id: Int64

@@ -41,6 +41,7 @@ struct Entity: Sendable {
         case ("artwork", 3): return .artwork(album: segments[1], file: segments[2])
         case ("entity", 1): return try .synthetic(target, version: version, now: now)
         case ("episodes", 3): return .episode(segments[1], file: segments[2])
+        case ("podcast", 3): return PodcastFeed.segments == segments ? .feed(PodcastFeed(at: now), base: base) : nil
         case ("advancedsearch.php", 1): return .archive(ArchiveEncoder.search(ArchiveSearch(items: target.items), in: .shared))
         case ("metadata", 2): return .archive(ArchiveEncoder.metadata(Archive.shared.item(segments[1])))
         case ("services", 3) where segments[1] == "img": return .tile(segments[2])
@@ -145,14 +146,24 @@ extension Entity {
         return entity
     }
 
-    /// `/episodes/<id>/audio.mp3`: all have the same file name, like most real ones. The contents are a preview.
+    /// `/episodes/<id>/audio.mp3`: all have the same file name, like most real ones. Episodes of the feed have
+    /// `audio.wav`. The contents are a preview.
     private static func episode(_ id: String, file: String) -> Entity? {
-        guard file == "audio.mp3", let id = Int64(id), Podcast.shared.episodes.contains(where: { $0.id == id }) else {
-            return nil
-        }
+        guard let id = Int64(id) else { return nil }
+        let isListed = Podcast.shared.episodes.contains { $0.id == id }
+        guard file == "audio.mp3" && isListed || file == "audio.wav" && PodcastFeed.minutes.contains(id) else { return nil }
         var entity = Entity(Preview(seed: id, timbre: .bell), mediaType: "audio/wav")
         entity.setValidators("episode-\(id)")
         entity.kind = .medium
+        return entity
+    }
+
+    /// `/podcast/<id>/feed.xml`.
+    private static func feed(_ feed: PodcastFeed, base: String) -> Entity {
+        var entity = Entity(feed.xml(base: base), mediaType: "application/rss+xml; charset=utf-8")
+        entity.etag = EntityTag(opaque: "feed-\(feed.minute)")
+        entity.lastModified = HTTPDate(secondsSinceEpoch: feed.minute * 60)
+        entity.servesRanges = false
         return entity
     }
 

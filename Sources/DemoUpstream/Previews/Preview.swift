@@ -141,7 +141,9 @@ extension Preview {
 extension Preview {
     private static let headerLength: Int64 = 44
     private static let soundLength = Int64(sampleCount * 2)
-    var length: Int64 { Self.headerLength + Self.soundLength }
+    /// The length of each preview in bytes.
+    static let fileLength = headerLength + soundLength
+    var length: Int64 { Self.fileLength }
 
     func append(_ range: Range<Int64>, to bytes: inout [UInt8]) {
         let header = range.clamped(to: 0..<Self.headerLength)

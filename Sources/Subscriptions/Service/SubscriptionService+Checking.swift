@@ -129,6 +129,11 @@ extension SubscriptionService {
         let horizon = subscription.horizon
         subscription = current
         subscription.horizon = horizon
+        var listing = listing
+        if let address = listing.address, let other = existing(for: .feed(address)), other.id != id {
+            listing.address = nil
+            listing.warnings.append("The feed has moved to the address of another subscription, \(other.id).")
+        }
         subscription.accept(listing, at: now, hasChanges: taken > 0 || !changes.isEmpty)
         subscription.count(known.values)
         try await save(subscription, under: claim, with: changes)

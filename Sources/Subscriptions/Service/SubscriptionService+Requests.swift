@@ -37,7 +37,7 @@ extension SubscriptionService {
     public func create(
         _ source: Subscription.Source, _ settings: Subscription.Settings, name: String? = nil
     ) async throws(SubscriptionError) -> (Subscription, isNew: Bool) {
-        if let existing = find(source) { return (existing, false) }
+        if let existing = existing(for: source) { return (existing, false) }
         guard entries.count < Limits.subscriptions else {
             throw .invalid("there are \(entries.count) subscriptions; the service takes at most \(Limits.subscriptions)")
         }
@@ -45,7 +45,7 @@ extension SubscriptionService {
         var subscription = Subscription(id: await downloads.makeID(), source: source, settings: settings, at: downloads.now)
         if let name { subscription.name = name }
         // Another request may have created it meanwhile.
-        if let existing = find(source) { return (existing, false) }
+        if let existing = existing(for: source) { return (existing, false) }
         entries[subscription.id] = Entry(subscription)
         do throws(DownloadError) {
             try await save(subscription, under: SubscriptionClaim(id: subscription.id, number: nil))
@@ -62,14 +62,14 @@ extension SubscriptionService {
     private func added(_ source: Subscription.Source) async -> Subscription? {
         let deadline = ContinuousClock.now + Limits.additionWait
         while ContinuousClock.now < deadline {
-            if let found = find(source) { return found }
+            if let found = existing(for: source) { return found }
             try? await Task.sleep(for: .milliseconds(20))
         }
         return nil
     }
 
     /// Returns the subscription for a source, also for a former address of its feed; `nil` if there is none.
-    private func find(_ source: Subscription.Source) -> Subscription? {
+    func existing(for source: Subscription.Source) -> Subscription? {
         let all = entries.values.lazy.map(\.subscription)
         if case .feed(let url) = source {
             let address = url.string
@@ -114,6 +114,9 @@ extension SubscriptionService {
                     throw .invalid("'feedUrl' is for subscriptions of feeds; this one has another source")
                 }
                 if address != old {
+                    if let other = existing(for: .feed(address)), other.id != id {
+                        throw .invalid("'feedUrl' is the address of another subscription, \(other.id)")
+                    }
                     subscription.source = .feed(address)
                     subscription.validators = Subscription.Validators()
                     if !subscription.settings.headers.isEmpty { subscription.headersOrigin = address.origin }
@@ -175,10 +178,10 @@ extension SubscriptionService {
     /// - Throws: `notFound`.
     public func refresh(_ id: DownloadID) async throws(SubscriptionError) -> (Subscription, hasEnded: Bool) {
         let before = try await find(id).checkedAt
-        guard beginCheck(of: id) != nil else { return (try subscription(id), false) }
+        guard let check = beginCheck(of: id) else { return (try subscription(id), false) }
         let hasEnded = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                await self.checkEnds(of: id, after: before)
+                await self.end(of: check, of: id, after: before)
                 return true
             }
             group.addTask {
@@ -194,10 +197,13 @@ extension SubscriptionService {
 
     /// Waits for the end of a check, here or on another replica.
     /// - Parameter last: The time of the last check before.
-    private func checkEnds(of id: DownloadID, after last: Timestamp?) async {
-        while let check = beginCheck(of: id), await !check.value, !Task.isCancelled {
+    private func end(of check: Task<Bool, Never>, of id: DownloadID, after last: Timestamp?) async {
+        var check = check
+        while await !check.value, !Task.isCancelled {
             if entries[id]?.subscription.checkedAt != last { return }
             try? await Task.sleep(for: Limits.checkPause)
+            guard let next = beginCheck(of: id) else { return }
+            check = next
         }
     }
 

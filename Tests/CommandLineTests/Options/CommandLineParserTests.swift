@@ -223,6 +223,20 @@ struct CommandLineParserTests {
             (["cancel", "--all", "01A"], ["not both"]),
             (["cancel", "-l", "a", "01A"], ["--all"]),
             (["search"], ["search for"]),
+            (["subscribe"], ["one http or https URL", "one result", "itunes:5000910100"]),
+            (["subscribe", "1", "2"], ["one http or https URL"]), (["subscribe", "1-2"], ["'1-2'", "one result"]),
+            (["subscribe", "example.org/show.xml"], ["'example.org/show.xml'", "http or https URLs"]),
+            (["subscribe", "--take", "latest", "1"], ["'latest'", "latest:5"]),
+            (["subscribe", "--take", "latest:0", "1"], ["'latest:0'"]), (["subscribe", "--take", "+1", "1"], ["'+1'"]),
+            (["subscribe", "--take", "latest:+5", "1"], ["'latest:+5'"]), (["subscribe", "--take", "all:1", "1"], ["'all:1'"]),
+            (["subscribe", "--take", "latest:20001", "1"], ["N from 1 to 20000"]),
+            (["subscribe", "--keep", "0", "1"], ["'0'", "1 to 20000"]),
+            (["subscribe", "--every", "4m", "1"], ["'4m'", "from 5m to 366d"]),
+            (["subscribe", "--every", "53w", "1"], ["'53w'"]),
+            (["subscribe", "--include", "", "1"], ["--include", "1 to 200 characters"]),
+            (["subscribe", "1"] + Array(repeating: "--exclude=x", count: 65), ["--exclude", "at most 64 times"]),
+            (["refresh"], ["nothing to refresh", "pawl subscriptions"]), (["unsubscribe"], ["nothing to unsubscribe"]),
+            (["subscriptions", "01M7"], ["'01M7'", "options only"]), (["refresh", "--all"], ["--all"]),
             (["completions"], ["bash, zsh, fish"]),
             (["completions", "tcsh"], ["bash, zsh, fish", "'tcsh'"]),
             (["list"] + ["--all"], ["--all"]),
@@ -348,6 +362,30 @@ struct CommandLineParserTests {
             #expect(try CommandLineParser.parse(["parts", operand], environment: [:]).operands == [operand])
         }
         #expect(try CommandLineParser.parse(["move", "01M7", "2"], environment: [:]).operands == ["01M7", "2"])
+    }
+
+    @Test("subscribe reads what to take, how much to keep, and when to check")
+    func subscribing() throws {
+        let line = ["subscribe", "--take", "latest:5", "--keep=20", "--every", "2h", "--include", "*a*", "--include", "b?"]
+        let options = try CommandLineParser.parse(
+            line + ["--exclude", "c", "-l", "x", "--folder", "shows", "https://a.example/show.xml"], environment: [:]
+        ).client
+        #expect(options.take == .latest(5))
+        #expect(options.keep == 20)
+        #expect(options.every == .seconds(7200))
+        #expect(options.include == ["*a*", "b?"])
+        #expect(options.exclude == ["c"])
+        #expect(options.labels == ["x"])
+        #expect(options.folder == "shows")
+        for (text, take) in [("new", .new), ("all", .all)] as [(String, ClientOptions.Backlog)] {
+            for operand in ["3", "itunes:1", "feed:https://a.example/show.xml"] {
+                #expect(
+                    try CommandLineParser.parse(["subscribe", operand, "--take", text], environment: [:]).client.take == take)
+            }
+        }
+        #expect(try CommandLineParser.parse(["subscribe", "1"], environment: [:]).client.take == nil)
+        #expect(try CommandLineParser.parse(["refresh", "01M7", "01M8"], environment: [:]).operands == ["01M7", "01M8"])
+        #expect(try CommandLineParser.parse(["subscriptions", "--ids"], environment: [:]).client.writesIDsOnly)
     }
 
     @Test("A mode is three or four octal digits with the required bits, and without execution")

@@ -172,6 +172,24 @@ struct SubscriptionRouteTests {
         }
     }
 
+    @Test("A feed that moves to the address of another subscription keeps its own")
+    func converging() async throws {
+        let feed = try FeedOrigin([("1", "One")])
+        feed.change { $0.statuses["/old"] = 301 }
+        try await with(feed) { running in
+            let first = try await subscribe(running, feed)
+            let old = feed.origin.url("/old")
+            let made = try await running.send("POST", "/subscriptions", json: "{\"feedUrl\":\"\(old)\"}")
+            #expect(made.status == 201)
+            let second = try #require(made.json["id"]?.string)
+            let checked = try await refresh(running, second)
+            #expect(checked["source"]?["partsOf"]?.string == "feed:\(old)")
+            #expect(checked["warnings"]?.array?.contains { $0.string?.contains(first) == true } == true)
+            let refused = try await running.send("PATCH", "/subscriptions/\(second)", json: "{\"feedUrl\":\"\(feed.url)\"}")
+            #expect(refused.status == 400 && refused.text.contains(first), "\(refused.text)")
+        }
+    }
+
     @Test("Follows permanent moves, tells failures, and ends with 410")
     func moves() async throws {
         let feed = try FeedOrigin([("1", "One")])
