@@ -36,7 +36,7 @@ public actor SubscriptionService {
     }
 
     /// A subscription and its running check.
-    struct Entry {
+    final class Entry {
         var subscription: Subscription
         /// The last state that is known to be durable, and the number of saves in progress.
         var durable: Subscription
@@ -129,17 +129,20 @@ public actor SubscriptionService {
         guard !isStopped else { return }
         timer?.cancel()
         let now = downloads.now
-        var hosts = Set(entries.values.lazy.filter { $0.check != nil }.map(\.subscription.host))
-        var running = entries.values.count { $0.check != nil }
+        var hosts: Set<String> = []
+        var running = 0
+        var waiting: [(due: Timestamp, entry: Entry)] = []
         var next: Timestamp?
-        let waiting = entries.values.filter { $0.check == nil && $0.holds == 0 && $0.due != nil }
-            .sorted { ($0.due ?? now, $0.subscription.id) < ($1.due ?? now, $1.subscription.id) }
-        for entry in waiting {
-            guard let due = entry.due else { continue }
-            if due > now {
-                next = due
-                break
+        for entry in entries.values {
+            if entry.check != nil {
+                running += 1
+                hosts.insert(entry.subscription.host)
+            } else if entry.holds == 0, let due = entry.due {
+                if due <= now { waiting.append((due, entry)) } else { next = min(due, next ?? due) }
             }
+        }
+        waiting.sort { ($0.due, $0.entry.subscription.id) < ($1.due, $1.entry.subscription.id) }
+        for (_, entry) in waiting {
             // The end of a check calls this method again.
             guard running < Limits.checks else { break }
             guard hosts.insert(entry.subscription.host).inserted else { continue }
@@ -242,9 +245,9 @@ extension SubscriptionService {
     /// Ends the use of a claim. The last user releases it.
     func endClaim(of id: DownloadID) {
         guard let entry = entries[id] else { return }
-        entries[id]?.claimants -= 1
-        guard entry.claimants == 1, let claim = entry.claim else { return }
-        entries[id]?.claim = nil
+        entry.claimants -= 1
+        guard entry.claimants == 0, let claim = entry.claim else { return }
+        entry.claim = nil
         downloads.endClaim(claim)
     }
 
@@ -302,7 +305,7 @@ extension SubscriptionService {
         guard let subscription = Subscription(stored) else {
             return log(.warning("subscription \(stored.id) is refused: its record cannot be read"))
         }
-        var entry = present ?? Entry(subscription)
+        let entry = present ?? Entry(subscription)
         entry.durable = subscription
         if isClaimed || entry.saves == 0 || subscription.version > entry.subscription.version {
             entry.subscription = subscription
