@@ -144,10 +144,10 @@ public struct FoundWork: Sendable {
     /// The work itself.
     public var item: SearchItem { work.of.item }
 
-    /// Returns all selected parts in order, each with its JSON object.
+    /// Returns all selected parts in order.
     /// - Throws: The errors of ``parts(_:)``.
-    public func allParts(formats: [String]) throws(CatalogError) -> [(item: SearchItem, json: [UInt8])] {
-        try work.select(formats).parts.map { ($0.item, $0.encoded) }
+    public func allParts(formats: [String]) throws(CatalogError) -> [SearchItem] {
+        try work.select(formats).parts.map(\.item)
     }
 
     /// The selected parts, of which the response has one page.

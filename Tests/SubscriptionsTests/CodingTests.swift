@@ -77,7 +77,7 @@ struct CodingTests {
         item.suggestion?.folder = ["F", "G"]
         item.suggestion?.prefix = "2002-10-02"
         item.suggestion?.suffix = nil
-        let details = ItemDetails(item, FoundItem(item).encoded)
+        let details = ItemDetails(item)
         let again = try #require(ItemDetails(decoding: details.encoded))
         #expect(again.item == item && again.track == details.track && again.encoded == details.encoded)
         let listed = again.listed(key: "k")

@@ -11,7 +11,7 @@ struct Work: Sendable {
         var isStandard = true
 
         init(_ item: SearchItem) {
-            found = FoundItem(item)
+            found = FoundItem(item, keepsTexts: false)
         }
     }
 

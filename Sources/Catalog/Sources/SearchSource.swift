@@ -81,7 +81,7 @@ struct Listing: Sendable {
 
     /// Creates a listing of items from a body of `bodyBytes` bytes.
     init(items: [SearchItem], texts: [String] = [], work: Work? = nil, absence: String? = nil, bodyBytes: Int) {
-        self.items = items.map(FoundItem.init)
+        self.items = items.map { FoundItem($0) }
         self.texts = texts
         self.work = work
         self.absence = absence

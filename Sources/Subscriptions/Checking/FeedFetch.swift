@@ -120,8 +120,8 @@ struct FeedFetch: Sendable {
         let work = FoundWork(feed, at: address)
         let parts = (try? work.allParts(formats: [])) ?? []
         var listing = CheckOutcome.Listing(
-            items: parts.map { item, json in
-                let details = ItemDetails(item, json)
+            items: parts.map { item in
+                let details = ItemDetails(item)
                 return (details.listed(key: String((item.id ?? "").suffix(32))), details)
             })
         listing.name = feed.title

@@ -23,19 +23,19 @@ enum WorkListing {
     static func results(of term: String, in catalog: Catalog) async -> CheckOutcome {
         do throws(CatalogError) {
             let found = try await catalog.newest(term)
-            return .listed(CheckOutcome.Listing(items: items(Array(zip(found.items, found.encodedItems)))))
+            return .listed(CheckOutcome.Listing(items: items(found.items)))
         } catch {
             return failure(error)
         }
     }
 
-    private static func items(_ parts: [(item: SearchItem, json: [UInt8])]) -> [(listed: ListedItem, details: ItemDetails)] {
+    private static func items(_ parts: [SearchItem]) -> [(listed: ListedItem, details: ItemDetails)] {
         var seen: Set<String> = []
-        return parts.compactMap { item, json in
+        return parts.compactMap { item in
             guard let id = item.id else { return nil }
             let key = String(Hexadecimal.encode(SHA256.digest(of: Array(id.utf8))).prefix(32))
             guard seen.insert(key).inserted else { return nil }
-            let details = ItemDetails(item, json)
+            let details = ItemDetails(item)
             var listed = details.listed(key: key)
             // The date of a work is that of its making. The order of the listing tells which one is new.
             listed.date = nil

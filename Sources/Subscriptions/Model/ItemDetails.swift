@@ -7,8 +7,10 @@ internal import JSON
 struct ItemDetails: Sendable {
     /// The item as a search result.
     var item: SearchItem
+    /// The item's JSON object as it was stored; `nil` if the item was just listed.
+    private var stored: [UInt8]?
     /// The item's JSON object.
-    var track: [UInt8]
+    var track: [UInt8] { stored ?? item.encoded }
 
     /// The name; for an item without one, its id.
     var name: String { item.name ?? item.id ?? "" }
@@ -34,9 +36,8 @@ struct ItemDetails: Sendable {
         return writer.bytes
     }
 
-    init(_ item: SearchItem, _ track: [UInt8]) {
+    init(_ item: SearchItem) {
         self.item = item
-        self.track = track
     }
 
     /// Decodes the stored form; `nil` if it has a value that no release writes.
@@ -69,7 +70,8 @@ struct ItemDetails: Sendable {
             suggestion.connections = document.root["connections"]?.integer.map { Int(clamping: $0) }
             item.suggestion = suggestion
         }
-        self.init(item, track.serialized())
+        self.init(item)
+        stored = track.serialized()
     }
 
     /// Returns the item as decisions need it.
