@@ -12,6 +12,7 @@ import traceback
 import tests_downloads
 import tests_page
 import tests_search
+import tests_subscriptions
 import tests_works
 from browser import OUTPUT, Browser
 from service import Service
@@ -46,7 +47,7 @@ def work(tests):
     """Runs tests until none is left; returns the number of passed ones."""
     passed = 0
     if not tests.empty():
-        with contextlib.closing(Service()) as service, contextlib.closing(Browser()) as browser, contextlib.suppress(queue.Empty):
+        with contextlib.closing(Service("--allow-destination", "127.0.0.1")) as service, contextlib.closing(Browser()) as browser, contextlib.suppress(queue.Empty):
             while True:
                 passed += run(tests.get_nowait(), browser, service)
     return passed
@@ -55,7 +56,7 @@ def work(tests):
 def main():
     wanted = sys.argv[1:]
     # The longest tests start first, so that all workers end at about the same time.
-    tests = [test for module in (tests_page, tests_works, tests_downloads, tests_search) for test in module.TESTS]
+    tests = [test for module in (tests_page, tests_works, tests_subscriptions, tests_downloads, tests_search) for test in module.TESTS]
     tests += tests_page.EXTRAS if wanted else []
     tests = [test for test in tests if not wanted or any(word in test.__name__ for word in wanted)]
     waiting = queue.SimpleQueue()

@@ -101,7 +101,9 @@ class Service:
         return self.call("GET", "/downloads?limit=200" + query)["items"]
 
     def clear(self):
-        """Removes all downloads."""
+        """Removes all subscriptions and downloads."""
+        for item in self.call("GET", "/subscriptions?limit=200")["items"]:
+            self.call("DELETE", "/subscriptions/" + item["id"])
         while items := self.downloads():
             for item in items:
                 self.call("DELETE", f"/downloads/{item['id']}?deleteFile=true")

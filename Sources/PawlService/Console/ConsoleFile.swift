@@ -24,10 +24,12 @@ struct ConsoleFile: Sendable {
         "dom.js": script(PackageResources.dom_js),
         "downloads.js": script(PackageResources.downloads_js),
         "format.js": script(PackageResources.format_js),
+        "items.js": script(PackageResources.items_js),
         "list.js": script(PackageResources.list_js),
         "search.js": script(PackageResources.search_js),
         "start.js": script(PackageResources.start_js),
         "store.js": script(PackageResources.store_js),
+        "subscriptions.js": script(PackageResources.subscriptions_js),
     ]
 
     private static func script(_ bytes: [UInt8]) -> ConsoleFile {

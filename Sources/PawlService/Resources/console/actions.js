@@ -102,7 +102,7 @@ export const perform = (verb, downloads, query) =>
 		const received = sum(downloads, "bytesReceived");
 		let choice;
 		if (verb === "cancel" && (more || received > 1e7)) choice = await ask(`Cancel ${what}?`, `The received bytes (${sizeOf(received)}) are deleted.`, "Discard");
-		if (verb === "remove" && (more || first.state === "completed")) choice = await ask(`Remove ${what}?`, "Finished files stay.", "Remove", true);
+		if (verb === "remove" && (more || first.state === "completed")) choice = await ask(`Remove ${what}?`, "Finished files stay.", "Remove", "Delete finished files too");
 		if (choice === null) return;
 		if (query && more && ["pause", "resume", "cancel"].includes(verb)) {
 			const { changed } = await call("POST", `downloads/${verb}?${new URLSearchParams(query)}`);

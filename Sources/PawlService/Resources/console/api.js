@@ -28,7 +28,10 @@ export async function send(path, options = {}) {
 // Sends and returns JSON. A problem becomes an error with its `code`.
 export async function call(method, path, body, signal) {
 	const content = body && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
-	const response = await send(path, { method, signal, ...content });
+	return contentOf(await send(path, { method, signal, ...content }));
+}
+
+export async function contentOf(response) {
 	// A response without JSON comes from a proxy.
 	const json = /json/.test(response.headers.get("Content-Type")) ? await response.json() : {};
 	if (response.ok) return json;
@@ -38,6 +41,8 @@ export async function call(method, path, body, signal) {
 
 // A URL with a ticket, since browsers load it without the token.
 export const loadable = async (path) => `${path}?ticket=${(await call("POST", "tickets")).ticket}`;
+
+const eventNames = ["snapshot", "download", "removed", "subscriptions", "subscription", "subscription-removed"];
 
 // Follows all events, and reports the connection's state. Returns a function that reconnects.
 export function follow(onEvent, onState) {
@@ -58,7 +63,7 @@ export function follow(onEvent, onState) {
 			// Another connection may have another token.
 			access.mayChange = (await call("GET", "stats")).scope === "full";
 			document.body.classList.toggle("read-only", !access.mayChange);
-			const address = await loadable("downloads/events");
+			const address = (await loadable("downloads/events")) + "&include=subscriptions";
 			source?.close();
 			source = new EventSource(address);
 		} catch {
@@ -66,7 +71,7 @@ export function follow(onEvent, onState) {
 		}
 		source.onopen = () => onState("online", (failures = 0));
 		source.onerror = fail;
-		for (const name of ["snapshot", "download", "removed"]) source.addEventListener(name, ({ data }) => onEvent(name, JSON.parse(data)));
+		for (const name of eventNames) source.addEventListener(name, ({ data }) => onEvent(name, JSON.parse(data)));
 	};
 	// A page in the back/forward cache would keep one of six connections.
 	onpagehide = () => source?.close();

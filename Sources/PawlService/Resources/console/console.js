@@ -7,6 +7,7 @@ import { $, say, setText } from "./dom.js";
 import "./downloads.js";
 import { joined, span, speed, sum } from "./format.js";
 import "./search.js";
+import "./subscriptions.js";
 import { store } from "./store.js";
 
 store.start((state, seconds) => {
@@ -22,11 +23,13 @@ store.onTransition = (download) => {
 	if (["completed", "failed"].includes(state)) say(joined(`${capitalized(state)}: ${nameOf(download)}`, error?.message), Boolean(error));
 };
 
-// Narrow windows show one of the views.
-onhashchange = () => {
-	for (const link of document.querySelectorAll("nav a")) link.ariaCurrent = link.hash === (location.hash || "#search") ? "page" : null;
-};
-onhashchange();
+// Narrow windows show one of the views, wide ones the downloads and another one.
+function markViews() {
+	for (const link of document.querySelectorAll("nav a")) link.ariaCurrent = document.querySelector(link.hash).checkVisibility() ? "page" : null;
+}
+
+matchMedia("(max-width: 66rem)").onchange = onhashchange = markViews;
+markViews();
 
 onkeydown = (event) => {
 	if (event.key !== "k" || !(event.ctrlKey || event.metaKey)) return;

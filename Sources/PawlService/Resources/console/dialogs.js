@@ -6,10 +6,10 @@ import { $, attempt, make, say, setText, clone, wireDialog } from "./dom.js";
 import { count, counted, joined, moment, part } from "./format.js";
 import { store } from "./store.js";
 
-const entriesOf = (text, separator) => text.split(separator).map((entry) => entry.trim()).filter(Boolean);
+export const entriesOf = (text, separator) => text.split(separator).map((entry) => entry.trim()).filter(Boolean);
 
-// The values of the fields that both dialogs have.
-const settingsIn = ({ folder, labels, priority, speedLimit }) => ({
+// The values of the fields in the template.
+export const settingsIn = ({ folder, labels, priority, speedLimit }) => ({
 	// Finished files are not moved.
 	folder: folder.disabled ? null : folder.value.trim(),
 	labels: entriesOf(labels.value, ","),

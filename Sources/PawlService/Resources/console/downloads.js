@@ -3,7 +3,7 @@
 import { capitalized, isActive, isEligible, nameOf, perform, setAction, showState } from "./actions.js";
 import { access } from "./api.js";
 import { showDetails } from "./dialogs.js";
-import { $, artwork, attempt, isolated, make, setText, clone } from "./dom.js";
+import { $, artwork, attempt, isolated, make, say, setText, clone } from "./dom.js";
 import { count, counted, sum } from "./format.js";
 import { VirtualList } from "./list.js";
 import { states, store } from "./store.js";
@@ -108,6 +108,19 @@ function showCounts() {
 	document.title = active ? `(${count(active)}) Pawl` : "Pawl";
 }
 
+// Shows the downloads with a text in them, or one download as the current row.
+export function reveal(text, id) {
+	if (id && !store.all.has(id)) return say("This download is no longer in the list.", true);
+	filters.state.value = "";
+	$("filter").value = text;
+	selection.clear();
+	if (id) closed.delete(headOf(store.all.get(id)));
+	arrange();
+	if (!$("list").checkVisibility()) location.hash = "#downloads";
+	list.goTo(list.order.indexOf(id));
+	$("list").focus({ preventScroll: true });
+}
+
 // --- Works and their downloads
 
 // The id of its work, which is a label of all parts.
@@ -184,7 +197,9 @@ function makeRow(id) {
 			element.ariaLabel = nodes.name.title = name;
 			nodes.pick.ariaLabel = `Select ${name}`;
 			const texts = about ?? [track?.artist ?? new URL(url).host, track?.collection, folder, priority && `priority ${count(priority)}`];
-			const chips = labels.filter((label) => label !== workOf(download)).map((label) => make("bdi", { class: "label" }, label));
+			// Names of works and shows tell more than their labels.
+			const isPlain = (label) => label !== workOf(download) && !label.startsWith("subscription:");
+			const chips = labels.filter(isPlain).map((label) => make("bdi", { class: "label" }, label));
 			// The progress of a work comes first.
 			nodes.about.replaceChildren(...(about ? [] : chips), ...isolated(texts), ...(about ? chips : []));
 			nodes.art.replaceChildren(artwork(track?.artworkUrl));

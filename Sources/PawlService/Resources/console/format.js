@@ -48,7 +48,20 @@ export function span(value) {
 	return durations.format(days ? { days, hours } : hours ? { hours, minutes } : { minutes, seconds });
 }
 
+// Formatting is slow, and the distances of a long list are few.
+const distances = {};
+
+// `4 sec`, `5 min`, `1 hr, 35 min`: the time until or since a moment, in minutes from the first one on.
+export function distance(text) {
+	const seconds = Math.abs(Date.parse(text) - Date.now()) / 1000;
+	const rounded = seconds < 60 ? Math.ceil(seconds) : 60 * Math.round(seconds / 60);
+	return (distances[rounded] ??= span(rounded));
+}
+
 // `3:45` or `1:03:45`
 export const playingTime = (milliseconds) => new Date(milliseconds).toISOString().slice(11, 19).replace(/^00:0?/, "");
+
+// A date, or the text if it is none.
+export const day = (text) => (Number.isNaN(Date.parse(text)) ? text : new Date(text).toLocaleDateString(undefined, { dateStyle: "medium" }));
 
 export const moment = (text) => text && new Date(text).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });

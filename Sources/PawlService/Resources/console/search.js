@@ -5,6 +5,7 @@ import { call } from "./api.js";
 import { $, artwork, attempt, isolated, make, setText, clone, webAddress } from "./dom.js";
 import { count, counted, joined, playingTime, sizeOf, sum } from "./format.js";
 import { store } from "./store.js";
+import { subscribe } from "./subscriptions.js";
 
 // A newer search of this page replaces the older one, in the service too.
 const session = Math.random();
@@ -24,6 +25,7 @@ $("term").oninput = () => {
 };
 $("media").onchange = () => find();
 $("more").onclick = () => find(rows.length);
+$("subscribe-search").onclick = () => attempt(() => subscribe({ source: { search: { source: "archive", term: $("term").value.trim() } } }));
 store.addEventListener("change", () => {
 	for (const row of rows.flatMap((row) => [row, ...row.parts])) if (store.of(row.result) !== row.download) render(row);
 });
@@ -51,8 +53,11 @@ async function find(offset = 0) {
 	current?.abort();
 	current = new AbortController();
 	const term = $("term").value.trim();
+	$("subscribe-search").hidden = !term || $("source").value !== "archive";
 	if (!term) return show({ results: [] }, 0, "Type to search.");
-	const query = new URLSearchParams({ term, limit: 50, offset, session, source: $("source").value });
+	const query = new URLSearchParams({ term, limit: 50, session, source: $("source").value });
+	// Feeds have no pages.
+	if (offset) query.set("offset", offset);
 	if (!$("media").disabled) query.set("media", $("media").value);
 	$("results").ariaBusy = "true";
 	try {
@@ -87,7 +92,7 @@ function makeRow(result, isPart) {
 	const { id, name, artist, collection, durationMs, bytes, downloadUrl, pageUrl, number, partCount, partOf } = result;
 	element.role = "listitem";
 	nodes.pick.parentElement.remove();
-	setText(nodes.name, isPart ? `${number}. ${name}` : name);
+	setText(nodes.name, isPart && number ? `${number}. ${name}` : name);
 	const size = [durationMs && playingTime(durationMs), bytes && sizeOf(bytes), partCount && counted(partCount, "part")];
 	nodes.about.append(...isolated([...size, result.format, artist, collection]));
 	const page = webAddress(!isPart && pageUrl);
@@ -102,6 +107,7 @@ function makeRow(result, isPart) {
 	const actions = {
 		preview: () => play(name, Boolean(media[1]), downloadUrl),
 		download: () => attempt(async () => store.put(await call("POST", "downloads", order))),
+		subscribe: () => attempt(() => subscribe({ source: { partsOf: id } })),
 		open: () => toggle(row),
 	};
 	element.onclick = (event) => {
@@ -118,7 +124,8 @@ function makeRow(result, isPart) {
 function render(row) {
 	row.download = store.of(row.result);
 	showState(row, row.download, row.result.name);
-	if (!row.result.downloadUrl) row.nodes.first.hidden = true;
+	const { id, downloadUrl, name, links } = row.result;
+	if (!downloadUrl) setAction(row.nodes.first, (links.feed || id.startsWith("feed:")) && "subscribe", name);
 }
 
 // --- The parts of a work

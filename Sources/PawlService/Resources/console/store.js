@@ -31,6 +31,8 @@ class RecordStore extends EventTarget {
 	}
 
 	#take(name, data) {
+		this.dispatchEvent(new CustomEvent(name, { detail: data }));
+		if (name.startsWith("subscription")) return;
 		if (name === "snapshot") {
 			for (const download of data) this.put(download);
 			this.#load(new Set(data.map(({ id }) => id)));
