@@ -1,7 +1,7 @@
 // The items of a subscription: their states, take and skip.
 
 import { setAction } from "./actions.js";
-import { call } from "./api.js";
+import { access, call } from "./api.js";
 import { attempt, clone, make, place, setText } from "./dom.js";
 import { reveal } from "./downloads.js";
 import { count, counted, day, joined } from "./format.js";
@@ -40,7 +40,9 @@ export function makeItems(subscription) {
 	const status = make("p", { class: "soft", role: "status" }, "Loading…");
 	const list = make("div", { role: "list", "aria-label": `Items of ${name}` });
 	const more = make("button", { hidden: "" }, "More items");
-	const element = make("div", { class: "work" }, ...tools, status, list, more);
+	// Its address has a key for callers that may see it.
+	const feed = make("a", { class: "soft", href: links.feed, target: "_blank" }, "Podcast of the files");
+	const element = make("div", { class: "work" }, ...tools, ...(access.mayChange ? [feed] : []), status, list, more);
 
 	// Reads the items after a cursor, or all that are wanted.
 	async function read(after = "") {

@@ -100,7 +100,7 @@ function checksOf({ checkedAt, nextCheckAt }) {
 
 function makeRow(id) {
 	const { element, nodes } = clone("row");
-	for (const node of [nodes.pick.parentElement, nodes.art, nodes.bar]) node.remove();
+	for (const node of [nodes.pick.parentElement, nodes.art, nodes.page, nodes.bar]) node.remove();
 	const checks = make("p", { class: "soft" });
 	const error = make("p", { class: "error" });
 	const warnings = make("p", { class: "soft" });
@@ -119,9 +119,6 @@ function makeRow(id) {
 		nodes.name.title = name;
 		setText(nodes.about, source);
 		nodes.about.title = source;
-		// Without a key, a browser cannot open it.
-		Object.assign(nodes.page, { hidden: !access.mayChange, href: subscription.links.feed, ariaLabel: `Podcast of the files of ${name}` });
-		setText(nodes.page, "Podcast of the files");
 		setText(error, joined(subscription.error?.message, failures > 1 && `${count(failures)} failures in a row`));
 		setText(warnings, subscription.warnings.map((warning) => `Warning: ${warning}`).join(" · "));
 		setAction(nodes.first, "refresh", name);
