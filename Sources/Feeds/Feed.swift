@@ -9,6 +9,8 @@ public struct Feed: Sendable, Equatable {
         public static let bytes = 32 << 20
         /// The maximum number of items. Of more, the newest count.
         public static let items = 20_000
+        /// The maximum number of values in a document of JSON.
+        static let values = 2_000_000
         /// The maximum length of a text in characters.
         static let text = 500
         /// The maximum length of an address in bytes.

@@ -6,6 +6,8 @@ extension FeedBuilder {
     /// Reads a document.
     /// - Throws: `Feed.Refusal` if it is no feed.
     mutating func readJSON(_ text: [UInt8]) throws(Feed.Refusal) {
+        let values = text.count { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "{") }
+        guard values <= Feed.Limits.values else { throw Feed.Refusal(finding: "JSON with too many values") }
         guard let root = try? JSONValue(parsing: text) else { throw Feed.Refusal(finding: "broken JSON") }
         guard let version = root["version"]?.string, version.contains("jsonfeed.org"), let items = root["items"]?.array else {
             throw Feed.Refusal(finding: "JSON of another kind")
@@ -17,7 +19,7 @@ extension FeedBuilder {
         for item in items {
             var draft = Draft()
             // Some programs write numbers.
-            draft.id = item["id"].flatMap { $0.string ?? $0.integer.map(String.init) }.flatMap(Self.plain)
+            draft.id = item["id"].flatMap { $0.string ?? $0.integer.map(String.init) }.flatMap(Self.identifier)
             draft.title = item["title"]?.string.flatMap(Self.plain)
             draft.page = url(item["url"]?.string) ?? url(item["external_url"]?.string)
             draft.date = (item["date_published"]?.string ?? item["date_modified"]?.string).flatMap(FeedDate.parse)

@@ -44,6 +44,12 @@ struct FeedBuilder {
         return "\(plain.prefix(Feed.Limits.text))…"
     }
 
+    /// Returns an identifier, which is never cut; `nil` if it is empty.
+    static func identifier(_ text: String) -> String? {
+        let identifier = collapsed(text)
+        return identifier.isEmpty ? nil : identifier
+    }
+
     /// Returns a text without surrounding and repeated white space.
     static func collapsed(_ text: String) -> String {
         if isCollapsed(text.utf8) { return text }

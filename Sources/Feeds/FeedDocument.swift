@@ -230,7 +230,7 @@ struct FeedDocument {
     private mutating func readItem() throws(XMLReader.ParsingError) {
         var draft = FeedBuilder.Draft()
         // RSS 1.0 names an item by an attribute.
-        draft.id = reader.attribute("rdf:about").flatMap(FeedBuilder.plain)
+        draft.id = reader.attribute("rdf:about").flatMap(FeedBuilder.identifier)
         try readChildren { document, vocabulary, name throws(XMLReader.ParsingError) in
             try document.readPartOfItem(vocabulary, name, &draft)
         }

@@ -70,7 +70,9 @@ private struct OPMLDocument {
         let name = (text("title") ?? text("text")).flatMap(FeedBuilder.plain)
         guard let address = text("xmlUrl") else { return open.append((reader.depth, name)) }
         var labels: [String] = []
-        for case let label? in open.map(\.label) + tags where !labels.contains(label) { labels.append(label) }
+        for case let label? in open.map(\.label) + tags.prefix(OPML.Limits.tags) where !labels.contains(label) {
+            labels.append(label)
+        }
         list.outlines.append(OPML.Outline(address: address, title: name, page: text("htmlUrl"), labels: labels))
         open.append((reader.depth, nil))
     }

@@ -11,6 +11,8 @@ public struct OPML: Sendable, Equatable {
         public static let outlines = 2_000
         /// The maximum nesting of outlines.
         public static let levels = 16
+        /// The maximum number of an outline's tags that become labels.
+        static let tags = 64
     }
 
     /// A feed in the list.

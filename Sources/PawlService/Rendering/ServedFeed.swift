@@ -16,7 +16,8 @@ struct ServedFeed: Sendable {
 
     /// Returns the document.
     func text(of subscription: Subscription, _ items: [FinishedItem]) -> String {
-        let name = shown(subscription.name)
+        // Before the first check, the name is the address.
+        let name = HTTPURL.withoutSecrets(in: subscription.name)
         var document = RSSDocument(
             title: name, summary: "The downloaded files of \(name)",
             address: origin + subscription.feedPath(linkPrefix, showsKey: showsKey),

@@ -106,7 +106,8 @@ extension API {
         let condition = Self.condition(of: .patch, request.head.fields)
         return .later { [self, address] () throws(Problem) in
             let subscription = try await Problem.rethrowing(
-                subscriptions: await subscriptions.change(id, address: address, if: condition) { asked.apply(to: &$0) })
+                subscriptions: await subscriptions.change(
+                    id, address: address, givesHeaders: asked.givesHeaders, if: condition) { asked.apply(to: &$0) })
             return response(subscription, prefix)
         }
     }

@@ -17,6 +17,8 @@ struct SubscriptionRequest: Sendable {
 
     /// The source; `nil` if the request names none.
     private(set) var source: Source?
+    /// Whether it gives headers, or a user and password in the address.
+    private(set) var givesHeaders = false
     /// The changes of the settings, in the order of the contract.
     private var changes: [@Sendable (inout Subscription.Settings) -> Void] = []
 
@@ -36,10 +38,11 @@ struct SubscriptionRequest: Sendable {
                 throw reader.refusal("feedUrl", "is given together with 'source'; a subscription takes only one of them")
             }
             guard let url = Catalog.feedAddress(text) else {
-                throw reader.refusal("feedUrl", "is '\(text.prefix(200))'; it takes an http or https URL")
+                throw reader.refusal("feedUrl", "is '\(HTTPURL.withoutSecrets(in: text).prefix(200))'; it takes an http or https URL")
             }
             source = .feed(url.withoutUserInfo)
             if let credentials = url.basicAuthorization {
+                givesHeaders = true
                 changes.append { $0.authorize(credentials) }
             }
         }
@@ -86,6 +89,7 @@ struct SubscriptionRequest: Sendable {
         }
         if reader.holds("headers") {
             let headers = Array(try DownloadRequest.headers(&reader))
+            givesHeaders = true
             changes.append { $0.headers = headers }
         } else {
             _ = reader.value("headers")
@@ -135,7 +139,7 @@ struct SubscriptionRequest: Sendable {
         try reader.finish()
         guard id.hasPrefix("feed:") else { return .work(id) }
         guard let url = Catalog.feedAddress(id) else {
-            throw reader.refusal("partsOf", "is '\(id.prefix(200))'; after 'feed:' it takes an http or https URL")
+            throw reader.refusal("partsOf", "is '\(HTTPURL.withoutSecrets(in: id).prefix(200))'; after 'feed:' it takes an http or https URL")
         }
         guard !url.hasUserInfo else {
             throw reader.refusal("partsOf", "has a user name; give the address as 'feedUrl', which keeps it secret")

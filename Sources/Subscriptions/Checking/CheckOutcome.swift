@@ -25,6 +25,8 @@ enum CheckOutcome: Sendable {
         var validators = Subscription.Validators()
         /// The interval that the feed or its server asks for, in seconds; `nil` for none.
         var hint: Int64?
+        /// Whether the document did not break off.
+        var isComplete = true
         /// The faults despite which it was read, in sentences.
         var warnings: [String] = []
     }

@@ -17,14 +17,17 @@ struct FeedFetch: Sendable {
     private static let maximumRedirects = 10
 
     /// Fetches the feed at an address, and the feed that it names in its place.
-    func run(_ address: HTTPURL) async -> CheckOutcome {
+    @concurrent func run(_ address: HTTPURL) async -> CheckOutcome {
         let first = await fetch(address, isConditional: true)
-        guard case .listed(let listing) = first.outcome, let successor = first.successor, successor != listing.address else {
+        guard case .listed(var listing) = first.outcome, let successor = first.successor, successor != listing.address else {
             return first.outcome
         }
         // A move holds once the new address has given a feed. Until then the old one is read.
         let moved = await fetch(successor, isConditional: false).outcome
-        return if case .listed = moved { moved } else { first.outcome }
+        if case .listed = moved { return moved }
+        // The next check must see the new address again.
+        listing.validators = Subscription.Validators()
+        return .listed(listing)
     }
 
     /// The result of one fetch, with the new address that the feed names for itself.
@@ -101,7 +104,7 @@ struct FeedFetch: Sendable {
             return Fetched(
                 outcome: .failed(
                     Subscription.Failure(code: code, message: "\(url.host) answered with status \(status)."),
-                    retryAfter: Self.seconds(fields[.retryAfter])))
+                    retryAfter: Self.delay(fields[.retryAfter])))
         }
         let charset = fields[.contentType].flatMap { MediaType(parsing: $0)?.charset }
         // Later, a page is an error: it may be that of a login, and its feed another one.
@@ -129,6 +132,7 @@ struct FeedFetch: Sendable {
         listing.address = address
         listing.hint = [hint, feed.interval].compactMap(\.self).max()
         listing.warnings = feed.warnings
+        listing.isComplete = feed.isComplete
         if feed.isComplete {
             listing.validators.entityTag = fields[.etag].flatMap { $0.utf8.allSatisfy { $0 < 0x80 } ? $0 : nil }
             listing.validators.lastModified = fields[.lastModified]
@@ -145,7 +149,14 @@ struct FeedFetch: Sendable {
             let parts = directive.split(separator: "=", maxSplits: 1).map { $0.trimmingPrefix(while: \.isWhitespace) }
             return parts.count == 2 && parts[0] == "max-age" ? seconds(String(parts[1])) : nil
         }.first
-        return [age, seconds(fields[.retryAfter])].compactMap(\.self).max()
+        return [age, delay(fields[.retryAfter])].compactMap(\.self).max()
+    }
+
+    /// The seconds of a `Retry-After`, also of a time (RFC 9110 §10.2.3); `nil` for other texts.
+    private static func delay(_ text: String?) -> Int64? {
+        if let seconds = seconds(text) { return seconds }
+        guard let date = text.flatMap({ HTTPDate(parsing: $0) }) else { return nil }
+        return max(0, date.secondsSinceEpoch - SystemTime.sinceEpoch / 1_000_000_000)
     }
 
     /// A number of seconds of at most nine digits; `nil` for other texts.

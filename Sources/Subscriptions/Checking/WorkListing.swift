@@ -6,7 +6,7 @@ internal import System
 enum WorkListing {
     /// Lists the parts of a work.
     /// - Parameter formats: The formats; empty for those that the source prefers.
-    static func parts(of id: String, formats: [String], in catalog: Catalog) async -> CheckOutcome {
+    @concurrent static func parts(of id: String, formats: [String], in catalog: Catalog) async -> CheckOutcome {
         do throws(CatalogError) {
             let work = try await catalog.work(for: PartsQuery(id: id, formats: formats), isFresh: true)
             let parts = try work.allParts(formats: formats)
@@ -20,7 +20,7 @@ enum WorkListing {
     }
 
     /// Lists the newest results of a search.
-    static func results(of term: String, in catalog: Catalog) async -> CheckOutcome {
+    @concurrent static func results(of term: String, in catalog: Catalog) async -> CheckOutcome {
         do throws(CatalogError) {
             let found = try await catalog.newest(term)
             return .listed(CheckOutcome.Listing(items: items(found.items)))

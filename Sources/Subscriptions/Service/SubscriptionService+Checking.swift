@@ -12,8 +12,10 @@ extension SubscriptionService {
     func check(_ id: DownloadID, isScheduled: Bool) async -> Bool {
         defer {
             entries[id]?.check = nil
+            listed[id] = nil
             schedule()
         }
+        guard await acquireTurn(id) else { return false }
         let claim: SubscriptionClaim?
         do throws(DownloadError) { claim = try await self.claim(id, forced: false) } catch { claim = nil }
         guard let claim else {
@@ -21,10 +23,10 @@ extension SubscriptionService {
             return false
         }
         defer { endClaim(of: id) }
-        guard let subscription = entries[id]?.subscription, !Task.isCancelled else { return true }
+        guard let subscription = entries[id]?.subscription, !Task.isCancelled else { return false }
         if isScheduled, subscription.nextCheckAt.map({ $0 > downloads.now }) ?? true { return false }
         let outcome = await list(subscription)
-        if Task.isCancelled { return true }
+        if Task.isCancelled { return false }
         do throws(DownloadError) {
             try await conclude(id, outcome, under: claim)
         } catch {
@@ -41,6 +43,19 @@ extension SubscriptionService {
             log(.failed(failed))
         }
         return true
+    }
+
+    /// Waits until fewer than ``Limits/checks`` checks run, and none of the same host.
+    /// - Returns: False if the check was cancelled meanwhile.
+    private func acquireTurn(_ id: DownloadID) async -> Bool {
+        while let host = entries[id]?.subscription.host, !Task.isCancelled {
+            if listed.count < Limits.checks, !listed.values.contains(host) {
+                listed[id] = host
+                return true
+            }
+            try? await Task.sleep(for: Limits.turnPause)
+        }
+        return false
     }
 
     /// Lists the work of a subscription.
@@ -75,7 +90,14 @@ extension SubscriptionService {
             subscription.fail(failure, retryAfter: retryAfter, at: now)
             try await save(subscription, under: claim)
             log(.failed(subscription))
-        case .listed(let listing): try await apply(listing, to: subscription, now, under: claim)
+        case .listed(let listing):
+            if let address = listing.address, let other = existing(for: .feed(address)), other.id != id {
+                // Both would take everything.
+                let message = "The feed at this address is that of another subscription, \(other.id)."
+                subscription.fail(Subscription.Failure(code: "duplicate", message: message), at: now)
+                return try await save(subscription, under: claim)
+            }
+            try await apply(listing, to: subscription, now, under: claim)
         }
         if let checked = entries[id]?.subscription, let keep = checked.settings.keep, checked.items[.taken] > keep {
             try await expire(id, keeping: keep, under: claim)
@@ -92,7 +114,8 @@ extension SubscriptionService {
         let rules = ListingDecision.Rules(
             take: subscription.settings.take, filter: subscription.settings.filter, isPaused: subscription.state == .paused,
             isFirst: !subscription.hasListing, horizon: subscription.horizon)
-        let decision = ListingDecision(of: listing.items.map(\.listed), known: known, rules, now: now)
+        let decision = await Self.decision(listing.items.map(\.listed), known, rules, now)
+        if Task.isCancelled { return }
         var taken = 0
         for start in stride(from: 0, to: decision.taken.count, by: Limits.taken) {
             let some = decision.taken[start..<min(start + Limits.taken, decision.taken.count)].map { offset in
@@ -123,21 +146,27 @@ extension SubscriptionService {
             known[item.key] = item
             changes.append(.saveItem(item.stored(of: id, details)))
         }
+        if !subscription.hasListing, !listing.isComplete {
+            // The rest of the backlog, which comes with a later listing.
+            subscription.horizon = listing.items.compactMap(\.listed.date).max()
+        }
         changes += forget(&known, listed: Set(listing.items.map(\.listed.key)), &subscription)
         // Settings may have changed while downloads were added.
         guard let current = entries[id]?.subscription else { return }
         let horizon = subscription.horizon
         subscription = current
         subscription.horizon = horizon
-        var listing = listing
-        if let address = listing.address, let other = existing(for: .feed(address)), other.id != id {
-            listing.address = nil
-            listing.warnings.append("The feed has moved to the address of another subscription, \(other.id).")
-        }
         subscription.accept(listing, at: now, hasChanges: taken > 0 || !changes.isEmpty)
         subscription.count(known.values)
         try await save(subscription, under: claim, with: changes)
         if taken > 0 { log(.taken(subscription, count: taken)) }
+    }
+
+    /// Decides about a listing without blocking the service: patterns may take long.
+    @concurrent private static func decision(
+        _ items: [ListedItem], _ known: [String: KnownItem], _ rules: ListingDecision.Rules, _ now: Timestamp
+    ) async -> ListingDecision {
+        ListingDecision(of: items, known: known, rules, now: now)
     }
 
     /// Forgets the oldest items beyond the limit that the listing does not have. The horizon takes their place.
@@ -165,6 +194,7 @@ extension SubscriptionService {
         change.url = url
         // A refusal leaves the old address, with which the download may still succeed.
         _ = try? await downloads.change(id, change)
+        if download.state == .failed { _ = try? await downloads.perform(.retry, on: id) }
     }
 
     /// Returns the records of all items by key.
@@ -229,6 +259,16 @@ extension SubscriptionService {
 
     // MARK: - Expiry
 
+    /// Whether a taken item holds a download. Its file must stay then.
+    /// - Parameter isLeftOut: Whether an item does not count.
+    func isHeld(
+        _ download: DownloadID, besides isLeftOut: (StoredItem) -> Bool
+    ) async throws(DownloadError) -> Bool {
+        var holders = ItemQuery(ofDownload: download)
+        holders.includesBodies = false
+        return try await downloads.items(holders).contains { $0.state == ItemState.taken.rawValue && !isLeftOut($0) }
+    }
+
     /// Removes the downloads and files of the items that make room for newer ones.
     func expire(_ id: DownloadID, keeping keep: Int, under claim: SubscriptionClaim) async throws(DownloadError) {
         let known = try await knownItems(of: id)
@@ -237,11 +277,10 @@ extension SubscriptionService {
         }
         let expired = Expiry.expired(items, keep: keep)
         if expired.isEmpty { return }
+        let expiring = Set(expired)
         for key in expired {
             guard var item = known[key], let download = item.download, !Task.isCancelled else { continue }
-            var holders = ItemQuery(ofDownload: download)
-            holders.includesBodies = false
-            let isShared = try await downloads.items(holders).contains { $0.subscription != id && $0.state == "taken" }
+            let isShared = try await isHeld(download) { $0.subscription == id && expiring.contains($0.key) }
             if !isShared {
                 do throws(DownloadError) {
                     try await downloads.remove(download, deletingFile: true)
@@ -292,6 +331,7 @@ extension KnownItem {
         case .success(.created(let download)):
             (item.state, item.download, item.isMade) = (.taken, download.id, true)
         case .success(.existing(let download)):
+            item.isMade = item.isMade && item.download == download.id
             (item.state, item.download) = (.taken, download.id)
         case .failure(let refusal):
             item.state = .skipped
@@ -336,7 +376,8 @@ extension Subscription {
         checkedAt = now
         failures = 0
         failure = nil
-        if let hint { self.hint = hint }
+        // A response without a feed tells only what its server asks for.
+        if let hint { self.hint = max(hint, self.hint ?? 0) }
         if state == .gone {
             // The feed is back.
             state = .active

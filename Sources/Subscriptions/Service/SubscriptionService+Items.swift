@@ -53,7 +53,8 @@ extension SubscriptionService {
     /// - Returns: The item. One that was taken before is returned as it is.
     /// - Throws: `notFound`, `itemNotFound`, `destinationForbidden`, `invalid`, `refused`.
     public func take(_ key: String, of id: DownloadID) async throws(SubscriptionError) -> SubscriptionItem {
-        try await changing(id) { claim throws(SubscriptionError) in
+        // A check would write over the item.
+        try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
             let (subscription, row) = try await storedItem(key, of: id)
             guard var item = KnownItem(row), let details = ItemDetails(decoding: row.body) else { throw .itemNotFound }
             if item.state == .taken { return shown(row) }
@@ -77,7 +78,7 @@ extension SubscriptionService {
     /// Skips an item that is new. An item that is skipped already stays so.
     /// - Throws: `notFound`, `itemNotFound`, `illegalTransition`, `refused`.
     public func skip(_ key: String, of id: DownloadID) async throws(SubscriptionError) -> SubscriptionItem {
-        try await changing(id) { claim throws(SubscriptionError) in
+        try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
             let (_, row) = try await storedItem(key, of: id)
             guard var item = KnownItem(row) else { throw .itemNotFound }
             switch item.state {

@@ -38,14 +38,13 @@ extension SubscriptionService {
         _ source: Subscription.Source, _ settings: Subscription.Settings, name: String? = nil
     ) async throws(SubscriptionError) -> (Subscription, isNew: Bool) {
         if let existing = existing(for: source) { return (existing, false) }
-        guard entries.count < Limits.subscriptions else {
-            throw .invalid("there are \(entries.count) subscriptions; the service takes at most \(Limits.subscriptions)")
-        }
+        guard entries.count < Limits.subscriptions else { throw Self.isFull }
         try check(source, settings)
         var subscription = Subscription(id: await downloads.makeID(), source: source, settings: settings, at: downloads.now)
         if let name { subscription.name = name }
-        // Another request may have created it meanwhile.
+        // Another request may have created it meanwhile, or others.
         if let existing = existing(for: source) { return (existing, false) }
+        guard entries.count < Limits.subscriptions else { throw Self.isFull }
         entries[subscription.id] = Entry(subscription)
         do throws(DownloadError) {
             try await save(subscription, under: SubscriptionClaim(id: subscription.id, number: nil))
@@ -57,6 +56,8 @@ extension SubscriptionService {
         schedule()
         return (try self.subscription(subscription.id), true)
     }
+
+    private static let isFull = SubscriptionError.invalid("the service has the \(Limits.subscriptions) subscriptions that it takes at most")
 
     /// Waits for the subscription that another replica has added for a source.
     private func added(_ source: Subscription.Source) async -> Subscription? {
@@ -96,11 +97,13 @@ extension SubscriptionService {
     /// Changes settings, and the address of a feed. When the method returns, the change is durable.
     /// - Parameters:
     ///   - address: The new address of the feed; `nil` for the present one.
+    ///   - givesHeaders: Whether the change gives headers for the address.
     ///   - isExpected: Whether the subscription is still the version that the client means; `nil` for any version.
     ///   - change: Changes the settings.
     /// - Throws: `notFound`, `preconditionFailed`, `invalid`, `destinationForbidden`, `refused`.
     public func change(
-        _ id: DownloadID, address: HTTPURL? = nil, if isExpected: (@Sendable (Subscription) -> Bool)? = nil,
+        _ id: DownloadID, address: HTTPURL? = nil, givesHeaders: Bool = false,
+        if isExpected: (@Sendable (Subscription) -> Bool)? = nil,
         _ change: @Sendable (inout Subscription.Settings) -> Void
     ) async throws(SubscriptionError) -> Subscription {
         // A check of the old address must not write over the new one.
@@ -119,12 +122,10 @@ extension SubscriptionService {
                     }
                     subscription.source = .feed(address)
                     subscription.validators = Subscription.Validators()
-                    if !subscription.settings.headers.isEmpty { subscription.headersOrigin = address.origin }
                 }
             }
-            if case .feed(let url) = subscription.source, subscription.settings.headers != before.settings.headers {
-                subscription.headersOrigin = url.origin
-            }
+            // Without other headers, the present ones stay with the origin that they were given for.
+            if givesHeaders, case .feed(let url) = subscription.source { subscription.headersOrigin = url.origin }
             if subscription == before { return before }
             try check(subscription.source, subscription.settings)
             let now = downloads.now
@@ -160,15 +161,17 @@ extension SubscriptionService {
         try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
             var subscription = try subscription(id)
             guard subscription.state != .active else { return subscription }
-            subscription.state = .active
-            subscription.nextCheckAt = downloads.now
-            subscription.touch(at: downloads.now)
-            try await keep(subscription, under: claim)
+            // Before the state, so that no interruption leaves them out.
             do throws(DownloadError) {
                 try await takeNewItems(of: subscription, under: claim)
             } catch {
                 throw .refused(error)
             }
+            subscription = try self.subscription(id)
+            subscription.state = .active
+            subscription.nextCheckAt = downloads.now
+            subscription.touch(at: downloads.now)
+            try await keep(subscription, under: claim)
             return try self.subscription(id)
         }
     }
@@ -179,31 +182,31 @@ extension SubscriptionService {
     public func refresh(_ id: DownloadID) async throws(SubscriptionError) -> (Subscription, hasEnded: Bool) {
         let before = try await find(id).checkedAt
         guard let check = beginCheck(of: id) else { return (try subscription(id), false) }
-        let hasEnded = await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                await self.end(of: check, of: id, after: before)
-                return true
-            }
-            group.addTask {
-                try? await Task.sleep(for: Limits.answer)
-                return false
-            }
-            let first = await group.next() ?? false
-            group.cancelAll()
-            return first
+        let (ends, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let waiting = Task {
+            await self.end(of: check, of: id, after: before)
+            continuation.yield(true)
         }
-        return (try subscription(id), hasEnded)
+        let limit = Task {
+            try await Task.sleep(for: Limits.answer)
+            continuation.yield(false)
+        }
+        defer {
+            waiting.cancel()
+            limit.cancel()
+        }
+        for await hasEnded in ends { return (try subscription(id), hasEnded) }
+        return (try subscription(id), false)
     }
 
     /// Waits for the end of a check, here or on another replica.
     /// - Parameter last: The time of the last check before.
     private func end(of check: Task<Bool, Never>, of id: DownloadID, after last: Timestamp?) async {
         var check = check
-        while await !check.value, !Task.isCancelled {
-            if entries[id]?.subscription.checkedAt != last { return }
+        while await !check.value, !Task.isCancelled, let entry = entries[id], entry.subscription.checkedAt == last {
             try? await Task.sleep(for: Limits.checkPause)
-            guard let next = beginCheck(of: id) else { return }
-            check = next
+            // While a request changes the subscription, no check begins.
+            if let next = beginCheck(of: id) { check = next }
         }
     }
 
@@ -223,7 +226,9 @@ extension SubscriptionService {
             do throws(DownloadError) {
                 if deletesDownloads {
                     for item in try await knownItems(of: id).values where item.isMade {
-                        guard let download = item.download else { continue }
+                        guard let download = item.download,
+                            try await !isHeld(download, besides: { $0.subscription == id })
+                        else { continue }
                         do throws(DownloadError) {
                             try await downloads.remove(download, deletingFile: deletesFiles)
                         } catch .notFound {}

@@ -29,6 +29,8 @@ public actor SubscriptionService {
         static let additionWait: Duration = .seconds(4)
         /// The maximum number of claims for one change.
         static let claims = 8
+        /// The pause before another look whether a check may begin.
+        static let turnPause: Duration = .milliseconds(50)
         /// The pause between two looks at a check of another replica.
         static let checkPause: Duration = .milliseconds(200)
         /// The pause in milliseconds before a subscription is claimed again that another replica has claimed.
@@ -56,8 +58,10 @@ public actor SubscriptionService {
             durable = subscription
         }
 
-        /// The time of the next check; `nil` if none is planned.
-        var due: Timestamp? { subscription.nextCheckAt.map { max($0, blockedUntil ?? $0) } }
+        /// Returns the time of the next check; `nil` if none is planned.
+        func due(_ now: Timestamp) -> Timestamp? {
+            subscription.nextCheckAt.map { max(subscription.schedule.corrected($0, now: now), blockedUntil ?? $0) }
+        }
     }
 
     let downloads: DownloadService
@@ -68,6 +72,8 @@ public actor SubscriptionService {
     /// The changes of subscriptions, for readers.
     public nonisolated let events = SubscriptionEventHub()
     var entries: [DownloadID: Entry] = [:]
+    /// The hosts of the subscriptions whose works are being listed.
+    var listed: [DownloadID: String] = [:]
     private var timer: Task<Void, Never>?
     private var follower: Task<Void, Never>?
     private var isStopped = false
@@ -101,11 +107,6 @@ public actor SubscriptionService {
     /// Begins to check subscriptions when they are due.
     public func start() {
         guard timer == nil, !isStopped else { return }
-        let now = downloads.now
-        for (id, entry) in entries {
-            guard let due = entry.subscription.nextCheckAt else { continue }
-            entries[id]?.subscription.nextCheckAt = entry.subscription.schedule.corrected(due, now: now)
-        }
         let (changes, continuation) = AsyncStream.makeStream(of: [ChangedSubscription].self)
         downloads.followSubscriptions { continuation.yield($0) }
         follower = Task { [weak self] in
@@ -137,7 +138,7 @@ public actor SubscriptionService {
             if entry.check != nil {
                 running += 1
                 hosts.insert(entry.subscription.host)
-            } else if entry.holds == 0, let due = entry.due {
+            } else if entry.holds == 0, let due = entry.due(now) {
                 if due <= now { waiting.append((due, entry)) } else { next = min(due, next ?? due) }
             }
         }

@@ -172,7 +172,7 @@ struct SubscriptionRouteTests {
         }
     }
 
-    @Test("A feed that moves to the address of another subscription keeps its own")
+    @Test("A feed that moves to the address of another subscription is not followed twice")
     func converging() async throws {
         let feed = try FeedOrigin([("1", "One")])
         feed.change { $0.statuses["/old"] = 301 }
@@ -184,7 +184,8 @@ struct SubscriptionRouteTests {
             let second = try #require(made.json["id"]?.string)
             let checked = try await refresh(running, second)
             #expect(checked["source"]?["partsOf"]?.string == "feed:\(old)")
-            #expect(checked["warnings"]?.array?.contains { $0.string?.contains(first) == true } == true)
+            #expect(checked["error"]?["message"]?.string?.contains(first) == true)
+            #expect(try await items(running, second).isEmpty)
             let refused = try await running.send("PATCH", "/subscriptions/\(second)", json: "{\"feedUrl\":\"\(feed.url)\"}")
             #expect(refused.status == 400 && refused.text.contains(first), "\(refused.text)")
         }

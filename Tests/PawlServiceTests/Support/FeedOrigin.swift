@@ -12,6 +12,12 @@ final class FeedOrigin: Sendable {
         /// Statuses other than 200, by path.
         var statuses: [String: Int] = [:]
         var more = ""
+        /// Whether episodes have dates, by their ids.
+        var dates = false
+        /// Whether the document breaks off in its last item.
+        var isCut = false
+        /// The files of episodes that are not `id.mp3`, by id.
+        var files: [String: String] = [:]
         var hasTags = true
         /// Opens the first for a request of the feed, and answers when the second is open; `nil` to answer at once.
         var gates: (asked: Gate, answers: Gate)?
@@ -35,10 +41,13 @@ final class FeedOrigin: Sendable {
                 return [.response(200, [("Content-Type", "audio/mpeg")], body: Array("file \(path)".utf8))]
             }
             let items = state.episodes.map { id, name in
-                "<item><guid>\(id)</guid><title>\(name)</title><enclosure type=\"audio/mpeg\" "
-                    + "url=\"http://127.0.0.1:\(port.withLock { $0 })/files/\(id).mp3\(state.suffix)\"/></item>"
+                (state.dates ? "<item><pubDate>\(id) Oct 2024 10:00:00 GMT</pubDate>" : "<item>") + "<guid>\(id)</guid><title>\(name)</title><enclosure type=\"audio/mpeg\" "
+                    + "url=\"http://127.0.0.1:\(port.withLock { $0 })/files/\(state.files[id] ?? id).mp3\(state.suffix)\"/></item>"
             }
             let text = "<rss version=\"2.0\"><channel><title>Show</title>\(state.more)\(items.joined())</channel></rss>"
+            if state.isCut {
+                return [.response(200, [("Content-Type", "application/rss+xml")], body: Array(text.utf8.dropLast(50)))]
+            }
             let tag = "\"\(text.hashValue)\""
             if state.hasTags, request["If-None-Match"] == tag { return [.response(304, [("ETag", tag)], body: [])] }
             let waits: [ScriptedOrigin.Step] = state.gates.map { [.open($0.asked), .wait($0.answers)] } ?? []

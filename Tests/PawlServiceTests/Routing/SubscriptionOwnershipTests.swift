@@ -1,0 +1,170 @@
+import HTTPClient
+import HTTPCore
+import JSON
+import PawlConfiguration
+import TestSupport
+import Testing
+
+@testable import PawlService
+
+/// Files that several items or users hold, and items that must be neither lost nor taken twice.
+@Suite("The ownership of a subscription's files", .timeLimit(.minutes(3)))
+struct SubscriptionOwnershipTests {
+    private func with(_ feeds: [FeedOrigin], _ body: (RunningService) async throws -> Void) async throws {
+        let bases = try feeds.map { try #require(HTTPURL($0.origin.url(""))) }
+        try await RunningService.with { configuration in
+            configuration.allowedDestinations += bases.map { DestinationRule($0) }
+        } _: { running in
+            try await body(running)
+        }
+    }
+
+    private func subscribe(_ running: RunningService, _ url: String, _ more: String = "") async throws -> String {
+        let made = try await running.send("POST", "/subscriptions", json: "{\"feedUrl\":\"\(url)\"\(more)}")
+        #expect(made.status == 201, "\(made.text)")
+        return try #require(made.json["id"]?.string)
+    }
+
+    @discardableResult
+    private func refresh(_ running: RunningService, _ id: String) async throws -> JSONValue {
+        let answer = try await running.send("POST", "/subscriptions/\(id)/refresh")
+        #expect(answer.status == 200, "\(answer.text)")
+        return answer.json
+    }
+
+    private func items(_ running: RunningService, _ id: String) async throws -> [JSONValue] {
+        try await running.send("GET", "/subscriptions/\(id)/items?limit=200").json["items"]?.array ?? []
+    }
+
+    private func states(_ running: RunningService, _ id: String) async throws -> [String] {
+        try await items(running, id).map { "\($0["name"]?.string ?? "") \($0["state"]?.string ?? "")" }
+    }
+
+    private func completed(_ running: RunningService, _ count: Int) async throws -> [JSONValue] {
+        while true {
+            let all = try await running.send("GET", "/downloads?limit=200").json["items"]?.array ?? []
+            if all.count == count, all.allSatisfy({ $0["state"]?.string == "completed" }) { return all }
+            await Task.yield()
+        }
+    }
+
+    @Test("A file that another subscription holds stays when one is removed with its downloads")
+    func sharedFile() async throws {
+        let feed = try FeedOrigin([("1", "One")])
+        try await with([feed]) { running in
+            let first = try await subscribe(running, feed.url, #","take":"all""#)
+            try await refresh(running, first)
+            let download = try #require(try await completed(running, 1).first?["id"]?.string)
+            let second = try await subscribe(running, feed.origin.url("/feed?other"), #","take":"all""#)
+            try await refresh(running, second)
+            #expect(try await items(running, second).first?["download"]?["id"]?.string == download)
+            let removal = "/subscriptions/\(first)?deleteDownloads=true&deleteFiles=true"
+            #expect(try await running.send("DELETE", removal).status == 204)
+            #expect(try await running.send("GET", "/downloads/\(download)/file").status == 200)
+        }
+    }
+
+    @Test("A file that a newer item of the same feed holds stays when the older one expires")
+    func renamedItems() async throws {
+        let feed = try FeedOrigin([("old", "One")])
+        feed.change { $0.files = ["old": "a", "new": "a"] }
+        try await with([feed]) { running in
+            let id = try await subscribe(running, feed.url, #","take":"all","keep":1"#)
+            try await refresh(running, id)
+            let download = try #require(try await completed(running, 1).first?["id"]?.string)
+            feed.change { $0.episodes = [("new", "One again"), ("old", "One")] }
+            try await refresh(running, id)
+            #expect(try await states(running, id) == ["One again taken", "One expired"])
+            #expect(try await running.send("GET", "/downloads/\(download)/file").status == 200)
+        }
+    }
+
+    @Test("A download that the user has made stays, also if its item is taken afterwards")
+    func foreignDownload() async throws {
+        let feed = try FeedOrigin([("1", "One")])
+        try await with([feed]) { running in
+            let id = try await subscribe(running, feed.url)
+            try await refresh(running, id)
+            let url = feed.origin.url("/files/1.mp3")
+            let made = try await running.send("POST", "/downloads", json: "{\"url\":\"\(url)\"}")
+            let download = try #require(made.json["id"]?.string)
+            _ = try await completed(running, 1)
+            let item = try #require(try await items(running, id).first?["id"]?.string)
+            let taken = try await running.send("POST", "/subscriptions/\(id)/items/\(item)/take")
+            #expect(taken.json["download"]?["id"]?.string == download)
+            let removal = "/subscriptions/\(id)?deleteDownloads=true&deleteFiles=true"
+            #expect(try await running.send("DELETE", removal).status == 204)
+            #expect(try await running.send("GET", "/downloads/\(download)").status == 200)
+        }
+    }
+
+    @Test("The backlog behind the break of a first document is not new")
+    func brokenBacklog() async throws {
+        let episodes = (1...9).reversed().map { (id: "\($0)", name: "Episode \($0)") }
+        let feed = try FeedOrigin(episodes)
+        feed.change { state in
+            state.isCut = true
+            state.episodes = Array(episodes.prefix(3))
+            state.dates = true
+        }
+        try await with([feed]) { running in
+            let id = try await subscribe(running, feed.url, #","take":{"latest":1}"#)
+            try await refresh(running, id)
+            feed.change { state in
+                state.isCut = false
+                state.episodes = episodes
+            }
+            let whole = try await refresh(running, id)
+            #expect(whole["items"]?["taken"]?.integer == 1, "\(whole)")
+            feed.change { $0.episodes.insert(("10", "Episode 10"), at: 0) }
+            #expect(try await refresh(running, id)["items"]?["taken"]?.integer == 2)
+        }
+    }
+
+    @Test("A failed move to the address that a feed names is tried again")
+    func failedMove() async throws {
+        let feed = try FeedOrigin([("1", "One")])
+        let successor = feed.origin.url("/new")
+        feed.change { state in
+            state.more = "<itunes:new-feed-url>\(successor)</itunes:new-feed-url>"
+            state.statuses["/new"] = 503
+        }
+        try await with([feed]) { running in
+            let id = try await subscribe(running, feed.url)
+            try await refresh(running, id)
+            feed.change { $0.statuses = [:] }
+            #expect(try await refresh(running, id)["source"]?["partsOf"]?.string == "feed:\(successor)")
+        }
+    }
+
+    @Test("Headers stay with their origin when the address of the feed is changed")
+    func headersOfAnotherOrigin() async throws {
+        let (feed, other) = (try FeedOrigin([("1", "One")]), try FeedOrigin([("1", "One")]))
+        try await with([feed, other]) { running in
+            let id = try await subscribe(running, feed.url, #","take":"all","headers":{"X-Secret":"s3cret"}"#)
+            try await refresh(running, id)
+            let changed = try await running.send("PATCH", "/subscriptions/\(id)", json: "{\"feedUrl\":\"\(other.url)\"}")
+            #expect(changed.status == 200)
+            try await refresh(running, id)
+            #expect(other.count("/feed") > 0)
+            #expect(other.origin.requests.allSatisfy { $0["X-Secret"] == nil })
+            let given = "{\"headers\":{\"X-Secret\":\"s3cret\"}}"
+            #expect(try await running.send("PATCH", "/subscriptions/\(id)", json: given).status == 200)
+            try await refresh(running, id)
+            #expect(other.origin.requests.last?["X-Secret"] == "s3cret")
+        }
+    }
+
+    @Test("A refused address is named without its password")
+    func refusedAddress() async throws {
+        try await RunningService.with { running in
+            for body in [
+                #"{"feedUrl":"ftp://ada:s3cret@a.test/?t=1"}"#, #"{"feedUrl":"http://ada:s3cret@a.test:99999/"}"#,
+                #"{"source":{"partsOf":"feed:ftp://ada:s3cret@a.test/"}}"#,
+            ] {
+                let answer = try await running.send("POST", "/subscriptions", json: body)
+                #expect(answer.status == 400 && !answer.text.contains("s3cret") && answer.text.contains("a.test"), "\(answer.text)")
+            }
+        }
+    }
+}
