@@ -61,7 +61,9 @@ extension API {
     ) async -> Result<(Subscription, isNew: Bool), Problem> {
         guard let url = Catalog.feedAddress(outline.address) else {
             return .failure(
-                Problem(.invalidRequest, "'xmlUrl' is '\(HTTPURL.withoutSecrets(in: outline.address).prefix(200))'; it takes an http or https URL"))
+                Problem(
+                    .invalidRequest,
+                    "'xmlUrl' is '\(HTTPURL.withoutSecrets(in: outline.address).prefix(200))'; it takes an http or https URL"))
         }
         var settings = Subscription.Settings()
         settings.labels = Array(labels.filter(DownloadLimits.isLabel).prefix(DownloadLimits.labels))

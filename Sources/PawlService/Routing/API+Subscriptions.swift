@@ -107,7 +107,8 @@ extension API {
         return .later { [self, address] () throws(Problem) in
             let subscription = try await Problem.rethrowing(
                 subscriptions: await subscriptions.change(
-                    id, address: address, givesHeaders: asked.givesHeaders, if: condition) { asked.apply(to: &$0) })
+                    id, address: address, givesHeaders: asked.givesHeaders, if: condition
+                ) { asked.apply(to: &$0) })
             return response(subscription, prefix)
         }
     }

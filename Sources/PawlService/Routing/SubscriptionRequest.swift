@@ -38,7 +38,8 @@ struct SubscriptionRequest: Sendable {
                 throw reader.refusal("feedUrl", "is given together with 'source'; a subscription takes only one of them")
             }
             guard let url = Catalog.feedAddress(text) else {
-                throw reader.refusal("feedUrl", "is '\(HTTPURL.withoutSecrets(in: text).prefix(200))'; it takes an http or https URL")
+                throw reader.refusal(
+                    "feedUrl", "is '\(HTTPURL.withoutSecrets(in: text).prefix(200))'; it takes an http or https URL")
             }
             source = .feed(url.withoutUserInfo)
             if let credentials = url.basicAuthorization {
@@ -139,7 +140,8 @@ struct SubscriptionRequest: Sendable {
         try reader.finish()
         guard id.hasPrefix("feed:") else { return .work(id) }
         guard let url = Catalog.feedAddress(id) else {
-            throw reader.refusal("partsOf", "is '\(HTTPURL.withoutSecrets(in: id).prefix(200))'; after 'feed:' it takes an http or https URL")
+            throw reader.refusal(
+                "partsOf", "is '\(HTTPURL.withoutSecrets(in: id).prefix(200))'; after 'feed:' it takes an http or https URL")
         }
         guard !url.hasUserInfo else {
             throw reader.refusal("partsOf", "has a user name; give the address as 'feedUrl', which keeps it secret")

@@ -15,7 +15,7 @@ extension SubscriptionService {
             listed[id] = nil
             schedule()
         }
-        guard await acquireTurn(id) else { return false }
+        guard await acquireSlot(id) else { return false }
         let claim: SubscriptionClaim?
         do throws(DownloadError) { claim = try await self.claim(id, forced: false) } catch { claim = nil }
         guard let claim else {
@@ -47,13 +47,13 @@ extension SubscriptionService {
 
     /// Waits until fewer than ``Limits/checks`` checks run, and none of the same host.
     /// - Returns: False if the check was cancelled meanwhile.
-    private func acquireTurn(_ id: DownloadID) async -> Bool {
+    private func acquireSlot(_ id: DownloadID) async -> Bool {
         while let host = entries[id]?.subscription.host, !Task.isCancelled {
             if listed.count < Limits.checks, !listed.values.contains(host) {
                 listed[id] = host
                 return true
             }
-            try? await Task.sleep(for: Limits.turnPause)
+            try? await Task.sleep(for: Limits.slotPause)
         }
         return false
     }

@@ -57,7 +57,8 @@ extension SubscriptionService {
         return (try self.subscription(subscription.id), true)
     }
 
-    private static let isFull = SubscriptionError.invalid("the service has the \(Limits.subscriptions) subscriptions that it takes at most")
+    private static let isFull = SubscriptionError.invalid(
+        "the service has the \(Limits.subscriptions) subscriptions that it takes at most")
 
     /// Waits for the subscription that another replica has added for a source.
     private func added(_ source: Subscription.Source) async -> Subscription? {

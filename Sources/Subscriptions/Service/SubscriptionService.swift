@@ -30,7 +30,7 @@ public actor SubscriptionService {
         /// The maximum number of claims for one change.
         static let claims = 8
         /// The pause before another look whether a check may begin.
-        static let turnPause: Duration = .milliseconds(50)
+        static let slotPause: Duration = .milliseconds(50)
         /// The pause between two looks at a check of another replica.
         static let checkPause: Duration = .milliseconds(200)
         /// The pause in milliseconds before a subscription is claimed again that another replica has claimed.

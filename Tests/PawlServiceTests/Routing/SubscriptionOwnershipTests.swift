@@ -163,7 +163,8 @@ struct SubscriptionOwnershipTests {
                 #"{"source":{"partsOf":"feed:ftp://ada:s3cret@a.test/"}}"#,
             ] {
                 let answer = try await running.send("POST", "/subscriptions", json: body)
-                #expect(answer.status == 400 && !answer.text.contains("s3cret") && answer.text.contains("a.test"), "\(answer.text)")
+                #expect(
+                    answer.status == 400 && !answer.text.contains("s3cret") && answer.text.contains("a.test"), "\(answer.text)")
             }
         }
     }

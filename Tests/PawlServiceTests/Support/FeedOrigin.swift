@@ -41,7 +41,8 @@ final class FeedOrigin: Sendable {
                 return [.response(200, [("Content-Type", "audio/mpeg")], body: Array("file \(path)".utf8))]
             }
             let items = state.episodes.map { id, name in
-                (state.dates ? "<item><pubDate>\(id) Oct 2024 10:00:00 GMT</pubDate>" : "<item>") + "<guid>\(id)</guid><title>\(name)</title><enclosure type=\"audio/mpeg\" "
+                (state.dates ? "<item><pubDate>\(id) Oct 2024 10:00:00 GMT</pubDate>" : "<item>")
+                    + "<guid>\(id)</guid><title>\(name)</title><enclosure type=\"audio/mpeg\" "
                     + "url=\"http://127.0.0.1:\(port.withLock { $0 })/files/\(state.files[id] ?? id).mp3\(state.suffix)\"/></item>"
             }
             let text = "<rss version=\"2.0\"><channel><title>Show</title>\(state.more)\(items.joined())</channel></rss>"
