@@ -92,10 +92,11 @@ extension SubscriptionService {
             log(.failed(subscription))
         case .listed(let listing):
             if let address = listing.address, let other = existing(for: .feed(address)), other.id != id {
-                // Both would take everything.
+                // Both subscriptions would take every item.
                 let message = "The feed at this address is that of another subscription, \(other.id)."
                 subscription.fail(Subscription.Failure(code: "duplicate", message: message), at: now)
-                return try await save(subscription, under: claim)
+                try await save(subscription, under: claim)
+                return log(.failed(subscription))
             }
             try await apply(listing, to: subscription, now, under: claim)
         }

@@ -42,7 +42,7 @@ extension SubscriptionService {
         try check(source, settings)
         var subscription = Subscription(id: await downloads.makeID(), source: source, settings: settings, at: downloads.now)
         if let name { subscription.name = name }
-        // Another request may have created it meanwhile, or others.
+        // Meanwhile another request may have created it, or the last one that the service takes.
         if let existing = existing(for: source) { return (existing, false) }
         guard entries.count < Limits.subscriptions else { throw Self.isFull }
         entries[subscription.id] = Entry(subscription)
