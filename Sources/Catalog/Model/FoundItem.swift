@@ -27,7 +27,7 @@ struct FoundItem: Sendable {
     }
 
     /// The URL to download in its normalised form, by which downloads are found; `nil` if there is nothing to download.
-    var normalisedURL: String? { texts.normalisedURL }
+    var normalisedURL: String? { kept.map(\.normalisedURL) ?? Texts.normalisedURL(of: item) }
 
     /// The bytes in memory in addition to the item itself.
     var cost: Int {
@@ -111,9 +111,13 @@ extension FoundItem.Texts {
         writer.member("checksum", item.checksum)
         writer.member("licenseUrl", item.licenseUrl)
         members = Array(writer.bytes.dropFirst())
-        normalisedURL = item.downloadUrl.flatMap { HTTPURL($0)?.string }
+        normalisedURL = Self.normalisedURL(of: item)
         partsPath = item.hasParts ? Array((item.id.map(Catalog.partsPath) ?? "").utf8) : []
         feedPath = Array((item.feedID.map(Catalog.partsPath) ?? "").utf8)
+    }
+
+    fileprivate static func normalisedURL(of item: SearchItem) -> String? {
+        item.downloadUrl.flatMap { HTTPURL($0)?.string }
     }
 }
 
