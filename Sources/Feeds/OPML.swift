@@ -48,8 +48,8 @@ public struct OPML: Sendable, Equatable {
         (self.title, self.outlines) = (title, outlines)
     }
 
-    /// Returns the list as a document in OPML 2.0. A feed is in the group of its first label. If it has several,
-    /// its `category` has those without commas and slashes.
+    /// Returns the list as a document in OPML 2.0. A feed is in the group of its first label. Its
+    /// `category` has the labels without commas and slashes, unless it would only repeat the group.
     /// - Parameter created: The time that the document states.
     public func document(created: HTTPDate) -> String {
         var groups: [String] = []
@@ -77,8 +77,9 @@ public struct OPML: Sendable, Equatable {
     private static func element(_ outline: Outline) -> String {
         let title = (outline.title ?? outline.address).xmlEscaped
         let page = outline.page.map { " htmlUrl=\"\($0.xmlEscaped)\"" } ?? ""
-        let tags = outline.labels.count > 1 ? outline.labels.filter { !$0.contains(",") && !$0.contains("/") } : []
-        let category = tags.isEmpty ? "" : " category=\"\(tags.joined(separator: ",").xmlEscaped)\""
+        let tags = outline.labels.filter { !$0.contains(",") && !$0.contains("/") }
+        let isGroupOnly = tags.isEmpty || tags == [outline.labels[0]]
+        let category = isGroupOnly ? "" : " category=\"\(tags.joined(separator: ",").xmlEscaped)\""
         let address = outline.address.xmlEscaped
         return "<outline type=\"rss\" text=\"\(title)\" title=\"\(title)\" xmlUrl=\"\(address)\"\(page)\(category)/>"
     }

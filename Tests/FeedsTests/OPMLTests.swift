@@ -194,6 +194,9 @@ struct OPMLTests {
         let written = OPML(outlines: labels.map { OPML.Outline(address: "x", labels: $0) })
         let again = try read(written.document(created: HTTPDate(secondsSinceEpoch: 0)))
         #expect(again.outlines.map(\.labels) == [["a/b", "e", "f"], ["h"], ["i"]])
+        #expect(
+            !OPML(outlines: [OPML.Outline(address: "x", labels: ["i", "j/k"])])
+                .document(created: HTTPDate(secondsSinceEpoch: 0)).contains("category"))
     }
 
     @Test("What is written is read again")
