@@ -69,6 +69,21 @@ struct DecisionTests {
             ListingRow(
                 testDescription: "items up to the horizon count as seen", listing: [listed("c", 9), listed("b", 8), listed("a")],
                 rules: .init(take: .all, horizon: time(8)), expected: "c taken, a taken"),
+            ListingRow(
+                testDescription: "behind a break is the backlog, and in front of it what appears",
+                listing: [listed("d", 9), listed("c", 8), listed("b", 7), listed("a", 1)], known: ["c": .skipped, "b": .skipped],
+                rules: .init(take: .new, isFirst: true, createdAt: time(8)), expected: "d taken, a skipped backlog"),
+            ListingRow(
+                testDescription: "items without dates behind a break are known by their position",
+                listing: [listed("c"), listed("b"), listed("a")], known: ["b": .skipped],
+                rules: .init(take: .new, isFirst: true, createdAt: time(8)), expected: "c taken, a skipped backlog"),
+            ListingRow(
+                testDescription: "latest goes on behind a break", listing: [listed("c", 3), listed("b", 2), listed("a", 1)],
+                known: ["c": .expired], rules: .init(take: .latest(2), isFirst: true, createdAt: time(8)),
+                expected: "b taken, a skipped backlog"),
+            ListingRow(
+                testDescription: "all goes on behind a break", listing: [listed("b", 2), listed("a", 1)], known: ["b": .taken],
+                rules: .init(take: .all, isFirst: true, createdAt: time(8)), expected: "a taken"),
         ])
     func listings(row: ListingRow) {
         var known: [String: KnownItem] = [:]
@@ -82,6 +97,21 @@ struct DecisionTests {
         }
         #expect(texts.sorted { $0.0 < $1.0 }.map(\.1).joined(separator: ", ") == row.expected)
         #expect(decision.moved.isEmpty)
+    }
+
+    @Test("An item that is known by its address is the same with another key; an item with an id is not")
+    func identification() {
+        var record = KnownItem(key: "bare", date: now, state: .taken, url: "https://a.test/play?1")
+        record.isMade = true
+        var listing = ["1", "2", "1"].map { id in
+            ListedItem(key: "full\(id)", name: id, url: "https://a.test/play?\(id)")
+        }
+        listing[0].isNamedByAddress = true
+        listing[1].isNamedByAddress = true
+        ListingDecision.identify(&listing, known: ["bare": record])
+        #expect(listing.map(\.key) == ["bare", "full2", "full1"])
+        let decision = ListingDecision(of: listing, known: ["bare": record], .init(), now: now)
+        #expect(decision.taken == [1, 2] && decision.kept.isEmpty && decision.moved.isEmpty)
     }
 
     @Test("A changed address of a known item is noticed")

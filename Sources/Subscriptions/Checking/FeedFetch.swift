@@ -108,7 +108,7 @@ struct FeedFetch: Sendable {
         }
         let charset = fields[.contentType].flatMap { MediaType(parsing: $0)?.charset }
         // Later, a page is an error: it may be that of a login, and its feed another one.
-        if mayBePage, !subscription.hasListing, let feed = FeedLink.first(in: response.body, at: url, charset: charset) {
+        if mayBePage, subscription.changedAt == nil, let feed = FeedLink.first(in: response.body, at: url, charset: charset) {
             return await fetch(feed, isConditional: false, mayBePage: false)
         }
         do throws(Feed.Refusal) {
@@ -125,7 +125,9 @@ struct FeedFetch: Sendable {
         var listing = CheckOutcome.Listing(
             items: parts.map { item in
                 let details = ItemDetails(item)
-                return (details.listed(key: String((item.id ?? "").suffix(32))), details)
+                var listed = details.listed(key: String((item.id ?? "").suffix(32)))
+                listed.isNamedByAddress = item.guid == nil
+                return (listed, details)
             })
         listing.name = feed.title
         listing.work = work.item

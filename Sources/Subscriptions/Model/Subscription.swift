@@ -122,7 +122,7 @@ public struct Subscription: Sendable, Equatable {
     public var validators = Validators()
     /// The number of items by state.
     public var items = Counts()
-    /// Whether a check has had a listing.
+    /// Whether a check has had a listing that did not break off.
     public var hasListing = false
     /// The time up to which items without a record count as seen; `nil` for none.
     public var horizon: Timestamp?

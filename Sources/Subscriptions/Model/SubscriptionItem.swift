@@ -39,6 +39,8 @@ public struct ListedItem: Sendable, Equatable {
     public var durationMs: Int64?
     /// The normalised address of the file; `nil` for a work, whose files are listed when it is taken.
     public var url: String?
+    /// Whether the key is made from `url`, since the listing has no identity for the item.
+    public var isNamedByAddress = false
 
     /// Creates an item.
     public init(key: String, name: String, date: Timestamp? = nil, durationMs: Int64? = nil, url: String? = nil) {
@@ -75,6 +77,8 @@ public struct KnownItem: Sendable, Equatable {
     public var isMade = false
     /// Whether the user has taken it by hand. Such an item does not expire.
     public var isByHand = false
+    /// Whether the subscription's choice among the backlog has taken it.
+    var isChosen: Bool { state != .skipped && !isByHand }
 
     /// Creates a record.
     public init(key: String, date: Timestamp, state: ItemState, reason: SkipReason? = nil, url: String? = nil) {

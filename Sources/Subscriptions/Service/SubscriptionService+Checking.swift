@@ -78,7 +78,8 @@ extension SubscriptionService {
             subscription.succeed(hint: hint, at: now)
             try await save(subscription, under: claim)
         case .gone:
-            subscription.state = .gone
+            // The user's pause holds.
+            if subscription.state != .paused { subscription.state = .gone }
             subscription.checkedAt = now
             subscription.nextCheckAt = nil
             subscription.failures += 1
@@ -110,12 +111,13 @@ extension SubscriptionService {
         _ listing: CheckOutcome.Listing, to subscription: Subscription, _ now: Timestamp, under claim: SubscriptionClaim
     ) async throws(DownloadError) {
         var subscription = subscription
+        var listing = listing
         let id = subscription.id
         var known = try await knownItems(of: id)
         let rules = ListingDecision.Rules(
             take: subscription.settings.take, filter: subscription.settings.filter, isPaused: subscription.state == .paused,
-            isFirst: !subscription.hasListing, horizon: subscription.horizon)
-        let decision = await Self.decision(listing.items.map(\.listed), known, rules, now)
+            isFirst: !subscription.hasListing, createdAt: subscription.createdAt, horizon: subscription.horizon)
+        let decision = await Self.decision(&listing, known, rules, now)
         if Task.isCancelled { return }
         var taken = 0
         for start in stride(from: 0, to: decision.taken.count, by: Limits.taken) {
@@ -147,10 +149,6 @@ extension SubscriptionService {
             known[item.key] = item
             changes.append(.saveItem(item.stored(of: id, details)))
         }
-        if !subscription.hasListing, !listing.isComplete {
-            // The rest of the backlog, which comes with a later listing.
-            subscription.horizon = listing.items.compactMap(\.listed.date).max()
-        }
         changes += forget(&known, listed: Set(listing.items.map(\.listed.key)), &subscription)
         // Settings may have changed while downloads were added.
         guard let current = entries[id]?.subscription else { return }
@@ -165,9 +163,12 @@ extension SubscriptionService {
 
     /// Decides about a listing without blocking the service: patterns may take long.
     @concurrent private static func decision(
-        _ items: [ListedItem], _ known: [String: KnownItem], _ rules: ListingDecision.Rules, _ now: Timestamp
+        _ listing: inout CheckOutcome.Listing, _ known: [String: KnownItem], _ rules: ListingDecision.Rules, _ now: Timestamp
     ) async -> ListingDecision {
-        ListingDecision(of: items, known: known, rules, now: now)
+        var items = listing.items.map(\.listed)
+        ListingDecision.identify(&items, known: known)
+        for offset in items.indices { listing.items[offset].listed.key = items[offset].key }
+        return ListingDecision(of: items, known: known, rules, now: now)
     }
 
     /// Forgets the oldest items beyond the limit that the listing does not have. The horizon takes their place.
@@ -392,8 +393,8 @@ extension Subscription {
         hint = listing.hint
         validators = listing.validators
         warnings = listing.warnings
-        if hasChanges || !hasListing { changedAt = now }
-        hasListing = true
+        if hasChanges || changedAt == nil { changedAt = now }
+        hasListing = hasListing || listing.isComplete
         let former = name
         name = listing.name ?? name
         if let work = listing.work { (artist, artworkUrl, pageUrl) = (work.artist, work.artworkUrl, work.pageUrl) }

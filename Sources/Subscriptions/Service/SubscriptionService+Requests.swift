@@ -89,6 +89,9 @@ extension SubscriptionService {
         if case .search = source, settings.keep != nil {
             throw .invalid("'keep' is not for searches, whose results are works of many files")
         }
+        if let shortest = settings.filter.minDurationMs, let longest = settings.filter.maxDurationMs, shortest > longest {
+            throw .invalid("'minDurationMs' (\(shortest)) must not be above 'maxDurationMs' (\(longest))")
+        }
         guard case .feed(let url) = source,
             case .forbidden(let reason) = destinationGuard?.evaluate(host: url.host, port: url.port)
         else { return }
@@ -133,7 +136,8 @@ extension SubscriptionService {
             subscription.touch(at: now)
             if subscription.source != before.source {
                 subscription.nextCheckAt = subscription.state == .active ? now : nil
-            } else if subscription.schedule != before.schedule {
+            } else if subscription.schedule != before.schedule, subscription.failures == 0 {
+                // After failures, the interval does not depend on the settings.
                 subscription.plan(after: subscription.checkedAt ?? now)
             }
             try await keep(subscription, under: claim)
@@ -146,9 +150,13 @@ extension SubscriptionService {
     /// - Throws: `notFound`, `refused`.
     public func pause(_ id: DownloadID) async throws(SubscriptionError) -> Subscription {
         try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
+            let known: [String: KnownItem]
+            do throws(DownloadError) { known = try await knownItems(of: id) } catch { throw .refused(error) }
             var subscription = try subscription(id)
             guard subscription.state == .active else { return subscription }
             subscription.state = .paused
+            // The check that this pause has ended may have taken some.
+            subscription.count(known.values)
             subscription.nextCheckAt = nil
             subscription.touch(at: downloads.now)
             try await keep(subscription, under: claim)

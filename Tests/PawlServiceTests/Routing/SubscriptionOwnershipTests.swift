@@ -116,8 +116,74 @@ struct SubscriptionOwnershipTests {
             }
             let whole = try await refresh(running, id)
             #expect(whole["items"]?["taken"]?.integer == 1, "\(whole)")
+            #expect(whole["items"]?["skipped"]?.integer == 8, "the rest is listed, and can be taken by hand")
             feed.change { $0.episodes.insert(("10", "Episode 10"), at: 0) }
             #expect(try await refresh(running, id)["items"]?["taken"]?.integer == 2)
+        }
+    }
+
+    @Test("An episode without an id stays the same when another one gets the same path")
+    func identityByAddress() async throws {
+        let feed = try FeedOrigin([("?1", "One")])
+        feed.change { state in
+            state.hasIds = false
+            state.files = ["?1": "play.php?1=", "?2": "play.php?2="]
+        }
+        try await with([feed]) { running in
+            let id = try await subscribe(running, feed.url, #","take":"all""#)
+            try await refresh(running, id)
+            let one = try #require(try await completed(running, 1).first?["id"]?.string)
+            feed.change { $0.episodes = [("?2", "Two"), ("?1", "One")] }
+            try await refresh(running, id)
+            #expect(try await states(running, id) == ["Two taken", "One taken"])
+            #expect(try await items(running, id).last?["download"]?["id"]?.string == one)
+            feed.change { $0.episodes = [("?2", "Two")] }
+            #expect(try await refresh(running, id)["items"]?["taken"]?.integer == 2)
+            #expect(try await completed(running, 2).contains { $0["id"]?.string == one })
+        }
+    }
+
+    @Test("A paused subscription whose feed has ended stays paused")
+    func goneWhilePaused() async throws {
+        let feed = try FeedOrigin([("1", "One")])
+        try await with([feed]) { running in
+            let id = try await subscribe(running, feed.url, #","take":"all""#)
+            try await refresh(running, id)
+            #expect(try await running.send("POST", "/subscriptions/\(id)/pause").status == 200)
+            feed.change { $0.statuses["/feed"] = 410 }
+            let ended = try await refresh(running, id)
+            #expect(ended["state"]?.string == "paused" && ended["error"]?["code"]?.string == "gone", "\(ended)")
+            feed.change { state in
+                state.statuses = [:]
+                state.episodes.insert(("2", "Two"), at: 0)
+            }
+            let back = try await refresh(running, id)
+            #expect(back["state"]?.string == "paused" && back["items"]?["new"]?.integer == 1, "\(back)")
+        }
+    }
+
+    @Test("A change of the interval during an outage leaves the wait that the server asks for")
+    func changeDuringOutage() async throws {
+        let feed = try FeedOrigin([("1", "One")])
+        feed.change { $0.statuses["/feed"] = 503 }
+        try await with([feed]) { running in
+            let id = try await subscribe(running, feed.url)
+            let due = try #require(try await refresh(running, id)["nextCheckAt"]?.string)
+            let changed = try await running.send("PATCH", "/subscriptions/\(id)", json: #"{"every":300}"#)
+            #expect(changed.status == 200 && changed.json["nextCheckAt"]?.string == due)
+        }
+    }
+
+    @Test("The shortest duration must not be above the longest")
+    func durations() async throws {
+        let feed = try FeedOrigin([("1", "One")])
+        try await with([feed]) { running in
+            let body = "{\"feedUrl\":\"\(feed.url)\",\"minDurationMs\":2,\"maxDurationMs\":1}"
+            let refused = try await running.send("POST", "/subscriptions", json: body)
+            #expect(refused.status == 400 && refused.text.contains("'minDurationMs' (2)"), "\(refused.text)")
+            let id = try await subscribe(running, feed.url, #","minDurationMs":2"#)
+            let patched = try await running.send("PATCH", "/subscriptions/\(id)", json: #"{"maxDurationMs":1}"#)
+            #expect(patched.status == 400, "\(patched.text)")
         }
     }
 

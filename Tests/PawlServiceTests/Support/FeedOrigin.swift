@@ -16,6 +16,8 @@ final class FeedOrigin: Sendable {
         var dates = false
         /// Whether the document breaks off in its last item.
         var isCut = false
+        /// Whether episodes have ids.
+        var hasIds = true
         /// The files of episodes that are not `id.mp3`, by id.
         var files: [String: String] = [:]
         var hasTags = true
@@ -42,7 +44,7 @@ final class FeedOrigin: Sendable {
             }
             let items = state.episodes.map { id, name in
                 (state.dates ? "<item><pubDate>\(id) Oct 2024 10:00:00 GMT</pubDate>" : "<item>")
-                    + "<guid>\(id)</guid><title>\(name)</title><enclosure type=\"audio/mpeg\" "
+                    + (state.hasIds ? "<guid>\(id)</guid>" : "") + "<title>\(name)</title><enclosure type=\"audio/mpeg\" "
                     + "url=\"http://127.0.0.1:\(port.withLock { $0 })/files/\(state.files[id] ?? id).mp3\(state.suffix)\"/></item>"
             }
             let text = "<rss version=\"2.0\"><channel><title>Show</title>\(state.more)\(items.joined())</channel></rss>"
