@@ -78,6 +78,9 @@ struct FeedDocument {
         }
         guard root == .start else { throw Feed.Refusal(finding: "text that is neither a feed nor a page") }
         let name = reader.name.lowercased()
+        guard name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw Feed.Refusal(finding: "text that is neither a feed nor a page")
+        }
         guard ["rss", "rdf", "feed", "channel"].contains(name) else {
             throw Feed.Refusal(finding: name == "html" ? "a page (HTML)" : "an XML document of another kind (\(name))")
         }

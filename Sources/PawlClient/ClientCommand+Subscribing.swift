@@ -21,8 +21,8 @@ extension ClientCommand {
         let text = TerminalText("\(subscription.name.string): \(facts.joined(separator: "; "))")
         write([line(subscription.id, isNew ? "subscribed" : "exists", isNew ? .good : .waiting, text)])
         Self.warn(resource, subscription)
-        guard isNew, let failure = subscription.failure else { return .done }
-        Self.writeError("the first check failed: \(failure.string)")
+        guard let failure = subscription.failure else { return .done }
+        Self.writeError("the \(isNew ? "first" : "last") check failed: \(failure.string)")
         return .failed
     }
 

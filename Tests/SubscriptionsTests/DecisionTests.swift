@@ -127,7 +127,8 @@ struct DecisionTests {
         "Keeps the newest items",
         arguments: [
             // Newest first: f finished, l live, e ended without a file, o not made by the subscription, h taken by hand.
-            ("fff", 2, "2"), ("fff", 3, ""), ("lff", 1, "21"), ("eff", 1, "2"), ("flf", 1, "2"), ("fof", 1, "2"), ("hff", 1, "2"),
+            ("fff", 2, "2"), ("fff", 3, ""), ("lff", 1, "2"), ("llfff", 2, "4"), ("eff", 1, "2"), ("flf", 1, "2"),
+            ("fof", 1, "2"), ("hff", 1, "2"),
             ("ffh", 1, "1"), ("", 1, ""), ("ffff", 1, "321"),
         ])
     func expiry(items: String, keep: Int, expected: String) {

@@ -19,7 +19,7 @@ extension ProblemCode {
             "The path exists but does not support this method. The Allow field lists the supported methods."
         case .requestTimeout: "The client sent the request too slowly, and the service closed the connection."
         case .illegalTransition:
-            "The download's state does not allow this operation. The member state contains the state."
+            "The state of the download or item does not allow this operation. The member state contains that of a download."
         case .notComplete:
             "The file can be read once its download is completed. The member state contains the download's state."
         case .duplicate:

@@ -80,7 +80,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .notFound: "Not found"
         case .methodNotAllowed: "The method is not allowed here"
         case .requestTimeout: "The request took too long"
-        case .illegalTransition: "The download's state does not allow this"
+        case .illegalTransition: "The state does not allow this"
         case .notComplete: "The file is not complete"
         case .duplicate: "There is a download of this URL"
         case .searchSuperseded: "A newer search replaced this one"

@@ -32,6 +32,7 @@ struct SubscriptionRequest: Sendable {
     init(_ value: JSONValue, isNew: Bool) throws(Problem) {
         let members = Set((value.members ?? []).filter(\.value.isNull).map(\.name))
         var reader = try ObjectReader(value)
+        var credentials: String?
         if isNew, let value = reader.value("source") { source = try Self.source(value) }
         if let text = try reader.string("feedUrl", limit: DownloadLimits.url) {
             guard source == nil else {
@@ -42,10 +43,7 @@ struct SubscriptionRequest: Sendable {
                     "feedUrl", "is '\(HTTPURL.withoutSecrets(in: text).prefix(200))'; it takes an http or https URL")
             }
             source = .feed(url.withoutUserInfo)
-            if let credentials = url.basicAuthorization {
-                givesHeaders = true
-                changes.append { $0.authorize(credentials) }
-            }
+            credentials = url.basicAuthorization
         }
         if let every = try reader.integer(
             "every", in: CheckSchedule.Limits.shortest...CheckSchedule.Limits.longest)
@@ -94,6 +92,15 @@ struct SubscriptionRequest: Sendable {
             changes.append { $0.headers = headers }
         } else {
             _ = reader.value("headers")
+        }
+        if let credentials {
+            let isGiven = givesHeaders
+            givesHeaders = true
+            changes.append { settings in
+                // Headers of the same request win.
+                if isGiven, settings.headers.contains(where: { $0.name.lowercased() == "authorization" }) { return }
+                settings.authorize(credentials)
+            }
         }
         try reader.finish()
         // Last, since a mistyped name of the source is an unknown member.

@@ -41,6 +41,8 @@ struct FeedFetch: Sendable {
         var permanent = address
         var isPermanent = true
         for _ in 0...Self.maximumRedirects {
+            // The validators are those of the present address. One that takes its place must give the feed.
+            let isConditional = isConditional && (url == address || !isPermanent)
             let response: ClientResponse
             do throws(ClientError) {
                 response = try await client.fetch(request(url, isConditional: isConditional), bodyLimit: Feed.Limits.bytes)

@@ -12,16 +12,16 @@ public enum Expiry {
 
     /// Returns the keys of the items that expire, the oldest first.
     ///
-    /// Only finished downloads expire that the subscription made itself, and that were not taken by hand. Items that
-    /// were taken by hand, and downloads that have ended without a file, do not count.
+    /// Only finished downloads count: one in transfer may yet fail, and an older file is better than none. Those expire
+    /// that the subscription made itself. Items that were taken by hand neither count nor expire.
     /// - Parameters:
     ///   - items: The taken items with the states of their downloads.
     ///   - keep: The number of items to keep, from 1.
     public static func expired(_ items: [(item: KnownItem, holding: Holding)], keep: Int) -> [String] {
-        let counted = items.filter { !$0.item.isByHand && $0.holding != .ended }.sorted { left, right in
+        let counted = items.filter { !$0.item.isByHand && $0.holding == .finished }.sorted { left, right in
             // The order of equal dates must not depend on that of the records.
             (right.item.date, right.item.key) < (left.item.date, left.item.key)
         }
-        return counted.dropFirst(keep).filter { $0.holding == .finished && $0.item.isMade }.reversed().map(\.item.key)
+        return counted.dropFirst(keep).filter(\.item.isMade).reversed().map(\.item.key)
     }
 }

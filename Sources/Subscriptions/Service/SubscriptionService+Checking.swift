@@ -101,9 +101,7 @@ extension SubscriptionService {
             }
             try await apply(listing, to: subscription, now, under: claim)
         }
-        if let checked = entries[id]?.subscription, let keep = checked.settings.keep, checked.items[.taken] > keep {
-            try await expire(id, keeping: keep, under: claim)
-        }
+        if entries[id]?.subscription.hasSurplus ?? false { try await expire(id, under: claim) }
     }
 
     /// Makes the changes of a listing durable: downloads of new items in groups, and at the end the subscription.
@@ -250,8 +248,11 @@ extension SubscriptionService {
         let labels = subscription.settings.labels + [details.item.id].compactMap(\.self).filter { DownloadLimits.isLabel($0) }
         let requests = listing.items.map { subscription.download(of: $0.details, labels: labels) }
         let record = { @Sendable (outcomes: [Addition.Outcome]) in
-            guard outcomes.count == 1 else { return work }
-            return work.taken(outcomes[0])
+            // An item has no more than one download.
+            guard let any = outcomes.first(where: { (try? $0.get()) != nil }) ?? outcomes.first else { return work }
+            var taken = work.taken(any)
+            if outcomes.count > 1 { (taken.download, taken.isMade) = (nil, false) }
+            return taken
         }
         let outcomes = try await downloads.add(requests, label: subscription.label) { outcomes in
             claim.guarding([.saveItem(record(outcomes).stored(of: subscription.id, details))])
@@ -271,11 +272,19 @@ extension SubscriptionService {
         return try await downloads.items(holders).contains { $0.state == ItemState.taken.rawValue && !isLeftOut($0) }
     }
 
-    /// Removes the downloads and files of the items that make room for newer ones.
-    func expire(_ id: DownloadID, keeping keep: Int, under claim: SubscriptionClaim) async throws(DownloadError) {
+    /// Removes the downloads and files of the items that make room for newer ones. Notes the downloads in transfer, after
+    /// whose end others make room.
+    private func expire(_ id: DownloadID, under claim: SubscriptionClaim) async throws(DownloadError) {
+        entries[id]?.awaited = nil
+        guard let keep = entries[id]?.subscription.settings.keep else { return }
         let known = try await knownItems(of: id)
         let items = known.values.filter { $0.state == .taken }.map { item in
             (item, item.download.flatMap { downloads.index.download($0) }.map(Expiry.Holding.init) ?? .ended)
+        }
+        let live = items.filter { $0.1 == .live }.compactMap(\.0.download)
+        if !live.isEmpty {
+            entries[id]?.awaited = live
+            watchExpiry()
         }
         let expired = Expiry.expired(items, keep: keep)
         if expired.isEmpty { return }
@@ -295,6 +304,51 @@ extension SubscriptionService {
         guard var subscription = entries[id]?.subscription else { return }
         subscription.count(left.values)
         try await save(subscription, under: claim)
+    }
+}
+
+/// Files make room as soon as newer ones are finished, not only at the next check.
+extension SubscriptionService {
+    /// Lets files make room while downloads end for which others wait.
+    func watchExpiry() {
+        guard expiryWatch == nil else { return }
+        expiryWatch = Task { [weak self] in
+            repeat {
+                do { try await Task.sleep(for: Limits.expiryPause) } catch { return }
+            } while await self?.expireEnded() ?? false
+        }
+    }
+
+    /// Starts the expiry of the subscriptions that have waited for a download that has ended.
+    /// - Returns: Whether some wait.
+    private func expireEnded() -> Bool {
+        for (id, entry) in entries where entry.check == nil && entry.holds == 0 {
+            let isDue = entry.awaited?.contains { downloads.index.download($0)?.state.isLive != true }
+            guard isDue ?? false else { continue }
+            // As a check, which ends before a change.
+            entry.check = Task { [weak self] in
+                await self?.expire(id)
+                return false
+            }
+        }
+        let isWaiting = entries.values.contains { $0.awaited != nil }
+        if !isWaiting { expiryWatch = nil }
+        return isWaiting
+    }
+
+    private func expire(_ id: DownloadID) async {
+        defer {
+            entries[id]?.check = nil
+            schedule()
+        }
+        do throws(DownloadError) {
+            guard let claim = try await self.claim(id, forced: false) else { return }
+            defer { endClaim(of: id) }
+            try await expire(id, under: claim)
+        } catch {
+            // The next check does it.
+            entries[id]?.awaited = nil
+        }
     }
 }
 
@@ -366,6 +420,9 @@ extension Subscription {
         let template = DownloadTemplate(new, choosesFolder: settings.folder != nil, naming: settings.naming)
         return .success(template.download(of: details.item, at: url, track: details.track))
     }
+
+    /// Whether more items are taken than are to be kept.
+    var hasSurplus: Bool { settings.keep.map { items[.taken] > $0 } ?? false }
 
     /// Counts the items by state.
     mutating func count(_ known: some Sequence<KnownItem>) {

@@ -50,14 +50,14 @@ extension SubscriptionService {
     }
 
     /// Takes an item by hand. When the method returns, its download is durable.
-    /// - Returns: The item. One that was taken before is returned as it is.
+    /// - Returns: The item. One that is taken is returned as it is, unless its download was removed.
     /// - Throws: `notFound`, `itemNotFound`, `destinationForbidden`, `invalid`, `refused`.
     public func take(_ key: String, of id: DownloadID) async throws(SubscriptionError) -> SubscriptionItem {
         // A check would write over the item.
         try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
             let (subscription, row) = try await storedItem(key, of: id)
             guard var item = KnownItem(row), let details = ItemDetails(decoding: row.body) else { throw .itemNotFound }
-            if item.state == .taken { return shown(row) }
+            if item.state == .taken, item.download.map({ downloads.index.download($0) != nil }) ?? true { return shown(row) }
             item.isByHand = true
             let taken: KnownItem?
             do throws(DownloadError) {

@@ -141,6 +141,7 @@ extension SubscriptionService {
                 subscription.plan(after: subscription.checkedAt ?? now)
             }
             try await keep(subscription, under: claim)
+            if subscription.settings.keep != before.settings.keep, subscription.hasSurplus { expireSoon(id) }
             schedule()
             return try self.subscription(id)
         }
@@ -185,11 +186,11 @@ extension SubscriptionService {
         }
     }
 
-    /// Checks a subscription now, or joins its running check.
+    /// Checks a subscription now, or joins its running check. A pause ends the wait for it.
     /// - Returns: The subscription, and whether the check has ended within 30 seconds.
     /// - Throws: `notFound`.
     public func refresh(_ id: DownloadID) async throws(SubscriptionError) -> (Subscription, hasEnded: Bool) {
-        let before = try await find(id).checkedAt
+        let before = try await find(id)
         guard let check = beginCheck(of: id) else { return (try subscription(id), false) }
         let (ends, continuation) = AsyncStream.makeStream(of: Bool.self)
         let waiting = Task {
@@ -209,10 +210,12 @@ extension SubscriptionService {
     }
 
     /// Waits for the end of a check, here or on another replica.
-    /// - Parameter last: The time of the last check before.
-    private func end(of check: Task<Bool, Never>, of id: DownloadID, after last: Timestamp?) async {
+    /// - Parameter before: The subscription before the check.
+    private func end(of check: Task<Bool, Never>, of id: DownloadID, after before: Subscription) async {
         var check = check
-        while await !check.value, !Task.isCancelled, let entry = entries[id], entry.subscription.checkedAt == last {
+        while await !check.value, !Task.isCancelled, let present = entries[id]?.subscription,
+            present.checkedAt == before.checkedAt, present.state == before.state || present.state != .paused
+        {
             try? await Task.sleep(for: Limits.checkPause)
             // While a request changes the subscription, no check begins.
             if let next = beginCheck(of: id) { check = next }

@@ -29,6 +29,8 @@ public actor SubscriptionService {
         static let additionWait: Duration = .seconds(4)
         /// The maximum number of claims for one change.
         static let claims = 8
+        /// The pause between two looks whether downloads have ended after which files make room.
+        static let expiryPause: Duration = .seconds(2)
         /// The pause before another look whether a check may begin.
         static let slotPause: Duration = .milliseconds(50)
         /// The pause between two looks at a check of another replica.
@@ -50,6 +52,8 @@ public actor SubscriptionService {
         /// The last claim, and the number of its users.
         var claim: SubscriptionClaim?
         var claimants = 0
+        /// The downloads in transfer after whose end files may make room; `nil` if none does.
+        var awaited: [DownloadID]?
         /// The time before which no check begins, because another replica has the claim; `nil` for none.
         var blockedUntil: Timestamp?
 
@@ -76,6 +80,8 @@ public actor SubscriptionService {
     var listed: [DownloadID: String] = [:]
     private var timer: Task<Void, Never>?
     private var follower: Task<Void, Never>?
+    /// Waits for downloads after whose end files make room; `nil` if there are none.
+    var expiryWatch: Task<Void, Never>?
     private var isStopped = false
 
     /// Loads the subscriptions. Nothing is checked before ``start()``.
@@ -112,6 +118,7 @@ public actor SubscriptionService {
         follower = Task { [weak self] in
             for await some in changes { await self?.follow(some) }
         }
+        for entry in entries.values where entry.subscription.hasSurplus { expireSoon(entry.subscription.id) }
         schedule()
     }
 
@@ -120,9 +127,17 @@ public actor SubscriptionService {
         isStopped = true
         timer?.cancel()
         follower?.cancel()
+        expiryWatch?.cancel()
         let checks = entries.values.compactMap(\.check)
         for check in checks { check.cancel() }
         for check in checks { _ = await check.value }
+    }
+
+    /// Lets files make room soon.
+    func expireSoon(_ id: DownloadID) {
+        // No download has this id, so none is awaited.
+        entries[id]?.awaited = [id]
+        watchExpiry()
     }
 
     /// Starts the checks that are due, and waits for the next one.

@@ -187,6 +187,124 @@ struct SubscriptionOwnershipTests {
         }
     }
 
+    @Test("A file makes room once a newer one is finished, and not for one in transfer")
+    func keepsFinishedFiles() async throws {
+        let feed = try FeedOrigin([("2", "Two"), ("1", "One")])
+        try await with([feed]) { running in
+            let id = try await subscribe(running, feed.url, #","take":"all","keep":2"#)
+            try await refresh(running, id)
+            _ = try await completed(running, 2)
+            feed.change { state in
+                state.statuses["/files/3.mp3"] = 503
+                state.episodes.insert(("3", "Three"), at: 0)
+            }
+            let taken = try await refresh(running, id)
+            #expect(taken["items"]?["taken"]?.integer == 3 && taken["items"]?["expired"]?.integer == 0, "\(taken)")
+            feed.change { $0.statuses = [:] }
+            while try await states(running, id) != ["Three taken", "Two taken", "One expired"] { await Task.yield() }
+            let changed = try await running.send("PATCH", "/subscriptions/\(id)", json: #"{"keep":1}"#)
+            #expect(changed.status == 200)
+            while try await states(running, id) != ["Three taken", "Two expired", "One expired"] { await Task.yield() }
+        }
+    }
+
+    @Test("An item whose download was removed is taken again by hand")
+    func takenAgain() async throws {
+        let feed = try FeedOrigin([("1", "One")])
+        try await with([feed]) { running in
+            let id = try await subscribe(running, feed.url, #","take":"all""#)
+            try await refresh(running, id)
+            let download = try #require(try await completed(running, 1).first?["id"]?.string)
+            let item = try #require(try await items(running, id).first?["id"]?.string)
+            let same = try await running.send("POST", "/subscriptions/\(id)/items/\(item)/take")
+            #expect(same.json["download"]?["id"]?.string == download)
+            #expect(try await running.send("DELETE", "/downloads/\(download)?deleteFile=true").status == 204)
+            let again = try await running.send("POST", "/subscriptions/\(id)/items/\(item)/take")
+            let other = try #require(again.json["download"]?["id"]?.string, "\(again.text)")
+            #expect(other != download)
+            _ = try await completed(running, 1)
+        }
+    }
+
+    @Test("A feed moves although its new address knows the validators of the old one")
+    func moveWithValidators() async throws {
+        let feed = try FeedOrigin([("1", "One")])
+        try await with([feed]) { running in
+            let id = try await subscribe(running, feed.origin.url("/old"))
+            try await refresh(running, id)
+            feed.change { $0.statuses["/old"] = 301 }
+            let moved = try await refresh(running, id)
+            #expect(moved["source"]?["partsOf"]?.string == "feed:\(feed.url)", "\(moved)")
+        }
+    }
+
+    @Test("A request may give an address with a user and other headers; its own authorization wins")
+    func userAndHeaders() async throws {
+        let feed = try FeedOrigin([("1", "One")])
+        try await with([feed]) { running in
+            let address = feed.url.replacing("http://", with: "http://u:pw@")
+            let id = try await subscribe(running, address, #","headers":{"X-Key":"k"}"#)
+            try await refresh(running, id)
+            let request = try #require(feed.origin.requests.last)
+            #expect(request["Authorization"] == "Basic dTpwdw==" && request["X-Key"] == "k")
+            let body = "{\"feedUrl\":\"\(address)\",\"headers\":{\"authorization\":\"Bearer b\"}}"
+            #expect(try await running.send("PATCH", "/subscriptions/\(id)", json: body).status == 200)
+            try await refresh(running, id)
+            #expect(feed.origin.requests.last?["Authorization"] == "Bearer b")
+        }
+    }
+
+    @Test("The version of a subscription is for changes: a copy is never taken for current")
+    func versions() async throws {
+        let feed = try FeedOrigin([("1", "One")])
+        try await with([feed]) { running in
+            let id = try await subscribe(running, feed.url)
+            try await refresh(running, id)
+            let shown = try await running.send("GET", "/subscriptions/\(id)")
+            let tag = try #require(shown["ETag"])
+            #expect(shown.count("ETag") == 1)
+            feed.change { $0.statuses["/feed"] = 503 }
+            try await refresh(running, id)
+            let again = try await running.send("GET", "/subscriptions/\(id)", fields: [("If-None-Match", tag)])
+            #expect(again.status == 200 && again.json["failures"]?.integer == 1)
+            #expect(again["ETag"] == tag)
+        }
+    }
+
+    @Test("A result of a search with several files is taken whole, by hand and on resumption")
+    func worksOfSearches() async throws {
+        try await with([]) { running in
+            let made = try await running.send(
+                "POST", "/subscriptions",
+                json: #"{"source":{"search":{"source":"archive","term":"soundings"}},"exclude":["*"]}"#)
+            let id = try #require(made.json["id"]?.string, "\(made.text)")
+            try await refresh(running, id)
+            let item = try #require(try await items(running, id).first)
+            #expect(item["reason"]?.string == "filtered")
+            let path = "/subscriptions/\(id)/items/\(item["id"]?.string ?? "")/take"
+            let taken = try await running.send("POST", path)
+            #expect(taken.status == 200 && taken.json["state"]?.string == "taken", "\(taken.text)")
+            let count = try await running.send("GET", "/downloads?limit=1").json["total"]?.integer ?? 0
+            #expect(count > 1)
+            #expect(try await running.send("POST", path).json["state"]?.string == "taken")
+            #expect(try await running.send("GET", "/downloads?limit=1").json["total"]?.integer == count)
+
+            let other = try await running.send(
+                "POST", "/subscriptions",
+                json: #"{"source":{"search":{"source":"archive","term":"tide"}},"take":"all"}"#)
+            let paused = try #require(other.json["id"]?.string)
+            #expect(try await running.send("POST", "/subscriptions/\(paused)/pause").status == 200)
+            try await refresh(running, paused)
+            #expect(try await running.send("POST", "/subscriptions/\(paused)/resume").status == 200)
+            // The check that follows takes works whose parts could not be listed.
+            while true {
+                let resumed = try await items(running, paused)
+                if !resumed.isEmpty, resumed.allSatisfy({ $0["state"]?.string == "taken" }) { break }
+                await Task.yield()
+            }
+        }
+    }
+
     @Test("A failed move to the address that a feed names is tried again")
     func failedMove() async throws {
         let feed = try FeedOrigin([("1", "One")])
