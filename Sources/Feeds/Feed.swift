@@ -13,6 +13,8 @@ public struct Feed: Sendable, Equatable {
         static let values = 2_000_000
         /// The maximum length of a text in characters.
         static let text = 500
+        /// The maximum length in bytes of an address that others are relative to (`xml:base`).
+        static let base = 1 << 10
         /// The maximum length of an address in bytes.
         static let address = 8 << 10
     }

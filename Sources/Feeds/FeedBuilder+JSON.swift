@@ -8,7 +8,9 @@ extension FeedBuilder {
     mutating func readJSON(_ text: [UInt8]) throws(Feed.Refusal) {
         let values = text.count { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "{") }
         guard values <= Feed.Limits.values else { throw Feed.Refusal(finding: "JSON with too many values") }
-        guard let root = try? JSONValue(parsing: text) else { throw Feed.Refusal(finding: "broken JSON") }
+        guard let root = (try? JSONValue(parsing: text)) ?? readBroken(text) else {
+            throw Feed.Refusal(finding: "broken JSON")
+        }
         guard let version = root["version"]?.string, version.contains("jsonfeed.org"), let items = root["items"]?.array else {
             throw Feed.Refusal(finding: "JSON of another kind")
         }
@@ -33,6 +35,23 @@ extension FeedBuilder {
             }
             add(draft)
         }
+    }
+
+    /// Returns what precedes the fault of a document. The faults of single texts are mended: bytes that are no UTF-8,
+    /// control characters, and halves of surrogate pairs.
+    private mutating func readBroken(_ text: [UInt8]) -> JSONValue? {
+        var outline = BrokenJSON(text)
+        let fault: Int
+        do throws(JSONError) {
+            return try JSONValue(parsing: outline.text)
+        } catch {
+            fault = error.offset
+        }
+        outline.cut(before: fault)
+        guard let root = try? JSONValue(parsing: outline.text) else { return nil }
+        feed.isComplete = false
+        feed.warnings.append("The document breaks off after \(root["items"]?.array?.count ?? 0) items.")
+        return root
     }
 
     private static func author(of value: JSONValue) -> String? {

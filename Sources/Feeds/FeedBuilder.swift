@@ -40,8 +40,11 @@ struct FeedBuilder {
     /// Returns a text without surrounding and repeated white space, cut to the limit; `nil` if nothing is left.
     static func plain(_ text: String) -> String? {
         let plain = collapsed(text)
-        if plain.utf8.count <= Feed.Limits.text || plain.count <= Feed.Limits.text { return plain.isEmpty ? nil : plain }
-        return "\(plain.prefix(Feed.Limits.text))…"
+        if plain.utf8.count <= Feed.Limits.text { return plain.isEmpty ? nil : plain }
+        // A character may have any number of marks.
+        let scalars = plain.unicodeScalars.prefix(4 * Feed.Limits.text)
+        let cut = String(String.UnicodeScalarView(scalars)).prefix(Feed.Limits.text)
+        return cut.utf8.count == plain.utf8.count ? plain : "\(cut)…"
     }
 
     /// Returns an identifier, which is never cut; `nil` if it is empty.

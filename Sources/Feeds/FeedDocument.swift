@@ -82,7 +82,7 @@ struct FeedDocument {
             throw Feed.Refusal(finding: "text that is neither a feed nor a page")
         }
         guard ["rss", "rdf", "feed", "channel"].contains(name) else {
-            throw Feed.Refusal(finding: name == "html" ? "a page (HTML)" : "an XML document of another kind (\(name))")
+            throw Feed.Refusal(finding: name == "html" ? "a page (HTML)" : "an XML document of another kind (\(name.prefix(40)))")
         }
         noteBase()
         do throws(XMLReader.ParsingError) {
@@ -116,7 +116,9 @@ struct FeedDocument {
     }
 
     private mutating func noteBase() {
-        if let text = reader.attribute("xml:base"), let url = builder.url(text, base: base) {
+        if let text = reader.attribute("xml:base"), let url = builder.url(text, base: base),
+            url.string.utf8.count <= Feed.Limits.base
+        {
             bases.append((reader.depth, url))
         }
     }
@@ -195,7 +197,7 @@ struct FeedDocument {
 
     private mutating func readLinkOfFeed() throws(XMLReader.ParsingError) {
         if let address = reader.attribute("href") {
-            let relation = reader.attribute("rel") ?? "alternate"
+            let relation = relation
             if relation == "alternate" { builder.feed.page = builder.feed.page ?? builder.url(address, base: base) }
             return try reader.skipElement()
         }
@@ -234,10 +236,17 @@ struct FeedDocument {
         var draft = FeedBuilder.Draft()
         // RSS 1.0 names an item by an attribute.
         draft.id = reader.attribute("rdf:about").flatMap(FeedBuilder.identifier)
+        var isAdded = false
         try readChildren { document, vocabulary, name throws(XMLReader.ParsingError) in
-            try document.readPartOfItem(vocabulary, name, &draft)
+            guard vocabulary == .core, ["item", "entry"].contains(name.lowercased()) else {
+                return try document.readPartOfItem(vocabulary, name, &draft)
+            }
+            // The item has no end tag, so that the next ones begin in it.
+            if !isAdded { document.builder.add(draft) }
+            isAdded = true
+            try document.readItem()
         }
-        builder.add(draft)
+        if !isAdded { builder.add(draft) }
     }
 
     private mutating func readPartOfItem(
@@ -293,7 +302,7 @@ struct FeedDocument {
             draft.page = try url() ?? draft.page
             return
         }
-        switch reader.attribute("rel") ?? "alternate" {
+        switch relation {
         case "enclosure":
             let enclosure = builder.enclosure(
                 address, type: reader.attribute("type"), length: reader.attribute("length"), base: base)
@@ -302,6 +311,12 @@ struct FeedDocument {
         default: break
         }
         try reader.skipElement()
+    }
+
+    /// The relation of a link without its prefix (RFC 4287 §4.2.7.2), in lower case.
+    private var relation: String {
+        let text = FeedBuilder.collapsed(reader.attribute("rel") ?? "alternate").lowercased()
+        return String(text.trimmingPrefix("http://www.iana.org/assignments/relation/"))
     }
 
     /// Reads `media:content`, alone or in a group.

@@ -76,6 +76,8 @@ public struct XMLReader {
 
     /// The maximum number of namespaces that are declared at the same time. Others count as not declared.
     private static let maximumDeclarations = 64
+    /// The maximum length of a namespace in bytes. Longer ones count as not declared.
+    private static let maximumNamespace = 256
     private static let instructionEnd = Array("?>".utf8)
     private static let comment = Array("<!--".utf8)
     private static let commentEnd = Array("-->".utf8)
@@ -277,6 +279,7 @@ public struct XMLReader {
         for (name, value) in XMLAttributes(bytes, in: attributeRange) where bytes[name].starts(with: "xmlns".utf8) {
             let rest = bytes[name].dropFirst(5)
             guard rest.first ?? UInt8(ascii: ":") == UInt8(ascii: ":") else { continue }
+            guard value.count <= Self.maximumNamespace else { continue }
             guard declarations.count < Self.maximumDeclarations else { return }
             declarations.append(
                 Declaration(
@@ -323,6 +326,7 @@ public struct XMLReader {
             case UInt8(ascii: "\""), UInt8(ascii: "'"):
                 guard let close = bytes[position...].firstIndex(of: byte) else { throw ParsingError("it ends too early") }
                 position = close + 1
+            case Self.less where bytes[(position - 1)...].starts(with: Self.comment): _ = try skip(past: Self.commentEnd)
             case UInt8(ascii: "["): nesting += 1
             case UInt8(ascii: "]"): nesting -= 1
             case Self.greater where nesting <= 0: return

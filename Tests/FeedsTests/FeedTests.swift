@@ -276,6 +276,71 @@ struct FeedTests {
         #expect(try feed(String(whole[..<end.upperBound])).items.count == 2)
     }
 
+    @Test("An item without an end tag does not hide the next ones")
+    func unclosedItems() throws {
+        func item(_ id: Int) -> String { "<item><guid>\(id)</guid><enclosure url='http://x.test/\(id).mp3'/>" }
+        let read = try feed(rss(item(1) + item(2) + "</item>" + item(3) + "</item>" + item(4)))
+        #expect(read.items.map(\.guid) == ["1", "2", "3", "4"] && read.isComplete)
+    }
+
+    @Test(
+        "A fault in a JSON Feed costs a text, or what follows it",
+        arguments: [
+            // Each stands in the place of the second title.
+            (Array("J2 \\ud83d".utf8), ["1", "J2 \u{FFFD}", "3"]), ([0x4A, 0xFF, 0x32], ["1", "Jÿ2", "3"]),
+            (Array("J\t2\n".utf8), ["1", "J 2", "3"]), (Array("\\ud83d\\ude00".utf8), ["1", "😀", "3"]),
+            (Array("J\",,".utf8), ["1"]), (Array("J\",\"_x\":\(String(repeating: "[", count: 200))".utf8), ["1"]),
+        ] as [([UInt8], [String])])
+    func brokenJSON(title: [UInt8], titles: [String]) throws {
+        func item(_ id: Int, _ title: [UInt8]) -> [UInt8] {
+            Array("{\"id\":\"\(id)\",\"attachments\":[{\"url\":\"http://x.test/\(id)\"}],\"title\":\"".utf8) + title
+                + Array("\"},".utf8)
+        }
+        let head = Array("{\"version\":\"https://jsonfeed.org/version/1.1\",\"items\":[".utf8)
+        let last = item(3, Array("3".utf8)).dropLast()
+        let text = head + item(1, Array("1".utf8)) + item(2, title) + last + Array("]}".utf8)
+        let address = try #require(HTTPURL("http://x.test/"))
+        let read = try Feed(reading: text, from: address)
+        #expect(read.items.compactMap(\.title) == titles)
+        #expect(read.isComplete == (titles.count == 3) && read.warnings.isEmpty == read.isComplete)
+        let cut = try Feed(reading: Array(text.prefix(head.count + item(1, Array("1".utf8)).count + 20)), from: address)
+        #expect(cut.items.compactMap(\.title) == ["1"] && !cut.isComplete)
+    }
+
+    @Test("Lengths that nothing needs are bounded: of namespaces, bases, names of elements and marks on a character")
+    func lengths() throws {
+        let long = String(repeating: "a", count: 3_000)
+        let item = "<item><guid>1</guid><enclosure url='1.mp3'/></item>"
+        let based = try feed(rss(item, attributes: " xmlns='http://x.test/\(long)' xml:base='http://y.test/\(long)/'"))
+        #expect(based.items.first?.enclosure.url.string == "https://feeds.example/show/1.mp3")
+        do {
+            _ = try feed("<\(long)/>")
+        } catch let refusal as Feed.Refusal {
+            #expect(refusal.finding.utf8.count < 100)
+        }
+        let marked = "<title>a\(String(repeating: "\u{301}", count: 100_000))</title>"
+        let title = try #require(try feed(rss(item, channel: marked)).title)
+        #expect(title.utf8.count < 5_000)
+    }
+
+    @Test("A relation of Atom may be written as an address, and in any case")
+    func relations() throws {
+        for relation in ["enclosure", " Enclosure ", "http://www.iana.org/assignments/relation/enclosure"] {
+            let read = try feed(
+                """
+                <feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><link rel="\(relation)" href="http://x.test/1.mp3"/>
+                </entry></feed>
+                """)
+            #expect(read.items.count == 1, "\(relation)")
+        }
+    }
+
+    @Test("A comment in a document type declaration has no quotation marks")
+    func comments() throws {
+        let text = "<!DOCTYPE rss [<!-- it's a comment -->]>" + rss("<item><guid>1</guid><enclosure url='1.mp3'/></item>")
+        #expect(try feed(text).items.count == 1)
+    }
+
     @Test(
         "What is no feed is told by its kind",
         arguments: [

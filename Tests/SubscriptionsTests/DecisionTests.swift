@@ -114,6 +114,15 @@ struct DecisionTests {
         #expect(decision.taken == [1, 2] && decision.kept.isEmpty && decision.moved.isEmpty)
     }
 
+    @Test("An item without a date is as old as its place in the listing says")
+    func dates() {
+        let listing = [listed("c"), listed("b", 9), listed("a")]
+        let dates = ListingDecision(of: listing, known: [:], .init(), now: now).dates.map(\.millisecondsSinceEpoch)
+        let day = time(9).millisecondsSinceEpoch
+        let expected = [now.millisecondsSinceEpoch - 1, day, day - 1]
+        #expect(dates == expected)
+    }
+
     @Test("A changed address of a known item is noticed")
     func moves() {
         let known = ["a": KnownItem(key: "a", date: now, state: .taken, url: "https://old.test/a")]

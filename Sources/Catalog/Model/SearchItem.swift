@@ -34,6 +34,8 @@ public struct SearchItem: Sendable, Equatable {
     public var season: Int?
     /// Of an episode: its `guid` or `id` in the feed, which is no member of the JSON object; `nil` if it has none.
     public var guid: String?
+    /// The value of the `Authorization` field for the file. It is a secret, and no member of the JSON object.
+    public var authorization: String?
     /// Of a file in a work with folders: its path in the work.
     public var path: String?
     /// Of a file: its format, in the source's words.

@@ -100,6 +100,7 @@ extension Problem {
         case .itemNotFound: self.init(.notFound, "the subscription has no such item")
         case .illegalTransition(let reason): self.init(.illegalTransition, reason)
         case .invalid(let reason): self.init(.invalidRequest, reason)
+        case .unlisted(let reason): self.init(.upstreamRejected, reason)
         case .destinationForbidden(let reason): self.init(DownloadError.destinationForbidden(reason))
         case .preconditionFailed:
             self.init(.preconditionFailed, "the version of the subscription does not meet If-Match or If-None-Match")

@@ -24,8 +24,11 @@ extension API {
             // A feed in several groups has an outline in each.
             var labels: [String: [String]] = [:]
             for outline in list.outlines {
-                let present = labels[outline.address, default: []]
-                labels[outline.address] = present + outline.labels.filter { !present.containsExactly($0) }
+                var present = labels[outline.address] ?? []
+                for label in outline.labels where present.count < DownloadLimits.labels && DownloadLimits.isLabel(label) {
+                    if !present.containsExactly(label) { present.append(label) }
+                }
+                labels[outline.address] = present
             }
             var outcomes: [Result<(Subscription, isNew: Bool), Problem>] = []
             for outline in list.outlines {
@@ -66,7 +69,7 @@ extension API {
                     "'xmlUrl' is '\(HTTPURL.withoutSecrets(in: outline.address).prefix(200))'; it takes an http or https URL"))
         }
         var settings = Subscription.Settings()
-        settings.labels = Array(labels.filter(DownloadLimits.isLabel).prefix(DownloadLimits.labels))
+        settings.labels = labels
         if let credentials = url.basicAuthorization { settings.authorize(credentials) }
         do throws(SubscriptionError) {
             return .success(try await subscriptions.create(.feed(url.withoutUserInfo), settings, name: outline.title))

@@ -11,8 +11,9 @@ struct FeedFetch: Sendable {
     let destinationGuard: DestinationGuard?
     /// The subscription before the check.
     let subscription: Subscription
+    private let deadline = ContinuousClock.now + FeedFetch.limit
 
-    /// The time limit of each request.
+    /// The time limit of a check, redirects included.
     private static let limit: Duration = .seconds(25)
     private static let maximumRedirects = 10
 
@@ -67,8 +68,9 @@ struct FeedFetch: Sendable {
     private func request(_ url: HTTPURL, isConditional: Bool) -> ClientRequest {
         var request = ClientRequest(url: url)
         request.connectTimeout = .seconds(10)
-        request.headTimeout = Self.limit
-        request.totalTimeout = Self.limit
+        let left = max(.milliseconds(1), ContinuousClock.now.duration(to: deadline))
+        request.headTimeout = left
+        request.totalTimeout = left
         request.acceptsEncodings = true
         request.maximumRedirects = nil
         request.guarding = destinationGuard

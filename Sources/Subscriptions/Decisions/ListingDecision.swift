@@ -36,6 +36,9 @@ public struct ListingDecision: Sendable, Equatable {
     public private(set) var taken: [Int] = []
     /// The records of the other items that were not known, with their offsets in the listing.
     public private(set) var kept: [(offset: Int, item: KnownItem)] = []
+    /// The dates of the items. One without a date is a little older than the item before it in the listing. The first ones
+    /// have the time of the check.
+    public private(set) var dates: [Timestamp] = []
     /// The known items whose address has changed, with their offsets in the listing.
     public private(set) var moved: [Int] = []
 
@@ -58,7 +61,10 @@ public struct ListingDecision: Sendable, Equatable {
             guard rules.isFirst, !known.isEmpty else { return rules.isFirst }
             return item.date.map { $0 <= rules.createdAt } ?? (offset > firstKnown ?? listing.count)
         }
+        dates = Self.dates(of: listing, now)
         for (offset, item) in listing.enumerated() {
+            // Patterns may take long. The decision of a cancelled check does not matter.
+            if offset % 64 == 0, Task.isCancelled { return }
             if let record = known[item.key] {
                 if record.state == .new, !rules.isPaused { taken.append(offset) }
                 if record.url != item.url { moved.append(offset) }
@@ -81,24 +87,42 @@ public struct ListingDecision: Sendable, Equatable {
                 taken.append(offset)
             } else {
                 let record = KnownItem(
-                    key: item.key, date: item.date(at: offset, now), state: state, reason: reason, url: item.url)
+                    key: item.key, date: dates[offset], state: state, reason: reason, url: item.url)
                 kept.append((offset, record))
             }
         }
     }
 
-    /// Gives items that are known by their address the key of the record with the same address.
+    private static func dates(of listing: [ListedItem], _ now: Timestamp) -> [Timestamp] {
+        var last = now
+        return listing.map { item in
+            last = item.date ?? Timestamp(millisecondsSinceEpoch: last.millisecondsSinceEpoch - 1)
+            return last
+        }
+    }
+
+    /// Gives items whose identity has changed the key of the record with the same address.
     ///
-    /// The identity of such an item is its address without query, or with it if another item has the same without. So
-    /// it changes when that other item comes or goes.
+    /// The identity of an item without an id is its address without query, or with it if another item has the same
+    /// without. So it changes when that other item comes or goes. If an item with an id has the date of the record as
+    /// well, its feed has given it another id.
     public static func identify(_ listing: inout [ListedItem], known: [String: KnownItem]) {
-        let named = listing.indices.filter { listing[$0].isNamedByAddress && known[listing[$0].key] == nil }
-        if named.isEmpty { return }
-        var keys: [String: String] = [:]
-        for item in known.values { if let url = item.url { keys[url] = item.key } }
+        let unknown = listing.indices.filter { known[listing[$0].key] == nil }
+        if unknown.isEmpty { return }
         var listed = Set(listing.map(\.key))
-        for offset in named {
-            guard let key = listing[offset].url.flatMap({ keys[$0] }), listed.insert(key).inserted else { continue }
+        var byAddress: [String: String] = [:]
+        var byDate: [String: String] = [:]
+        for item in known.values {
+            guard let url = item.url, !listed.contains(item.key) else { continue }
+            byAddress[url] = item.key
+            byDate["\(url) \(item.date)"] = item.key
+        }
+        for offset in unknown {
+            let item = listing[offset]
+            guard let url = item.url,
+                let key = item.isNamedByAddress ? byAddress[url] : item.date.flatMap({ byDate["\(url) \($0)"] }),
+                listed.insert(key).inserted
+            else { continue }
             listing[offset].key = key
         }
     }

@@ -40,6 +40,7 @@ public struct DownloadTemplate: Sendable {
             new.track = track
             new.trackName = item.name
         }
+        if let authorization = item.authorization { try? new.headers.authorize(authorization) }
         new.bytesTotal = item.bytes
         if new.checksum == nil { new.checksum = item.checksum.flatMap { try? Checksum(parsing: $0) } }
         let suggestion = item.suggestion

@@ -22,6 +22,7 @@ struct ItemDetails: Sendable {
         writer.name("track")
         writer.raw(track)
         if let guid = item.guid { writer.member("guid", guid) }
+        if let authorization = item.authorization { writer.member("authorization", authorization) }
         if let suggestion = item.suggestion {
             writer.name("folder")
             writer.beginArray()
@@ -62,6 +63,7 @@ struct ItemDetails: Sendable {
         item.bytes = track["bytes"]?.integer
         item.checksum = track["checksum"]?.string
         item.guid = document.root["guid"]?.string
+        item.authorization = document.root["authorization"]?.string
         if let title = document.root["title"]?.string {
             var suggestion = SuggestedDownload(title: title)
             suggestion.folder = (document.root["folder"]?.array ?? []).compactMap(\.string)

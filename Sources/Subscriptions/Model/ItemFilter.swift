@@ -22,9 +22,9 @@ public struct ItemFilter: Sendable, Equatable {
     /// Returns whether an item is taken. An unknown duration passes.
     public func accepts(name: String, durationMs: Int64?) -> Bool {
         if !include.isEmpty || !exclude.isEmpty {
-            let name = Array(name.lowercased())
-            if !include.isEmpty, !include.contains(where: { $0.matches(lowercased: name) }) { return false }
-            if exclude.contains(where: { $0.matches(lowercased: name) }) { return false }
+            let name = GlobPattern.units(name)
+            if !include.isEmpty, !include.contains(where: { $0.matches(units: name) }) { return false }
+            if exclude.contains(where: { $0.matches(units: name) }) { return false }
         }
         guard let durationMs else { return true }
         return durationMs >= minDurationMs ?? 0 && durationMs <= maxDurationMs ?? .max

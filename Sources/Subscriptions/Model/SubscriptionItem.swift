@@ -52,13 +52,6 @@ public struct ListedItem: Sendable, Equatable {
     }
 }
 
-extension ListedItem {
-    /// The time of publication; of an item without one, the time of the check, reduced so that the order remains.
-    func date(at offset: Int, _ now: Timestamp) -> Timestamp {
-        date ?? Timestamp(millisecondsSinceEpoch: now.millisecondsSinceEpoch - Int64(offset))
-    }
-}
-
 /// The record of an item, as far as decisions need it.
 public struct KnownItem: Sendable, Equatable {
     /// The identity in its listing.

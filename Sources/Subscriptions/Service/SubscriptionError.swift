@@ -10,6 +10,8 @@ public enum SubscriptionError: Error, Sendable, Equatable {
     case illegalTransition(String)
     /// A value is not acceptable. The text names the value and the accepted ones.
     case invalid(String)
+    /// The source of a work does not list its parts at present. The text is a sentence.
+    case unlisted(String)
     /// The guard of destinations refuses the address of the feed.
     case destinationForbidden(String)
     /// The subscription has changed, so that it does not meet the request's precondition.

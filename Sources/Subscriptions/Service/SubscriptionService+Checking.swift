@@ -117,17 +117,23 @@ extension SubscriptionService {
             isFirst: !subscription.hasListing, createdAt: subscription.createdAt, horizon: subscription.horizon)
         let decision = await Self.decision(&listing, known, rules, now)
         if Task.isCancelled { return }
+        // A bulletin has the address of the one before it, and another file.
+        let present = Set(known.values.lazy.filter { $0.state == .taken }.compactMap(\.url))
+        let renewed = Set(
+            decision.taken.lazy.map { listing.items[$0].listed }.filter { item in
+                known[item.key] == nil && item.date != nil && item.url.map(present.contains) ?? false
+            }.map(\.key))
         var taken = 0
         for start in stride(from: 0, to: decision.taken.count, by: Limits.taken) {
             let some = decision.taken[start..<min(start + Limits.taken, decision.taken.count)].map { offset in
                 let item = listing.items[offset]
                 return (
                     KnownItem(
-                        key: item.listed.key, date: known[item.listed.key]?.date ?? item.listed.date(at: offset, now),
-                        state: .taken, url: item.listed.url), item.details
+                        key: item.listed.key, date: known[item.listed.key]?.date ?? decision.dates[offset], state: .taken,
+                        url: item.listed.url), item.details
                 )
             }
-            for item in try await take(some, for: subscription, under: claim) {
+            for item in try await take(some, for: subscription, renewed: renewed, under: claim) {
                 known[item.key] = item
                 if item.state == .taken { taken += 1 }
             }
@@ -142,7 +148,7 @@ extension SubscriptionService {
         for offset in decision.moved {
             let (listed, details) = listing.items[offset]
             guard var item = known[listed.key] else { continue }
-            await redirect(item, to: listed.url)
+            await redirect(item, of: subscription, to: listed.url, details.item.authorization)
             item.url = listed.url
             known[item.key] = item
             changes.append(.saveItem(item.stored(of: id, details)))
@@ -153,10 +159,13 @@ extension SubscriptionService {
         let horizon = subscription.horizon
         subscription = current
         subscription.horizon = horizon
+        let unlisted = subscription.state == .active && known.values.contains { $0.state == .new }
         subscription.accept(listing, at: now, hasChanges: taken > 0 || !changes.isEmpty)
         subscription.count(known.values)
         try await save(subscription, under: claim, with: changes)
         if taken > 0 { log(.taken(subscription, count: taken)) }
+        // Those that could not be taken at first, and that the listing has no more.
+        if unlisted { try await takeNewItems(of: subscription, under: claim) }
     }
 
     /// Decides about a listing without blocking the service: patterns may take long.
@@ -186,12 +195,18 @@ extension SubscriptionService {
     }
 
     /// Gives a download that has not finished the new address of its item.
-    private func redirect(_ item: KnownItem, to address: String?) async {
+    private func redirect(
+        _ item: KnownItem, of subscription: Subscription, to address: String?, _ authorization: String?
+    ) async {
         guard item.state == .taken, item.isMade, let id = item.download, let url = address.flatMap({ HTTPURL($0) }),
-            let download = downloads.index.download(id), download.state.isLive || download.state == .failed
+            let download = downloads.index.download(id), download.state != .completed
         else { return }
         var change = DownloadChange()
         change.url = url
+        change.authorization = authorization
+        if url.origin == subscription.headersOrigin {
+            change.authorization = subscription.settings.headers.first { $0.name.lowercased() == "authorization" }?.value
+        }
         // A refusal leaves the old address, with which the download may still succeed.
         _ = try? await downloads.change(id, change)
         if download.state == .failed { _ = try? await downloads.perform(.retry, on: id) }
@@ -209,16 +224,24 @@ extension SubscriptionService {
     // MARK: - Taking
 
     /// Makes downloads of items, and their records, in one commit.
+    /// - Parameter renewed: The keys of items with the address of a present download, and another file.
     /// - Returns: The records. An item without anything to download is skipped.
     func take(
-        _ items: [(item: KnownItem, details: ItemDetails)], for subscription: Subscription, under claim: SubscriptionClaim
+        _ items: [(item: KnownItem, details: ItemDetails)], for subscription: Subscription, renewed: Set<String> = [],
+        under claim: SubscriptionClaim
     ) async throws(DownloadError) -> [KnownItem] {
         if case .search = subscription.source {
             var taken: [KnownItem] = []
             for (item, details) in items { taken.append(try await take(work: item, details, for: subscription, under: claim)) }
             return taken
         }
-        let requests = items.map { subscription.download(of: $0.details) }
+        let requests = items.map { item, details in
+            subscription.download(of: details).map { download in
+                var download = download
+                if renewed.contains(item.key) { download.onDuplicate = .new }
+                return download
+            }
+        }
         let records = { @Sendable (outcomes: [Addition.Outcome]) in
             zip(items, outcomes).map { ($0.item.taken($1), $0.details) }
         }
@@ -238,7 +261,7 @@ extension SubscriptionService {
             var left = work
             if case .failed(let failure, _) = listing, failure.code.hasPrefix("upstream") {
                 // The next check takes it.
-                left.state = .new
+                (left.state, left.reason) = (.new, nil)
             } else {
                 (left.state, left.reason) = (.skipped, .empty)
             }

@@ -51,7 +51,7 @@ extension SubscriptionService {
 
     /// Takes an item by hand. When the method returns, its download is durable.
     /// - Returns: The item. One that is taken is returned as it is, unless its download was removed.
-    /// - Throws: `notFound`, `itemNotFound`, `destinationForbidden`, `invalid`, `refused`.
+    /// - Throws: `notFound`, `itemNotFound`, `destinationForbidden`, `invalid`, `unlisted`, `refused`.
     public func take(_ key: String, of id: DownloadID) async throws(SubscriptionError) -> SubscriptionItem {
         // A check would write over the item.
         try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
@@ -62,10 +62,13 @@ extension SubscriptionService {
             let taken: KnownItem?
             do throws(DownloadError) {
                 taken = try await take([(item, details)], for: subscription, under: claim).first
+                // A work whose parts cannot be listed at present stays as it was.
+                if taken?.state == .new { try await downloads.commit(claim.guarding([.saveItem(row)])) }
                 try await recount(id, under: claim)
             } catch {
                 throw .refused(error)
             }
+            if taken?.state == .new { throw .unlisted("the source does not list the files of '\(details.name)' at present") }
             switch taken?.reason {
             case nil: break
             case .destinationForbidden: throw .destinationForbidden(item.url ?? details.name)

@@ -115,6 +115,10 @@ extension SubscriptionService {
             var subscription = try subscription(id)
             if let isExpected, !isExpected(subscription) { throw .preconditionFailed }
             let before = subscription
+            if let address, givesHeaders, address.origin != subscription.headersOrigin {
+                // The present ones stay with the origin that they were given for.
+                subscription.settings.headers = []
+            }
             change(&subscription.settings)
             if let address {
                 guard case .feed(let old) = subscription.source else {

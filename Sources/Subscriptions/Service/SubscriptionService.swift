@@ -146,12 +146,12 @@ public actor SubscriptionService {
         timer?.cancel()
         let now = downloads.now
         var hosts: Set<String> = []
-        var running = 0
+        // Checks that wait for their host leave the slots to others.
+        var running = listed.count
         var waiting: [(due: Timestamp, entry: Entry)] = []
         var next: Timestamp?
         for entry in entries.values {
             if entry.check != nil {
-                running += 1
                 hosts.insert(entry.subscription.host)
             } else if entry.holds == 0, let due = entry.due(now) {
                 if due <= now { waiting.append((due, entry)) } else { next = min(due, next ?? due) }

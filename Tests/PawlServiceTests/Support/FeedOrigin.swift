@@ -16,6 +16,10 @@ final class FeedOrigin: Sendable {
         var dates = false
         /// Whether the document breaks off in its last item.
         var isCut = false
+        /// The end of the ids.
+        var idSuffix = ""
+        /// The user and password in the addresses of files.
+        var user = ""
         /// Whether episodes have ids.
         var hasIds = true
         /// The files of episodes that are not `id.mp3`, by id.
@@ -43,9 +47,12 @@ final class FeedOrigin: Sendable {
                 return [.response(200, [("Content-Type", "audio/mpeg")], body: Array("file \(path)".utf8))]
             }
             let items = state.episodes.map { id, name in
-                (state.dates ? "<item><pubDate>\(id) Oct 2024 10:00:00 GMT</pubDate>" : "<item>")
-                    + (state.hasIds ? "<guid>\(id)</guid>" : "") + "<title>\(name)</title><enclosure type=\"audio/mpeg\" "
-                    + "url=\"http://127.0.0.1:\(port.withLock { $0 })/files/\(state.files[id] ?? id).mp3\(state.suffix)\"/></item>"
+                let host = "\(state.user)127.0.0.1:\(port.withLock { $0 })"
+                return
+                    (state.dates ? "<item><pubDate>\(id) Oct 2024 10:00:00 GMT</pubDate>" : "<item>")
+                    + (state.hasIds ? "<guid>\(id)\(state.idSuffix)</guid>" : "")
+                    + "<title>\(name)</title><enclosure type=\"audio/mpeg\" "
+                    + "url=\"http://\(host)/files/\(state.files[id] ?? id).mp3\(state.suffix)\"/></item>"
             }
             let text = "<rss version=\"2.0\"><channel><title>Show</title>\(state.more)\(items.joined())</channel></rss>"
             if state.isCut {

@@ -9,8 +9,8 @@ extension FeedSource {
         item.kind = feed.items.isEmpty ? "feed" : "podcast"
         item.name = feed.title ?? address.host
         item.artist = feed.author
-        item.artworkUrl = feed.artwork?.string
-        item.pageUrl = feed.page?.string
+        item.artworkUrl = feed.artwork?.withoutUserInfo.string
+        item.pageUrl = feed.page?.withoutUserInfo.string
         item.partCount = Int64(feed.items.count)
         item.hasParts = true
         return item
@@ -27,9 +27,10 @@ extension FeedSource {
         item.durationMs = episode.durationMs
         item.releaseDate = episode.date?.text
         item.explicit = episode.explicit
-        item.artworkUrl = episode.artwork?.string ?? work.artworkUrl
-        item.pageUrl = episode.page?.string
-        item.downloadUrl = episode.enclosure.url.string
+        item.artworkUrl = episode.artwork?.withoutUserInfo.string ?? work.artworkUrl
+        item.pageUrl = episode.page?.withoutUserInfo.string
+        item.downloadUrl = episode.enclosure.url.withoutUserInfo.string
+        item.authorization = episode.enclosure.url.basicAuthorization
         item.partOf = work.id
         item.number = episode.number
         item.season = episode.season
@@ -38,7 +39,10 @@ extension FeedSource {
         let suffix = suffix(of: episode.enclosure)
         item.format = episode.enclosure.type ?? suffix.map { String($0.dropFirst()) }
         if let name = item.name {
-            var suggestion = SuggestedDownload(title: name)
+            // The name of a file has its extension already.
+            let hasSuffix = suffix.map { name.lowercased().hasSuffix($0.lowercased()) } ?? false
+            let title = hasSuffix ? name.dropLast(suffix?.count ?? 0) : name[...]
+            var suggestion = SuggestedDownload(title: title.isEmpty ? name : String(title))
             suggestion.prefix = (episode.date?.text.prefix(10)).map(String.init)
             suggestion.suffix = suffix
             suggestion.folder = work.name.map { [$0] } ?? []
