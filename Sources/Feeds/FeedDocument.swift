@@ -316,7 +316,8 @@ struct FeedDocument {
     /// The relation of a link without its prefix (RFC 4287 §4.2.7.2), in lower case.
     private var relation: String {
         let text = FeedBuilder.collapsed(reader.attribute("rel") ?? "alternate").lowercased()
-        return String(text.trimmingPrefix("http://www.iana.org/assignments/relation/"))
+        let prefix = "http://www.iana.org/assignments/relation/"
+        return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
     }
 
     /// Reads `media:content`, alone or in a group.

@@ -1,3 +1,4 @@
+internal import HTTPCore
 internal import System
 
 /// A part that the service has stored.

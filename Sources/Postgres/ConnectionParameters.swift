@@ -1,3 +1,4 @@
+internal import HTTPCore
 internal import CPostgres
 internal import System
 

@@ -15,8 +15,9 @@ public struct Appearance: Sendable, Equatable {
     /// then LANG). Styles are drawn unless `NO_COLOR` is set or `TERM` is `dumb`.
     public init(environment variable: (String) -> String?, isTerminal: Bool) {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { variable($0) }.first { !$0.isEmpty } ?? ""
-        let charset = locale.lowercased()
-        isUnicode = charset.hasSuffix("utf-8") || charset.hasSuffix("utf8") || charset.contains("utf-8@")
+        // A modifier such as `@euro` may follow.
+        let charset = locale.lowercased().prefix { $0 != "@" }
+        isUnicode = charset.hasSuffix("utf-8") || charset.hasSuffix("utf8")
         let isPlain = variable("NO_COLOR").map { !$0.isEmpty } ?? false
         hasStyles = isTerminal && !isPlain && variable("TERM").map { $0 != "dumb" && !$0.isEmpty } ?? false
     }

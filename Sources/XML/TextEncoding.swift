@@ -1,3 +1,5 @@
+import HTTPCore
+
 /// The encodings of text in feeds (WHATWG Encoding Standard).
 public enum TextEncoding: Sendable, Equatable {
     case utf8

@@ -57,10 +57,10 @@ struct PostsSource: SearchSource {
     }
 
     func select(_ query: SearchQuery, from listing: Listing) -> [FoundItem] {
-        let term = query.term.lowercased().utf8
+        let term = query.term.lowercased()
         var skipped = 0
         var selected: [FoundItem] = []
-        for (item, text) in zip(listing.items, listing.texts) where text.utf8.contains(term) {
+        for (item, text) in zip(listing.items, listing.texts) where text.contains(term) {
             if skipped < query.offset {
                 skipped += 1
             } else {

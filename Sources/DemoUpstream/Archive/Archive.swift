@@ -78,7 +78,7 @@ struct Archive: Sendable {
         return members.count == parts.count - 3
     }
 
-    private static func parts(_ line: Substring) -> [String] { line.split(separator: " | ").map(String.init) }
+    private static func parts(_ line: Substring) -> [String] { line.texts(between: " | ").map(String.init) }
 
     private static func member(_ text: String) -> Member? {
         let parts = text.split(separator: "=", maxSplits: 1).map(String.init)

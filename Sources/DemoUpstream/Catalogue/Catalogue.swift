@@ -1,3 +1,5 @@
+import HTTPCore
+
 /// The contents of the catalogue: artists with albums, and albums with tracks, with ids that never change.
 ///
 /// Ids are derived from the numbers in ``text``. An artist's id is 5,000,000,000 plus 10,000 times its number, so that
@@ -62,7 +64,7 @@ struct Catalogue: Sendable {
 
     /// Parses a line of ``text``; returns whether it is valid.
     private mutating func read(line: String) -> Bool {
-        let parts = line.dropFirst(2).split(separator: " | ").map(String.init)
+        let parts = line.dropFirst(2).texts(between: " | ").map(String.init)
         if line.hasPrefix("@ "), parts.count == 4, let number = Int64(parts[0]) {
             let id = 5_000_000_000 + number * 10_000
             artists.append(Artist(id: id, name: parts[1], genre: parts[2], timbre: Timbre(rawValue: parts[3])))
@@ -76,7 +78,7 @@ struct Catalogue: Sendable {
             return true
         }
         guard var album = albums.popLast(), album.trackCount == 0 else { return false }
-        let entries = line.split(separator: "; ")
+        let entries = line.texts(between: "; ")
         album.trackCount = entries.count
         album.isExplicit = entries.contains { $0.hasSuffix("E") }
         albums.append(album)

@@ -1,3 +1,5 @@
+import HTTPCore
+
 /// The only podcast, with its episodes, the newest first. They are found through the podcast only, not by their own
 /// ids. Its feed has later episodes: see ``PodcastFeed``.
 struct Podcast: Sendable {
@@ -28,7 +30,7 @@ struct Podcast: Sendable {
     init(text: String) {
         let lines = text.split(separator: "\n")
         episodes = lines.enumerated().compactMap { index, line in
-            let parts = line.split(separator: " | ").map(String.init)
+            let parts = line.texts(between: " | ").map(String.init)
             guard parts.count == 2 else { return nil }
             let time = parts[0].dropFirst(10).split { " :E".contains($0) }.compactMap { Int64($0) }
             guard time.count == 2 else { return nil }

@@ -12,7 +12,7 @@ extension API {
             throw Problem(.notFound, "no problem has this name; /openapi.yaml lists all problems")
         }
         response.fields.append(.vary, "Accept")
-        if request.head.fields.values(.accept).contains(where: { $0.lowercased().utf8.contains("text/html".utf8) }) {
+        if request.head.fields.values(.accept).contains(where: { $0.lowercased().contains("text/html") }) {
             let page = ConsoleFile(bytes: ProblemPage.bytes(code), mediaType: "text/html; charset=utf-8")
             fill(&response, with: page, policy: ConsoleFile.documentSecurityPolicy, for: request)
             return .ready

@@ -152,7 +152,7 @@ struct FeedFetch: Sendable {
     private static func hint(_ fields: Fields) -> Int64? {
         let directives = (fields[.cacheControl] ?? "").lowercased().split(separator: ",")
         let age = directives.lazy.compactMap { directive -> Int64? in
-            let parts = directive.split(separator: "=", maxSplits: 1).map { $0.trimmingPrefix(while: \.isWhitespace) }
+            let parts = directive.split(separator: "=", maxSplits: 1).map { $0.drop(while: \.isWhitespace) }
             return parts.count == 2 && parts[0] == "max-age" ? seconds(String(parts[1])) : nil
         }.first
         return [age, delay(fields[.retryAfter])].compactMap(\.self).max()
