@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -44,6 +45,11 @@ int pawl_reserve_beyond(int descriptor, int64_t offset, int64_t length) {
 
 int pawl_punch_hole(int descriptor, int64_t offset, int64_t length) {
     return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
+}
+
+int pawl_set_modified(int descriptor, int64_t seconds) {
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = (time_t)seconds}};
+    return futimens(descriptor, times);
 }
 
 int pawl_is_cached(int descriptor, int64_t offset) {

@@ -7,12 +7,16 @@ package final class Publication: Sendable {
     package let file: VerifiedFile
     /// The reserved path.
     package let path: FilePath
+    /// The modification time of the finished file in seconds since 1970; `nil` for the time of the last write. Object
+    /// storage sets a time of its own.
+    package let modified: Int64?
     package let outcome = AbandonableOutcome<PublishedFile>()
 
-    package init(id: DownloadID, file: VerifiedFile, path: FilePath) {
+    package init(id: DownloadID, file: VerifiedFile, path: FilePath, modified: Int64? = nil) {
         self.id = id
         self.file = file
         self.path = path
+        self.modified = modified
     }
 
     /// Abandons the publication, on any thread. Returns true if the file has no name and will not get one; the outcome

@@ -118,6 +118,8 @@ package final class LocalFinishedFiles: FinishedFiles {
             do throws(FileError) {
                 if let permissions = folders.permissions.file { try file.part.setPermissions(permissions) }
                 try file.part.cut(to: file.length)
+                // Before the identity is read, which has the time.
+                if let modified = publication.modified { try file.part.setModified(modified) }
                 if sharesFlush {
                     try file.part.awaitWriteBack()
                 } else if !file.isFlushed {

@@ -61,6 +61,13 @@ package final class PartFile: Sendable {
         }
     }
 
+    /// Sets the time of the last write in seconds since 1970. A changed time is durable when this returns. A file system
+    /// that refuses it keeps the present time.
+    package func setModified(_ seconds: Int64) throws(FileError) {
+        guard try status().identity.modified != seconds * 1_000_000_000, (try? file.setModified(seconds)) != nil else { return }
+        try describing("flush", path, losesBytes: true) { () throws(SystemError) in try file.synchronize() }
+    }
+
     /// Reserves blocks up to `length` bytes, so that a full disk is found before the transfer, and writes need no
     /// allocation.
     /// - Returns: Whether the blocks are reserved; false if the file system cannot.

@@ -14,7 +14,7 @@ enum DownloadRow {
         "entity_known", "entity_etag", "entity_last_modified", "entity_date", "entity_total", "entity_coding",
         "synced_segments", "entity_source", "entity_digest", "file_identity", "event_epoch", "event_sequence", "retry_at",
         "retry_wait", "folder", "arrival", "gid", "part_generation", "transfer_crashes", "distrusts_mirrors",
-        "fingerprints",
+        "fingerprints", "timeouts", "remote_time", "announced_mirrors",
     ]
 
     static let saveStatement = "REPLACE \(values)"
@@ -87,6 +87,9 @@ enum DownloadRow {
         try row.put(record.transferCrashes == 0 ? nil : Int64(record.transferCrashes))
         try row.put(record.distrustsMirrors ? 1 : nil)
         try row.put(encodeFingerprints(of: record.segments))
+        try row.put(download.timeouts.isEmpty ? nil : text(download.timeouts.json))
+        try row.put(download.remoteTime.map { $0 ? 1 : 0 })
+        try row.put(encode(record.announcedMirrors))
     }
 }
 
@@ -260,6 +263,14 @@ extension DownloadRow {
                 if values.count == record.segments.count {
                     for (index, value) in values.enumerated() { record.segments[index].fingerprint = value }
                 }
+            }
+            if let timeouts = text() {
+                let parsed = (try? JSONValue(parsing: Array(timeouts.utf8))).flatMap { Timeouts(json: $0) }
+                record.download.timeouts = try required(parsed, "timeouts", else: Timeouts())
+            }
+            if let remoteTime = boolean() { record.download.remoteTime = remoteTime }
+            if let mirrors = text() {
+                record.announcedMirrors = try required(DownloadRow.strings(mirrors), "announced_mirrors", else: [])
             }
             if let foreign = columns.foreign, !mends {
                 throw .damaged("download \(id) has no valid \(DownloadRow.columns[Int(foreign)])")

@@ -35,6 +35,8 @@ enum DownloadSnapshot {
         put("priority", Int64(download.priority))
         put("labels", download.labels.isEmpty ? nil : .array(download.labels.map(JSONValue.string)))
         put("speedLimit", download.speedLimit)
+        put("timeouts", download.timeouts.isEmpty ? nil : download.timeouts.json)
+        put("remoteTime", download.remoteTime.map(JSONValue.bool))
         // As text, so that every byte is preserved.
         put("track", download.track.map { String(decoding: $0, as: UTF8.self) })
         put("createdAt", download.createdAt)
@@ -91,6 +93,8 @@ enum DownloadSnapshot {
         download.priority = Int(clamping: number("priority"))
         download.labels = (value["labels"]?.array ?? []).compactMap(\.string)
         download.speedLimit = number("speedLimit")
+        if let timeouts = value["timeouts"].flatMap(Timeouts.init) { download.timeouts = timeouts }
+        if let remoteTime = value["remoteTime"]?.bool { download.remoteTime = remoteTime }
         if let track = value["track"]?.string { download.track = Array(track.utf8) }
         download.startedAt = time("startedAt")
         download.updatedAt = time("updatedAt") ?? download.createdAt

@@ -12,6 +12,8 @@ package final class SegmentConnection: TransferSink {
     let range: Range<Int64>?
     /// The source of the connection, as an index of the attempt's sources.
     let source: Int
+    /// The URL of that source.
+    let sourceURL: HTTPURL
     private let attempt: TransferAttempt
     /// The number of bytes that the connection has brought and that were written.
     private let written = Atomic<Int64>(0)
@@ -26,10 +28,11 @@ package final class SegmentConnection: TransferSink {
 
     private let state = Locked(State())
 
-    init(number: Int, range: Range<Int64>?, source: Int, of attempt: TransferAttempt) {
+    init(number: Int, range: Range<Int64>?, source: Int, at sourceURL: HTTPURL, of attempt: TransferAttempt) {
         self.number = number
         self.range = range
         self.source = source
+        self.sourceURL = sourceURL
         self.attempt = attempt
     }
 
@@ -59,6 +62,13 @@ package final class SegmentConnection: TransferSink {
         state.withLock { $0.url = head.url }
         return attempt.received(head, on: self)
     }
+
+    /// Whether its response has begun.
+    var hasHead: Bool { state.withLock { $0.url != nil } }
+
+    func redirected(by head: ClientResponseHead) { attempt.redirected(by: head, on: self) }
+
+    func extendedLimit() -> Duration? { attempt.extendedLimit(of: self) }
 
     /// Adds to the number of bytes that were brought and written.
     func count(_ bytes: Int) { written.add(Int64(bytes), ordering: .relaxed) }

@@ -9,25 +9,34 @@ extension TransferAttempt {
     /// - Returns: New connections to start.
     func tryMirrors(_ state: inout State) -> [SegmentConnection] {
         guard state.connections.isEmpty, !state.isCancelled, let failure = state.failure else { return [] }
-        let count = state.plan.written.byteCount
-        let progress = MirrorTask.Progress(
-            hasBytes: count > 0, total: (state.entity ?? saved).total, isWhole: state.part != nil && state.plan.isWhole,
-            isProven: isProven(state), usesOneStream: state.resume.usesOneStream,
-            hasHandedOver: state.sources.isFirstRetired, isLastAttempt: order.isLastAttempt && count <= savedCount)
-        return switch MirrorTask(after: failure.failure, progress) {
+        // A redirect may have announced mirrors before its target failed.
+        if state.part == nil { adopt(state.announcement, known: saved.digest, &state) }
+        return switch task(after: failure.failure, state) {
         case .nothing: []
         case .everything: replaceFirst(because: failure, &state)
         case .rest(let total): handOver(total, because: failure, &state)
         }
     }
 
+    /// Returns the task of mirrors after a failure of the first source.
+    func task(after failure: DownloadFailure, _ state: State) -> MirrorTask {
+        let count = state.plan.written.byteCount
+        return MirrorTask(
+            after: failure,
+            MirrorTask.Progress(
+                hasBytes: count > 0, total: (state.entity ?? saved).total, isWhole: state.part != nil && state.plan.isWhole,
+                isProven: isProven(state), usesOneStream: state.resume.usesOneStream,
+                hasHandedOver: state.sources.isFirstRetired, isLastAttempt: order.isLastAttempt && count <= savedCount))
+    }
+
     /// Lets the next source describe the file anew. Present bytes stay until its response has been accepted.
     private func replaceFirst(because failure: State.SourceFailure, _ state: inout State) -> [SegmentConnection] {
         let failed = state.sources.first
         guard let next = state.sources.replaceFirst() else { return [] }
-        report(.warning("\(host(of: failed)) is of no use for \(order.id): \(failure.failure.message)"))
+        report(.warning("\(host(of: failed, state)) is of no use for \(order.id): \(failure.failure.message)"))
+        state.isResumable = nil
         if state.part != nil {
-            let url = order.sources[failed].url.string
+            let url = state.requests[failed].url.string
             state.decided = .askAgain(state.resume.replace(url, keeping: state.plan.written))
             return []
         }
@@ -35,9 +44,7 @@ extension TransferAttempt {
         state.decided = nil
         state.lastFailure = nil
         _ = state.resume.askOtherSource()
-        let connection = SegmentConnection(number: SegmentPlan.first, range: nil, source: next, of: self)
-        open(connection, &state)
-        return [connection]
+        return [open(SegmentPlan.first, range: nil, source: next, &state)]
     }
 
     /// Lets mirrors bring the missing bytes, once in an attempt.
@@ -60,7 +67,8 @@ extension TransferAttempt {
                 return []
             }
         }
-        report(.warning("\(host(of: state.sources.first)) is of no use for \(order.id): \(failure.failure.message)"))
+        report(.warning("\(host(of: state.sources.first, state)) is of no use for \(order.id): \(failure.failure.message)"))
+        state.isResumable = true
         state.firstFailure = state.reportedFailure
         state.decided = nil
         let openings = state.plan.goOnInRanges(total: total)
@@ -82,6 +90,6 @@ extension TransferAttempt {
                 TransferAcceptance(
                     body: ResumeDecision.Body(offset: written.prefix, end: total, entity: entity, isResumable: true),
                     written: written, startedOver: false, isReplacement: false, partGeneration: part.generation, mediaType: nil,
-                    contentDisposition: nil), part))
+                    contentDisposition: nil, announcedMirrors: announcedURLs(entity, state)), part))
     }
 }

@@ -35,7 +35,7 @@ extension TransferAttempt {
     private func names(_ head: ClientResponseHead, of connection: SegmentConnection) -> [String] {
         let disposition = head.fields[.contentDisposition].flatMap { ContentDisposition(parsing: $0) }
         return [
-            order.filename, order.sources[connection.source].url.lastPathComponent, head.url.lastPathComponent,
+            order.filename, connection.sourceURL.lastPathComponent, head.url.lastPathComponent,
             disposition?.filename,
         ].compactMap(\.self)
     }
@@ -45,7 +45,12 @@ extension TransferAttempt {
     private func evaluateFirst(
         _ head: ClientResponseHead, _ response: OriginResponse, _ state: inout State
     ) -> (SinkDecision, [SegmentConnection]) {
-        let source = order.sources[state.sources.first].url.string
+        var response = response
+        if let failure = prove(&response, head, &state) {
+            state.fail(failure)
+            return (.stop, [])
+        }
+        let source = state.requests[state.sources.first].url.string
         switch state.resume.evaluate(response, from: source == order.url ? nil : source) {
         case .append(let body):
             return accept(head, body, &state)
@@ -102,7 +107,10 @@ extension TransferAttempt {
             state.entity = body.entity
             state.expectation.mediaType = mediaType ?? state.expectation.mediaType
             state.firstFailure = nil
+            state.isResumable = body.isResumable
             state.sources.note(body.entity, of: state.sources.first)
+            state.announcedDigest = body.entity.digest
+            adopt(state.announcement, known: body.entity.digest, &state)
             progress.set(written)
             counters.received = written.byteCount
             report(
@@ -110,7 +118,8 @@ extension TransferAttempt {
                     TransferAcceptance(
                         body: body, written: written, startedOver: startedOver, isReplacement: isReplacement,
                         partGeneration: part.generation,
-                        mediaType: mediaType, contentDisposition: head.fields[.contentDisposition], finalURL: head.url), part))
+                        mediaType: mediaType, contentDisposition: head.fields[.contentDisposition], finalURL: head.url,
+                        announcedMirrors: announcedURLs(body.entity, state)), part))
             if written.byteCount > 0, state.plan.isWhole {
                 state.decided = .whole
                 return (.stop, [])
@@ -182,6 +191,7 @@ extension TransferAttempt {
                 return .stop
             }
             for number in superseded { state.connections[number]?.cancel() }
+            state.isResumable = false
             return .proceed
         case .contradiction(let reason):
             restartAsOneStream(because: reason, httpStatus: response.status, &state)

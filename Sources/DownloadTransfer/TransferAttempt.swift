@@ -36,6 +36,14 @@ package final class TransferAttempt: Sendable {
         /// The requests to the download's URL and to each mirror, without range and condition. The
         /// first one is sent first.
         package let sources: [ClientRequest]
+        /// The sources that the origin has announced in an earlier attempt, as indices of ``sources``.
+        package var announced: Set<Int> = []
+        /// The treatment of mirrors that the origin announces.
+        package var announcements = Announcements.used
+        /// The decision about long waits.
+        package var patience: Patience
+        /// Whether another request can continue the bytes; `nil` before the first head of the download.
+        package var isResumable: Bool?
         /// The download's own URL.
         package let url: String
         /// The part file, if the service has opened it to continue its bytes.
@@ -47,7 +55,9 @@ package final class TransferAttempt: Sendable {
             id: DownloadID, operation: UInt64, partFiles: PartFiles, hasRecordedBytes: Bool, requestedMediaType: String?,
             filename: String? = nil, expectation: ContentExpectation = ContentExpectation(), checksum: Checksum?,
             reservations: DiskReservations, quota: QuotaReservations = QuotaReservations(), connections: Int,
-            sources: [ClientRequest], url: String, part: PartFile? = nil, isLastAttempt: Bool = false
+            sources: [ClientRequest], announced: Set<Int> = [], announcements: Announcements = .used,
+            patience: Patience = Patience(Patience.Limits(connect: nil, response: nil, stall: nil)),
+            isResumable: Bool? = nil, url: String, part: PartFile? = nil, isLastAttempt: Bool = false
         ) {
             self.id = id
             self.operation = operation
@@ -61,6 +71,10 @@ package final class TransferAttempt: Sendable {
             self.quota = quota
             self.connections = connections
             self.sources = sources
+            self.announced = announced
+            self.announcements = announcements
+            self.patience = patience
+            self.isResumable = isResumable
             self.url = url
             self.part = part
             self.isLastAttempt = isLastAttempt
@@ -72,6 +86,15 @@ package final class TransferAttempt: Sendable {
         package var resume: ResumeDecision
         package var plan: SegmentPlan
         package var sources: SourceTable
+        /// The requests to the sources, by their numbers in ``sources``.
+        package var requests: [ClientRequest]
+        /// The sources that the origin has announced, and the digest that proves their bytes.
+        package var announced: Set<Int>
+        package var announcedDigest: Checksum?
+        /// The announcement of the last redirect that had one.
+        package var announcement: AnnouncedMirrors?
+        /// Whether another request can continue the bytes; `nil` before a head has shown that.
+        package var isResumable: Bool?
         package var hasher: StreamingHasher
         package var expectation: ContentExpectation
         /// The entity of the bytes; `nil` before a response has been accepted.
@@ -177,23 +200,28 @@ package final class TransferAttempt: Sendable {
         let plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: max(1, order.connections)))
         let replaced = order.sources.indices.filter { resume.replacedSources.contains(order.sources[$0].url.string) }
         let sources = SourceTable(count: order.sources.count, excluding: Set(replaced))
-        state = Locked(State(resume: resume, plan: plan, sources: sources, hasher: hasher, expectation: order.expectation))
+        state = Locked(
+            State(
+                resume: resume, plan: plan, sources: sources, requests: order.sources, announced: order.announced,
+                announcedDigest: saved.digest, isResumable: order.isResumable, hasher: hasher, expectation: order.expectation))
     }
 
     /// Starts the attempt. Its end is reported even if it comes at once.
     package func start(_ ask: ResumeDecision.Ask) {
-        let (connection, sent, isCancelled) = state.withLock { state in
+        let (connection, request, sent, isCancelled) = state.withLock { state in
             let source = state.sources.first
-            let connection = SegmentConnection(number: SegmentPlan.first, range: nil, source: source, of: self)
-            open(connection, &state)
-            return (connection, source == expectedSource ? ask : state.resume.askOtherSource(), state.isCancelled)
+            let connection = open(SegmentPlan.first, range: nil, source: source, &state)
+            let sent = source == expectedSource ? ask : state.resume.askOtherSource()
+            return (connection, state.requests[source], sent, state.isCancelled)
         }
         if isCancelled { connection.cancel() }
-        send(connection, range: sent.range, ifRange: sent.ifRange)
+        send(request, on: connection, range: sent.range, ifRange: sent.ifRange)
     }
 
-    private func send(_ connection: SegmentConnection, range: String? = nil, ifRange: FieldValue? = nil) {
-        var request = order.sources[connection.source]
+    private func send(
+        _ request: ClientRequest, on connection: SegmentConnection, range: String? = nil, ifRange: FieldValue? = nil
+    ) {
+        var request = request
         request.range = range
         request.ifRange = ifRange
         connection.start(client, request)
@@ -225,7 +253,7 @@ package final class TransferAttempt: Sendable {
     package var openConnections: [DownloadDetails.Connection] {
         progress.connections.sorted { $0.number < $1.number }.map { connection in
             let facts = connection.facts(at: .now)
-            let url = order.sources[connection.source].url.string
+            let url = connection.sourceURL.string
             return DownloadDetails.Connection(
                 url: url, currentURL: facts.url?.string ?? url, bytesPerSecond: facts.bytesPerSecond)
         }
@@ -350,7 +378,8 @@ package final class TransferAttempt: Sendable {
     private func end(_ outcome: Result<TransferSummary, ClientError>, _ state: inout State) -> TransferEnding {
         TransferEnding(
             outcome: conclude(outcome, &state), written: state.plan.written, resume: state.resume,
-            hasMixedSources: state.sources.hasMixed, mirrorDigests: state.sources.mirrorDigests)
+            hasMixedSources: state.sources.hasMixed || state.announced.contains(state.sources.first),
+            mirrorDigests: state.sources.mirrorDigests)
     }
 
     private func conclude(_ outcome: Result<TransferSummary, ClientError>, _ state: inout State) -> TransferEnding.Outcome {
@@ -381,30 +410,33 @@ package final class TransferAttempt: Sendable {
     package func prepare(_ openings: [SegmentPlan.Opening], _ state: inout State) -> [SegmentConnection] {
         let opened = openings.map { opening in
             let source = state.sources.next(busy: state.connections.values.map(\.source), combining: isProven(state))
-            let connection = SegmentConnection(number: opening.connection, range: opening.range, source: source, of: self)
-            open(connection, &state)
-            return connection
+            return open(opening.connection, range: opening.range, source: source, &state)
         }
         counters.connections = state.connections.count
         return opened
     }
 
-    /// Counts a connection as open.
-    package func open(_ connection: SegmentConnection, _ state: inout State) {
-        state.connections[connection.number] = connection
+    /// Creates a connection, and counts it as open.
+    package func open(_ number: Int, range: Range<Int64>?, source: Int, _ state: inout State) -> SegmentConnection {
+        let url = state.requests[source].url
+        let connection = SegmentConnection(number: number, range: range, source: source, at: url, of: self)
+        state.connections[number] = connection
         progress.opened(connection)
+        return connection
     }
 
     /// Requests segments, each with the validator from the first response of its source.
     package func start(_ opened: [SegmentConnection]) {
         for connection in opened {
+            let (request, entity) = state.withLock {
+                ($0.requests[connection.source], $0.sources.entity(of: connection.source))
+            }
             guard let range = connection.range else {
-                send(connection)
+                send(request, on: connection)
                 continue
             }
-            let entity = state.withLock { $0.sources.entity(of: connection.source) }
             send(
-                connection, range: "bytes=\(range.lowerBound)-\(range.upperBound - 1)",
+                request, on: connection, range: "bytes=\(range.lowerBound)-\(range.upperBound - 1)",
                 ifRange: entity.flatMap(Validator.init(of:))?.fieldValue)
         }
     }
@@ -419,11 +451,11 @@ package final class TransferAttempt: Sendable {
     /// Drops a mirror, and reports it.
     func dropMirror(_ source: Int, _ reason: String, _ state: inout State) {
         state.sources.drop(source)
-        report(.mirrorDropped("\(host(of: source)): \(reason)"))
+        report(.mirrorDropped("\(host(of: source, state)): \(reason)"))
     }
 
     /// Returns the host and port of a source. The rest of its URL may hold a secret.
-    package func host(of source: Int) -> String {
-        "\(order.sources[source].url.host):\(order.sources[source].url.port)"
+    package func host(of source: Int, _ state: State) -> String {
+        "\(state.requests[source].url.host):\(state.requests[source].url.port)"
     }
 }

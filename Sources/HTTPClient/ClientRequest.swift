@@ -19,15 +19,15 @@ public struct ClientRequest: Sendable {
     /// The guard that checks every host and address of the transfer; nil: none, for destinations that the operator
     /// chose.
     public var guarding: DestinationGuard?
-    /// The time limit of name resolution, connection and TLS handshake together, for each hop.
-    public var connectTimeout: Duration = .seconds(15)
-    /// The time limit from the connection to the complete response head, for each hop. If the content is a file, it
-    /// begins with the file's last byte.
-    public var headTimeout: Duration = .seconds(30)
+    /// The time limit of name resolution, connection and TLS handshake together, for each hop; nil: none.
+    public var connectTimeout: Duration? = .seconds(15)
+    /// The time limit from the connection to the complete response head, for each hop; nil: none. If the content is a
+    /// file, it begins with the file's last byte. ``TransferSink/extendedLimit()`` may extend it.
+    public var headTimeout: Duration? = .seconds(30)
     /// The time limit of the whole transfer, redirects included; nil: none.
     public var totalTimeout: Duration?
     /// The minimum speed of a body, received or sent from a file. A slower one ends as ``ClientError/stalled``; nil: no
-    /// minimum.
+    /// minimum. ``TransferSink/extendedLimit()`` may extend the period for a received body.
     public var lowSpeedLimit: (bytesPerSecond: Double, over: Duration)? = (1, .seconds(30))
     /// The speed limiters of the body, from the narrowest to the widest. Transfers with the same first limiter share
     /// one part of the others. Waiting for a limiter does not count as a stall.

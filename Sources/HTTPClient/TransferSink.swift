@@ -3,6 +3,12 @@
 public protocol TransferSink: AnyObject, Sendable {
     /// Receives the final head. Called on the transfer thread; must not block.
     func received(_ head: ClientResponseHead) -> SinkDecision
+    /// Receives the head of a redirect that is followed, before the next request. Called on the transfer thread; must
+    /// not block.
+    func redirected(by head: ClientResponseHead)
+    /// Returns the length that a wait for the head, or for bytes of the body, may have although it has exceeded the
+    /// request's limit; nil: the transfer ends. Called on the transfer thread; must not block.
+    func extendedLimit() -> Duration?
     /// Receives the next bytes of the body, which are valid only during the call. They come from one read: some hundred
     /// KiB at most.
     ///
@@ -12,6 +18,13 @@ public protocol TransferSink: AnyObject, Sendable {
     /// Receives the end, as the last call and exactly once. Called on the transfer thread. Only for a transfer that is
     /// started after ``HTTPClient/shutdown()``, it is called on the caller's thread.
     func finished(_ outcome: Result<TransferSummary, ClientError>)
+}
+
+extension TransferSink {
+    /// Ignores the redirect.
+    public func redirected(by head: ClientResponseHead) {}
+    /// Extends no limit.
+    public func extendedLimit() -> Duration? { nil }
 }
 
 /// The decision whether a transfer continues.

@@ -131,6 +131,7 @@ extension ClientCommand {
         add("checksum", invocation.checksum.map { .string($0) })
         add("segments", options.segments.map { .integer(Int64($0)) })
         add("speedLimit", options.speedLimit > 0 ? .integer(options.speedLimit) : nil)
+        add("remoteTime", options.remoteTime.map { .bool($0) })
         add("priority", options.priority.map { .integer(Int64($0)) })
         add("labels", options.labels + (request.work.map { [$0] } ?? []))
         add("paused", options.startsPaused ? .bool(true) : nil)

@@ -38,6 +38,11 @@ extension DownloadsConfiguration {
         speedLimit = configuration.speedLimit
         speedSchedule = configuration.speedSchedule
         explicitSettings = configuration.explicitSettings
+        connectTimeout = configuration.connectTimeout
+        headTimeout = configuration.responseTimeout
+        stallTimeout = configuration.stallTimeout
+        remoteTime = configuration.remoteTime
+        usesAnnouncedMirrors = !configuration.ignoresAnnouncedMirrors
         minFree = configuration.minFree
         quota = configuration.quota
         retention = configuration.retention

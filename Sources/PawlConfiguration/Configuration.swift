@@ -58,6 +58,16 @@ public struct Configuration: Sendable {
     public var speedSchedule: SpeedSchedule?
     /// The settings among the four above that the user gave. Only these override values stored by `PATCH /settings`.
     public var explicitSettings: Set<ServiceSettings.Name> = []
+    /// The longest wait for a connection of a download; `nil` means no limit.
+    public var connectTimeout: Duration? = .seconds(15)
+    /// The longest wait for the head of an origin's response; `nil` means no limit.
+    public var responseTimeout: Duration? = .seconds(60)
+    /// The longest time without a byte of a download; `nil` means no limit.
+    public var stallTimeout: Duration? = .seconds(30)
+    /// Whether finished files get the modification times of their origins.
+    public var remoteTime = false
+    /// Whether mirrors that origins announce are not used.
+    public var ignoresAnnouncedMirrors = false
     /// The bytes that must stay free on the disk for a download to start; 0 means no minimum.
     public var minFree: Int64 = 0
     /// The total bytes of all files beyond which no download starts; 0 means unlimited.

@@ -132,6 +132,11 @@ public final class FileDescriptor: Sendable {
         try SystemError.retrying { fchmod(number, mode_t(permissions)) }
     }
 
+    /// Sets the time of the last write in seconds since 1970 (futimens(2)). The next write sets it again.
+    public func setModified(_ seconds: Int64) throws(SystemError) {
+        try SystemError.retrying { pawl_set_modified(number, seconds) }
+    }
+
     /// Waits until the bytes written so far, and the metadata to find them, are on the disk (fdatasync(2)).
     public func synchronizeData() throws(SystemError) {
         try SystemError.retrying { fdatasync(number) }

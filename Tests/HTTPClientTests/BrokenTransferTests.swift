@@ -130,6 +130,30 @@ struct BrokenTransferTests {
         try await origin.openConnections(exactly: 0)
     }
 
+    @Test("A sink bears a late head and a silent body, for as long as it says")
+    func longWaitsAreBorne() async throws {
+        let (head, body) = (Gate(), Gate())
+        let origin = try ScriptedOrigin { request in
+            request.target == "/slow"
+                ? [.wait(head), .text("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"), .wait(body), .text("llo")] : [.stall]
+        }
+        var request = try ClientRequest(origin, "/slow")
+        request.headTimeout = .milliseconds(20)
+        request.lowSpeedLimit = (1, .milliseconds(20))
+        let sink = RecordingSink(longestWait: .seconds(600))
+        client.start(request, sink: sink)
+        try await origin.requests(atLeast: 1)
+        // A transfer with the same limits, which begins later, has exceeded them by then.
+        var other = try ClientRequest(origin, "/other")
+        (other.headTimeout, other.lowSpeedLimit) = (request.headTimeout, request.lowSpeedLimit)
+        #expect(await client.failure(of: other)?.kind == "timedOut")
+        head.open()
+        _ = try await sink.record.wait { !$0.bytes.isEmpty }
+        #expect(await client.failure(of: other)?.kind == "timedOut")
+        body.open()
+        #expect(try await sink.outcome().get().bodyBytes == 5)
+    }
+
     @Test("The total time limit includes redirects")
     func wholeHasTimeLimit() async throws {
         let origin = try ScriptedOrigin { request in

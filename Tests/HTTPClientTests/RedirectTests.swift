@@ -28,6 +28,8 @@ struct RedirectTests {
         #expect(summary.head.url.string == origin.url("/c?d"))
         #expect(summary.bodyBytes == 4)
         #expect(sink.record.value.heads.count == 1)
+        #expect(sink.record.value.redirects.map(\.status.code) == [status])
+        #expect(sink.record.value.redirects.map(\.url.string) == [origin.url("/a/b")])
         #expect(sink.record.value.bytes == Array("here".utf8))
         #expect(origin.requests.map { $0["X-Key"] } == ["k", "k"])
         #expect(origin.requests.map { $0["Range"] } == ["bytes=0-", "bytes=0-"])

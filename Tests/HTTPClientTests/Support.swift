@@ -7,18 +7,21 @@ import TestSupport
 final class RecordingSink: TransferSink {
     struct Record: Sendable {
         var heads: [ClientResponseHead] = []
+        var redirects: [ClientResponseHead] = []
         var bytes: [UInt8] = []
         var outcomes: [Result<TransferSummary, ClientError>] = []
     }
 
     let record = Waiter(Record())
+    private let longestWait: Duration?
     private let decideHead: @Sendable (ClientResponseHead) -> SinkDecision
     private let decideBytes: @Sendable (_ soFar: Int) -> SinkDecision
 
     init(
-        head: @escaping @Sendable (ClientResponseHead) -> SinkDecision = { _ in .proceed },
+        longestWait: Duration? = nil, head: @escaping @Sendable (ClientResponseHead) -> SinkDecision = { _ in .proceed },
         bytes: @escaping @Sendable (_ soFar: Int) -> SinkDecision = { _ in .proceed }
     ) {
+        self.longestWait = longestWait
         decideHead = head
         decideBytes = bytes
     }
@@ -27,6 +30,12 @@ final class RecordingSink: TransferSink {
         record.update { $0.heads.append(head) }
         return decideHead(head)
     }
+
+    func redirected(by head: ClientResponseHead) {
+        record.update { $0.redirects.append(head) }
+    }
+
+    func extendedLimit() -> Duration? { longestWait }
 
     func received(_ bytes: RawSpan) -> SinkDecision {
         let piece = unsafe bytes.withUnsafeBytes { unsafe Array($0) }

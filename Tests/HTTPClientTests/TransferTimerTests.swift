@@ -48,6 +48,35 @@ struct TransferTimerTests {
         #expect(timer.exceeded(bytes: 200, now: start + .seconds(100)) == .timedOut("no complete response within 100.0 seconds"))
     }
 
+    @Test("Without limits, neither connecting nor the head expires")
+    func unlimitedWaitsAreNeverDue() throws {
+        for timeouts in [(nil, .seconds(1)), (.seconds(1), nil), (nil, nil)] as [(Duration?, Duration?)] {
+            var timer = TransferTimer(
+                request: try request { ($0.connectTimeout, $0.headTimeout) = timeouts }, now: start)
+            #expect(timer.due == nil)
+            #expect(timer.exceeded(bytes: 0, now: start + .seconds(1_000_000)) == nil)
+            timer.connected(now: start)
+            #expect((timer.due == nil) == (timeouts.1 == nil))
+        }
+    }
+
+    @Test("A late head is awaited for as long as the sink bears it")
+    func lateHeadIsBorne() throws {
+        var timer = TransferTimer(request: try request { $0.headTimeout = .seconds(60) }, now: start)
+        timer.connected(now: start)
+        #expect(timer.exceeded(bytes: 0, now: start + .seconds(59)) { fatalError("asked too early") } == nil)
+        #expect(timer.exceeded(bytes: 0, now: start + .seconds(61)) { .seconds(300) } == nil)
+        #expect(timer.due == start + .seconds(300))
+        #expect(timer.exceeded(bytes: 0, now: start + .seconds(299)) { nil } == nil)
+        let late = timer.exceeded(bytes: 0, now: start + .seconds(300)) { .seconds(300) }
+        #expect(late == .timedOut("no response head within 300.0 seconds"))
+        // A shorter limit than the request's own extends nothing.
+        var patient = TransferTimer(request: try request { $0.headTimeout = .seconds(600) }, now: start)
+        patient.connected(now: start)
+        #expect(patient.exceeded(bytes: 0, now: start + .seconds(599)) { .seconds(300) } == nil)
+        #expect(patient.exceeded(bytes: 0, now: start + .seconds(600)) { .seconds(300) }?.kind == "timedOut")
+    }
+
     @Test("A body without limits never expires")
     func unlimitedBodyIsNeverDue() throws {
         var timer = TransferTimer(request: try request { $0.lowSpeedLimit = nil }, now: start)
@@ -57,10 +86,12 @@ struct TransferTimerTests {
     }
 
     /// Calls `exceeded` whenever it is due, with the closure's number of bytes after that many seconds.
-    func secondsUntilStalled(_ timer: inout TransferTimer, upTo end: Int, bytes: (Double) -> Int64) -> Double? {
+    func secondsUntilStalled(
+        _ timer: inout TransferTimer, upTo end: Int, extended: Duration? = nil, bytes: (Double) -> Int64
+    ) -> Double? {
         while let due = timer.due, due < start + .seconds(end) {
             let seconds = (due - start) / .seconds(1)
-            if timer.exceeded(bytes: bytes(seconds), now: due) == .stalled { return seconds }
+            if timer.exceeded(bytes: bytes(seconds), now: due, extended: { extended }) == .stalled { return seconds }
         }
         return nil
     }
@@ -79,6 +110,22 @@ struct TransferTimerTests {
         timer.headArrived(now: start)
         let seconds = try #require(secondsUntilStalled(&timer, upTo: 1000) { min(Int64($0 * 1e6), 100_000_000) })
         #expect(seconds >= 130 && seconds < 138)
+    }
+
+    @Test("Silence is borne for as long as the sink says, and each byte begins it anew")
+    func silenceIsBorne() throws {
+        var timer = TransferTimer(request: try request(), now: start)
+        timer.headArrived(now: start)
+        let seconds = try #require(secondsUntilStalled(&timer, upTo: 1000, extended: .seconds(300)) { _ in 0 })
+        #expect(seconds >= 300 && seconds < 305)
+        var slow = TransferTimer(request: try request { $0.lowSpeedLimit = (.leastNormalMagnitude, .seconds(30)) }, now: start)
+        slow.headArrived(now: start)
+        // A byte every 250 s.
+        #expect(secondsUntilStalled(&slow, upTo: 2000, extended: .seconds(300)) { Int64($0 / 250) } == nil)
+        var resumable = TransferTimer(request: try request(), now: start)
+        resumable.headArrived(now: start)
+        let soon = try #require(secondsUntilStalled(&resumable, upTo: 1000, extended: .seconds(10)) { _ in 0 })
+        #expect(soon >= 30 && soon < 34)
     }
 
     @Test("A body at the limit is not stalled, a slower one is")

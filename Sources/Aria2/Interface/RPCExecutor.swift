@@ -147,8 +147,12 @@ final class RPCExecutor: Sendable {
             let details = try await details(try parameters.string(0), for: caller)
             let usual = await downloads.settings.segments
             return .options(
-                ReportedOptions.download(details, in: files, usualSegments: usual, hidesSecrets: caller.scope != .full))
-        case .getGlobalOption: return .options(ReportedOptions.global(await downloads.settings, in: files))
+                ReportedOptions.download(
+                    details, in: files, usualSegments: usual, usualRemoteTime: downloads.givesRemoteTime,
+                    hidesSecrets: caller.scope != .full))
+        case .getGlobalOption:
+            let settings = await downloads.settings
+            return .options(ReportedOptions.global(settings, remoteTime: downloads.givesRemoteTime, in: files))
         case .pause, .forcePause:
             return try await command(.pause, call, isTaken: { $0 != .paused && $0.isLive }) { "GID#\($0) cannot be paused now" }
         case .unpause:
@@ -230,13 +234,14 @@ final class RPCExecutor: Sendable {
         let refusal = RPCError("Cannot change option for GID#\(download.gid)")
         guard download.state.isLive else { throw refusal }
         let options = try DownloadOptions(members, in: files)
-        var change = options.change(in: download.folder, usualSegments: await downloads.settings.segments)
+        var change = options.change(of: download, usualSegments: await downloads.settings.segments)
         // An unchanged folder or name must not interrupt a transfer.
         if change.folder == download.folder { change.folder = nil }
         if change.filename == download.filename { change.filename = nil }
-        guard change.folder != nil || change.filename != nil || change.speedLimit != nil || change.segments != nil else {
-            return .ok
-        }
+        guard
+            change.folder != nil || change.filename != nil || change.speedLimit != nil || change.segments != nil
+                || change.timeouts != nil
+        else { return .ok }
         _ = try await RPCError.rethrowing(
             gid: gid, refusal: refusal, await downloads.change(download.id, change) { $0.state.isLive })
         return .ok

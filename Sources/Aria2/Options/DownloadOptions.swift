@@ -16,6 +16,8 @@ struct DownloadOptions {
     /// `split` and `max-connection-per-server`.
     let split: Int64?
     let connectionsPerServer: Int64?
+    /// `connect-timeout` and `timeout`, which is for heads and bodies.
+    private let timeouts: Timeouts
     private let reader: OptionReader
 
     init(_ members: [JSONMember], in files: FilesDirectory) throws(RPCError) {
@@ -31,6 +33,9 @@ struct DownloadOptions {
         speedLimit = reader.number("max-download-limit")
         split = reader.number("split")
         connectionsPerServer = reader.number("max-connection-per-server")
+        let timeout = reader.number("timeout").map(Int.init(clamping:))
+        timeouts = Timeouts(
+            connect: reader.number("connect-timeout").map(Int.init(clamping:)), response: timeout, stall: timeout)
     }
 
     /// Refuses a path that leaves the directory, or is not a valid file name.
@@ -91,6 +96,8 @@ struct DownloadOptions {
         new.checksum = try checksum
         new.speedLimit = speedLimit ?? 0
         new.segments = segments(usual: usualSegments)
+        new.timeouts = timeouts
+        new.remoteTime = reader.number("remote-time").map { $0 == 1 }
         new.startsPaused = reader.isTrue("pause")
         new.gid = try gid
         new.position = position
@@ -120,14 +127,19 @@ struct DownloadOptions {
 
     /// The change that `changeOption` asks for. Other options have no effect after a download has been added.
     /// - Parameters:
-    ///   - current: The download's folder.
+    ///   - current: The download.
     ///   - usualSegments: The number of connections for a file in the settings.
-    func change(in current: String, usualSegments: Int) -> DownloadChange {
+    func change(of current: Download, usualSegments: Int) -> DownloadChange {
         var change = DownloadChange()
-        change.folder = folder(in: current)
+        change.folder = folder(in: current.folder)
         change.filename = out
         change.speedLimit = speedLimit
         change.segments = segments(usual: usualSegments)
+        if !timeouts.isEmpty {
+            change.timeouts = Timeouts(
+                connect: timeouts.connect ?? current.timeouts.connect, response: timeouts.response ?? current.timeouts.response,
+                stall: timeouts.stall ?? current.timeouts.stall)
+        }
         return change
     }
 }
@@ -159,12 +171,12 @@ enum ReportedOptions {
     /// The options with a fixed value.
     private static let always = [
         ("allow-overwrite", "false"), ("always-resume", "true"), ("auto-file-renaming", "true"), ("continue", "true"),
-        ("follow-metalink", "false"), ("follow-torrent", "false"), ("piece-length", "1048576"), ("remote-time", "false"),
+        ("follow-metalink", "false"), ("follow-torrent", "false"), ("piece-length", "1048576"),
     ]
 
     /// The options of one download: those that were given, without secrets, and those in effect.
     static func download(
-        _ details: DownloadDetails, in files: FilesDirectory, usualSegments: Int, hidesSecrets: Bool
+        _ details: DownloadDetails, in files: FilesDirectory, usualSegments: Int, usualRemoteTime: Bool, hidesSecrets: Bool
     ) -> [(String, String)] {
         let download = details.download
         let segments = String(details.requestedSegments ?? usualSegments)
@@ -173,6 +185,10 @@ enum ReportedOptions {
         options.append(("max-connection-per-server", segments))
         options.append(("max-download-limit", String(download.speedLimit)))
         options.append(("split", segments))
+        options.append(("remote-time", String(download.remoteTime ?? usualRemoteTime)))
+        let timeouts = download.timeouts
+        if let connect = timeouts.connect { options.append(("connect-timeout", String(connect))) }
+        if let timeout = timeouts.response, timeout == timeouts.stall { options.append(("timeout", String(timeout))) }
         if let name = details.requestedFilename { options.append(("out", name)) }
         if let checksum = download.checksum {
             options.append(("checksum", "\(checksum.algorithm.rawValue)=\(Hexadecimal.encode(checksum.bytes))"))
@@ -191,7 +207,7 @@ enum ReportedOptions {
     }
 
     /// The options of the service.
-    static func global(_ settings: ServiceSettings, in files: FilesDirectory) -> [(String, String)] {
+    static func global(_ settings: ServiceSettings, remoteTime: Bool, in files: FilesDirectory) -> [(String, String)] {
         let options =
             always + [
                 ("check-certificate", "true"), ("dir", files.path), ("enable-rpc", "true"),
@@ -199,7 +215,7 @@ enum ReportedOptions {
                 ("max-connection-per-server", String(settings.segments)), ("max-download-limit", "0"),
                 ("max-download-result", String(DownloadView.maximumStopped)),
                 ("max-overall-download-limit", String(settings.speedLimit)), ("max-overall-upload-limit", "0"),
-                ("split", String(settings.segments)),
+                ("remote-time", String(remoteTime)), ("split", String(settings.segments)),
             ]
         return options.sorted { $0.0 < $1.0 }
     }

@@ -33,6 +33,9 @@ int pawl_reserve_beyond(int descriptor, int64_t offset, int64_t length);
 // fallocate(2) FALLOC_FL_PUNCH_HOLE: frees the blocks of a range, which then reads as zeros. The size stays.
 int pawl_punch_hole(int descriptor, int64_t offset, int64_t length);
 
+// futimens(2): sets the modification time in seconds since 1970, and keeps the time of access.
+int pawl_set_modified(int descriptor, int64_t seconds);
+
 // open(2) without variadic arguments, which Swift cannot call. Adds O_CLOEXEC to the flags.
 int pawl_open(const char *path, int flags, unsigned mode);
 

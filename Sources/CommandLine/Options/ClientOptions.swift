@@ -25,6 +25,8 @@ public struct ClientOptions: Sendable {
     public var labels: [String] = []
     /// The folder of the finished file, or to select downloads by; empty for the top folder.
     public var folder: String?
+    /// Whether the finished file gets the origin's modification time; `nil` for the service's choice.
+    public var remoteTime: Bool?
     /// Whether a download is added as paused.
     public var startsPaused = false
     /// The states to list; empty for all.

@@ -55,6 +55,14 @@ extension OptionTable {
             invocation.client.formats.append(value)
             return true
         },
+        Option(
+            "remote-time", nil, accepts: "true or false", default: "the service's choice",
+            "give the finished file the modification time of its origin", isInEnvironment: false, commands: [.add]
+        ) { invocation, value in
+            guard ["true", "false"].contains(value.lowercased()) else { return false }
+            invocation.client.remoteTime = value.lowercased() == "true"
+            return true
+        },
         toggle("paused", "add downloads as paused", commands: [.add], \.startsPaused),
         Option(
             "state", "STATE", accepts: "one of " + states.joined(separator: ", "), default: "all",

@@ -141,6 +141,19 @@ enum OptionTable {
         )
         .short("x"),
         .rate("speed-limit", "bytes per second for all downloads together; 0 is unlimited", \.configuration.speedLimit),
+        .limit("connect-timeout", default: "15s", "longest wait for a connection to an origin", \.connectTimeout),
+        .limit(
+            "response-timeout", default: "60s",
+            "longest wait for the head of a response; at least 5 minutes if the download cannot resume", \.responseTimeout),
+        .limit(
+            "stall-timeout", default: "30s",
+            "longest time without a byte; at least 5 minutes if the download cannot resume", \.stallTimeout),
+        .toggle(
+            "remote-time", "give finished files the modification times of their origins (Last-Modified)",
+            commands: [.serve, .demo, .get], \.remoteTime),
+        .toggle(
+            "no-announced-mirrors", "do not use mirrors that origins announce together with a digest (RFC 6249)",
+            commands: [.serve, .demo, .get], \.ignoresAnnouncedMirrors),
         .size(
             "min-free", "free bytes on the disk below which no download starts; 0 is no minimum",
             \.minFree),
@@ -347,6 +360,21 @@ extension Option {
         Option(name, "TIME", accepts: TimeSpan.accepted, default: "for ever", meaning) { invocation, value in
             guard let span = TimeSpan.parse(value) else { return false }
             invocation.configuration[keyPath: property] = span
+            return true
+        }
+    }
+
+    /// A time limit of an origin.
+    fileprivate static func limit(
+        _ name: String, default defaultText: String, _ meaning: String,
+        _ property: any WritableKeyPath<Configuration, Duration?> & Sendable
+    ) -> Option {
+        Option(
+            name, "TIME", accepts: TimeSpan.acceptedLimit, default: defaultText, meaning + "; 0 is no limit",
+            commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            guard let limit = TimeSpan.parseLimit(value) else { return false }
+            invocation.configuration[keyPath: property] = limit
             return true
         }
     }

@@ -1,15 +1,15 @@
-import HTTPCore
+package import HTTPCore
 
 /// The digests of a whole file that its origin sends: `Repr-Digest` (RFC 9530 §3) and its predecessor `Digest` (RFC
 /// 3230 §4.3.2).
 ///
 /// Without a content coding, both are digests of all bytes of the file, even on a partial response.
-enum OriginDigests {
+package enum OriginDigests {
     /// Returns the digest that costs least to verify: SHA-256, which is computed in any case, or else SHA-512.
     ///
     /// Other algorithms and invalid values are ignored. The fields are optional, so they are no
     /// reason to refuse a file.
-    static func strongest(_ fields: Fields) -> Checksum? {
+    package static func strongest(_ fields: Fields) -> Checksum? {
         var found: [Checksum] = []
         if let text = fields.combined(FieldName(constant: "Repr-Digest")) { found += members(text, isStructured: true) }
         if let text = fields.combined(FieldName(constant: "Digest")) { found += members(text, isStructured: false) }

@@ -60,7 +60,7 @@ package struct OriginResponse: Sendable, Equatable {
     /// Whether a content coding has been applied to the file.
     ///
     /// `false` if the file itself is in that format, as gzip with `a.tar.gz`: the bytes are then the file's own.
-    var isCoded: Bool {
+    package var isCoded: Bool {
         let codings = contentEncoding.map(ContentCoding.all) ?? []
         guard let first = codings.first else { return false }
         return codings.count > 1 || !first.isFormat(ofFileNamed: names, contentType: contentType)

@@ -355,6 +355,7 @@ extension DownloadMachine {
         // The source that validated these bytes will not be used again.
         let former = record.download.url
         if record.entity != nil, record.entity?.source == nil { record.entity?.source = former }
+        record.announcedMirrors = []
         self.url = url
         record.download.url = url.string
         record.retryHold = nil

@@ -57,8 +57,9 @@ extension DownloadMachine {
         let isSmall = accepted.body.entity.total.map { $0 <= PublishedFile.smallLength } ?? false
         let waits = isSmall && isNew && record.syncedBytes == 0 && !bytes.isCountedOn
         transfer.hasAccepted = true
-        if record.entity != accepted.body.entity { saves.changeEntity() }
+        if record.entity != accepted.body.entity || record.announcedMirrors != accepted.announcedMirrors { saves.changeEntity() }
         record.entity = accepted.body.entity
+        record.announcedMirrors = accepted.announcedMirrors
         if isNew {
             // Saved together with the coverage, which belongs to one generation.
             if record.partGeneration != accepted.partGeneration { saves.changeEntity() }

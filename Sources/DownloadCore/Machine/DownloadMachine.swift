@@ -264,6 +264,7 @@ extension DownloadMachine {
         bytes.discard(before: lastOperation + 1)
         context.actions.append(.forgetBytes)
         record.entity = nil
+        record.announcedMirrors = []
         record.partGeneration = nil
         discardDurableBytes()
         record.download.bytesReceived = 0
@@ -343,7 +344,7 @@ extension DownloadMachine {
     private mutating func ask(_ context: inout Context) {
         if bytes.publishedName != nil { return verify(&context) }
         // The source of the bytes may no longer be among the mirrors, after a change of URL or mirrors.
-        let isVouchedFor = record.entity?.source.map(record.mirrors.contains) ?? true
+        let isVouchedFor = record.entity?.source.map((record.mirrors + record.announcedMirrors).contains) ?? true
         switch resume.begin(
             entity: record.entity, offset: written.prefix, hasLaterBytes: written.end > written.prefix, isVouchedFor: isVouchedFor
         )

@@ -22,7 +22,8 @@ extension DownloadMachine {
             self.written = written
             self.publishedName = publishedName
             // Records do not contain the source of each byte. Distrusted mirrors have sent none of these bytes.
-            hasMixedSources = !written.ranges.isEmpty && !record.mirrors.isEmpty && !record.distrustsMirrors
+            let hasMirrors = !record.mirrors.isEmpty || !record.announcedMirrors.isEmpty
+            hasMixedSources = !written.ranges.isEmpty && hasMirrors && !record.distrustsMirrors
         }
 
         /// Whether a flush is under way.

@@ -120,6 +120,8 @@ extension Download {
             $0.labels = new.labels
             $0.folder = new.folder
             $0.speedLimit = new.speedLimit
+            $0.timeouts = new.timeouts
+            $0.remoteTime = new.remoteTime
             $0.track = new.track
             $0.trackName = new.trackName
             $0.chosenGID = new.gid
@@ -198,6 +200,18 @@ extension Download {
         set { change { $0.speedLimit = newValue } }
     }
 
+    /// The time limits of its requests, as far as they differ from the service's.
+    public var timeouts: Timeouts {
+        @inlinable get { rare?.value.timeouts ?? Timeouts() }
+        set { change { $0.timeouts = newValue } }
+    }
+
+    /// Whether the finished file gets the origin's modification time; `nil` for the service's option.
+    public var remoteTime: Bool? {
+        @inlinable get { rare?.value.remoteTime }
+        set { change { $0.remoteTime = newValue } }
+    }
+
     /// The search result that the download was started from, as the bytes of a JSON object.
     public var track: [UInt8]? {
         @inlinable get { rare?.value.track }
@@ -242,6 +256,8 @@ extension Download {
         @usableFromInline var labels: [String] = []
         @usableFromInline var folder = ""
         @usableFromInline var speedLimit: Int64 = 0
+        @usableFromInline var timeouts = Timeouts()
+        @usableFromInline var remoteTime: Bool?
         @usableFromInline var track: [UInt8]?
         @usableFromInline var trackName: String?
         @usableFromInline var scatteredRanges: [Range<Int64>]?

@@ -29,6 +29,8 @@ public struct DownloadChange: Sendable {
     public var mirrors: [HTTPURL]?
     /// The maximum number of connections for this file, 1 or more. The next attempt uses it.
     public var segments: Int?
+    /// The time limits of its requests, which replace all chosen ones. The next attempt uses them.
+    public var timeouts: Timeouts?
     /// The move within the queue. The download takes the nearest priority that its new neighbours allow.
     package var move: QueueMove?
 
@@ -48,6 +50,7 @@ public struct DownloadChange: Sendable {
         if folder != nil { return "folder" }
         if mirrors != nil { return "mirrors" }
         if segments != nil { return "segments" }
+        if timeouts != nil { return "timeouts" }
         return nil
     }
 
@@ -62,5 +65,6 @@ public struct DownloadChange: Sendable {
         if let removedLabel { download.labels.removeAll { $0.isExactly(removedLabel) } }
         if let addedLabel, !download.labels.containsExactly(addedLabel) { download.labels.append(addedLabel) }
         if let speedLimit { download.speedLimit = speedLimit }
+        if let timeouts { download.timeouts = timeouts }
     }
 }

@@ -29,6 +29,8 @@ public enum DownloadLimits {
     public static let mediaType = 256
     /// The possible numbers of connections for one file.
     public static let segments = 1...16
+    /// The possible time limits of requests in seconds; 0 is no limit.
+    public static let timeouts = 0...86_400
     /// The possible priorities.
     public static let priorities = -10...10
 
@@ -61,6 +63,7 @@ extension DownloadLimits {
         try check(labels: new.labels)
         try check(new.speedLimit, "the speed limit", in: 0...Int64.max)
         if let connections = new.segments { try check(connections, "the number of segments", in: segments) }
+        try check(new.timeouts)
         if let position = new.position { try check(position, "the position", in: 0...Int.max) }
         if let pattern = new.mediaType, !isMediaTypePattern(pattern) {
             throw .invalid("the media type is '\(pattern.prefix(mediaType))'; it takes one such as audio/mp4 or audio/*")
@@ -79,6 +82,7 @@ extension DownloadLimits {
         if let labels = change.labels { try check(labels: labels) }
         if let limit = change.speedLimit { try check(limit, "the speed limit", in: 0...Int64.max) }
         if let connections = change.segments { try check(connections, "the number of segments", in: segments) }
+        if let timeouts = change.timeouts { try check(timeouts) }
         if let position = change.position { try check(position, "the position", in: 0...Int.max) }
     }
 
@@ -86,6 +90,12 @@ extension DownloadLimits {
         // A character has up to four bytes, and each has three once it is percent-encoded.
         guard url.string.utf8.count <= 12 * self.url else {
             throw .invalid("\(name) is too long; it takes at most \(self.url) characters")
+        }
+    }
+
+    private static func check(_ chosen: Timeouts) throws(DownloadError) {
+        for (name, seconds) in chosen.members {
+            if let seconds { try check(seconds, "the \(name) timeout", in: timeouts) }
         }
     }
 

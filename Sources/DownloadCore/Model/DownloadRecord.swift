@@ -80,6 +80,12 @@ extension DownloadRecord {
         set { change { $0.mirrors = newValue } }
     }
 
+    /// The mirrors that the origin has announced with the digest in ``entity``. See ``AnnouncedMirrors``.
+    package var announcedMirrors: [String] {
+        get { particulars?.value.announcedMirrors ?? [] }
+        set { if newValue != announcedMirrors { change { $0.announcedMirrors = newValue } } }
+    }
+
     /// The URL of the webhook that receives the ended download; `nil` for none.
     package var webhook: String? {
         get { particulars?.value.webhook }
@@ -125,6 +131,7 @@ extension DownloadRecord {
         var requestedSegments: Int?
         var headers: [RequestHeader] = []
         var mirrors: [String] = []
+        var announcedMirrors: [String] = []
         var webhook: String?
         var retryHold: RetryHold?
         var partGeneration: UInt64?
@@ -148,6 +155,7 @@ extension DownloadRecord {
             $0.segments = []
             $0.headers = []
             $0.mirrors = []
+            $0.announcedMirrors = []
             $0.requestedSegments = nil
             $0.requestedMediaType = nil
             $0.retryHold = nil

@@ -32,6 +32,10 @@ public struct NewDownload: Sendable {
     public var speedLimit: Int64
     /// The maximum number of connections for this file; `nil` for the service's setting.
     public var segments: Int?
+    /// The time limits of its requests, as far as they differ from the service's.
+    public var timeouts: Timeouts
+    /// Whether the finished file gets the origin's modification time; `nil` for the service's option.
+    public var remoteTime: Bool?
     /// Whether the download starts paused instead of queued.
     public var startsPaused: Bool
     /// The search result that the download was started from, as the bytes of a JSON object.
@@ -63,6 +67,8 @@ public struct NewDownload: Sendable {
         labels: [String] = [],
         speedLimit: Int64 = 0,
         segments: Int? = nil,
+        timeouts: Timeouts = Timeouts(),
+        remoteTime: Bool? = nil,
         startsPaused: Bool = false,
         track: [UInt8]? = nil,
         trackName: String? = nil,
@@ -82,6 +88,8 @@ public struct NewDownload: Sendable {
         self.labels = labels
         self.speedLimit = speedLimit
         self.segments = segments
+        self.timeouts = timeouts
+        self.remoteTime = remoteTime
         self.startsPaused = startsPaused
         self.track = track
         self.trackName = trackName

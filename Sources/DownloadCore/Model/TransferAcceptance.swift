@@ -15,10 +15,13 @@ package struct TransferAcceptance: Sendable {
     package let contentDisposition: String?
     /// The URL of the response, after redirects; `nil` if the accepted response is one of an earlier attempt.
     package var finalURL: HTTPURL?
+    /// The mirrors that the origin has announced with the digest of the body's entity.
+    package var announcedMirrors: [String] = []
 
     package init(
         body: ResumeDecision.Body, written: Coverage, startedOver: Bool, isReplacement: Bool, partGeneration: UInt64?,
-        mediaType: String?, contentDisposition: String?, finalURL: HTTPURL? = nil
+        mediaType: String?, contentDisposition: String?, finalURL: HTTPURL? = nil,
+        announcedMirrors: [String] = []
     ) {
         self.body = body
         self.written = written
@@ -28,5 +31,6 @@ package struct TransferAcceptance: Sendable {
         self.mediaType = mediaType
         self.contentDisposition = contentDisposition
         self.finalURL = finalURL
+        self.announcedMirrors = announcedMirrors
     }
 }

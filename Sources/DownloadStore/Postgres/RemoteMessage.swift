@@ -127,6 +127,7 @@ extension RemoteMessage {
         put("folder", change.folder.map(JSONValue.string))
         put("mirrors", strings(change.mirrors?.map(\.string)))
         put("segments", change.segments.map { .integer(Int64($0)) })
+        put("timeouts", change.timeouts?.json)
         switch change.move {
         case nil: break
         case .start(let places): put("fromStart", .integer(Int64(places)))
@@ -151,6 +152,7 @@ extension RemoteMessage {
         change.folder = value["folder"]?.string
         change.mirrors = value["mirrors"]?.array?.compactMap { $0.string.flatMap { HTTPURL($0) } }
         change.segments = number("segments")
+        change.timeouts = value["timeouts"].flatMap(Timeouts.init)
         change.move =
             number("fromStart").map(QueueMove.start) ?? number("fromCurrent").map(QueueMove.current)
             ?? number("fromEnd").map(QueueMove.end)

@@ -90,6 +90,9 @@ CREATE TABLE pawl.downloads (
     transfer_crashes bigint,
     distrusts_mirrors bigint,
     fingerprints text,
+    timeouts text,
+    remote_time bigint,
+    announced_mirrors text,
     -- The host and port of the URL.
     host text NOT NULL,
     -- The instance that alone may write the record; null if any instance may acquire the download.
@@ -203,7 +206,8 @@ CREATE FUNCTION pawl.encoded(d pawl.downloads) RETURNS text LANGUAGE sql STABLE 
         d.headers, d.mirrors, d.webhook, d.entity_known, d.entity_etag, d.entity_last_modified, d.entity_date,
         d.entity_total, d.entity_coding, d.synced_segments, d.entity_source, d.entity_digest, d.file_identity,
         d.event_epoch, d.event_sequence, d.retry_at, d.retry_wait, d.folder, d.arrival, d.gid, d.part_generation,
-        d.transfer_crashes, d.distrusts_mirrors, d.fingerprints
+        d.transfer_crashes, d.distrusts_mirrors, d.fingerprints, d.timeouts, d.remote_time,
+        d.announced_mirrors
     )::text
 $$;
 

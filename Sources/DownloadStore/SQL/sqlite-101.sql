@@ -69,7 +69,13 @@ CREATE TABLE downloads (
     -- 1 after a file with bytes of a mirror has failed its checksum.
     distrusts_mirrors INTEGER,
     -- The fingerprint of each range of synced_segments, as a JSON array; null if they are unknown.
-    fingerprints TEXT
+    fingerprints TEXT,
+    -- The time limits that the client has chosen, as a JSON object; null for none.
+    timeouts TEXT,
+    -- 1 or 0 if the client has chosen the finished file's modification time; null for the service's option.
+    remote_time INTEGER,
+    -- The mirrors that the origin has announced, as a JSON array; null for none.
+    announced_mirrors TEXT
 ) WITHOUT ROWID;
 
 CREATE TABLE settings (

@@ -34,6 +34,10 @@ extension DownloadService {
         let (machine, record) = (entry.machine, entry.machine.record)
         let (written, resume, hasRecordedBytes) = machine.start
         let hasher = work.hasher ?? StreamingHasher(machine.expectedDigests.map(\.algorithm))
+        let patience = patience(of: record.download)
+        let sources = requests(for: machine, work, patience.limits)
+        let announcements: Announcements =
+            !parts.configuration.usesAnnouncedMirrors ? .ignored : record.distrustsMirrors ? .verified : .used
         let order = TransferAttempt.Order(
             id: id, operation: operation, partFiles: partFiles,
             hasRecordedBytes: hasRecordedBytes, requestedMediaType: record.requestedMediaType,
@@ -43,7 +47,8 @@ extension DownloadService {
                 filename: written.byteCount > 0 ? record.download.filename : nil),
             checksum: record.download.checksum,
             reservations: parts.reservations, quota: quota, connections: record.requestedSegments ?? settings.segments,
-            sources: requests(for: machine, work), url: machine.url.string,
+            sources: sources.requests, announced: sources.announced, announcements: announcements, patience: patience,
+            isResumable: record.download.resumable, url: machine.url.string,
             part: written.byteCount > 0 ? work.part : nil,
             isLastAttempt: machine.isLastAttempt(context.retryPolicy))
         let inbox = inbox
@@ -61,27 +66,50 @@ extension DownloadService {
         if !isShuttingDown { timers.begin(.pulse, at: .now + parts.configuration.pulse) }
     }
 
+    /// Returns the decision about long waits for a download.
+    private func patience(of download: Download) -> Patience {
+        let configuration = parts.configuration
+        return Patience(
+            Patience.Limits(
+                connect: configuration.connectTimeout, response: configuration.headTimeout, stall: configuration.stallTimeout),
+            chosen: download.timeouts, minimum: configuration.patience)
+    }
+
     /// Returns the requests to a download's URL and its mirrors. The source that validates the present bytes comes first.
-    func requests(for machine: DownloadMachine, _ work: LiveDownload.Work) -> [ClientRequest] {
+    ///
+    /// The mirrors that the origin has announced come last, and are the indices in `announced`. They are left out
+    /// without the digest that proves their bytes.
+    func requests(
+        for machine: DownloadMachine, _ work: LiveDownload.Work, _ limits: Patience.Limits
+    ) -> (requests: [ClientRequest], announced: Set<Int>) {
         let (record, url) = (machine.record, machine.url)
         let mirrors = record.distrustsMirrors ? [] : record.mirrors.compactMap { HTTPURL($0) }
+        let trustsAnnounced =
+            parts.configuration.usesAnnouncedMirrors && !record.distrustsMirrors && record.entity?.digest != nil
         var urls = [url] + mirrors
+        let announced = trustsAnnounced ? record.announcedMirrors.compactMap { HTTPURL($0) }.filter { !urls.contains($0) } : []
+        urls += announced
         if machine.written.byteCount > 0, let source = record.entity?.source,
             let place = urls.firstIndex(where: { $0.string == source })
         {
             urls.insert(urls.remove(at: place), at: 0)
         }
-        return urls.map { source in
+        let requests = urls.map { source in
             var request = ClientRequest(url: source)
-            // The caller's fields may be secrets, so they are sent only to the origin that they were given for.
-            if source.hasOrigin(of: url) { request.fields = record.headers.map { ($0.name, $0.value) } }
+            // The caller's fields may be secrets, so they are sent only to the origin that they were given for, and to no
+            // URL that an origin has announced.
+            if source.hasOrigin(of: url), !announced.contains(source) {
+                request.fields = record.headers.map { ($0.name, $0.value) }
+            }
             request.guarding = parts.configuration.destinationGuard
-            request.connectTimeout = parts.configuration.connectTimeout
-            request.headTimeout = parts.configuration.headTimeout
+            request.connectTimeout = limits.connect
+            request.headTimeout = limits.response
             request.speedLimiters = [work.speedLimiter, speedLimiter]
-            request.lowSpeedLimit = (bytesPerSecond: 1, over: parts.configuration.stallTimeout)
+            // So slow that one byte in the time is enough.
+            request.lowSpeedLimit = limits.stall.map { (bytesPerSecond: .leastNormalMagnitude, over: $0) }
             return request
         }
+        return (requests, Set(urls.indices.filter { announced.contains(urls[$0]) }))
     }
 
     func receive(_ report: TransferReport) {
@@ -154,8 +182,12 @@ extension DownloadService {
             return
         }
         // A record that was not saved before a crash may lack the name.
-        let isReserved = entry.machine.record.download.filename != nil
-        let publication = Publication(id: id, file: file, path: isReserved ? path : names.reserve(path, for: id))
+        let record = entry.machine.record
+        let isReserved = record.download.filename != nil
+        let hasRemoteTime = record.download.remoteTime ?? parts.configuration.remoteTime
+        let publication = Publication(
+            id: id, file: file, path: isReserved ? path : names.reserve(path, for: id),
+            modified: hasRemoteTime ? RemoteTime.seconds(of: record.entity?.lastModified, now: clock.now) : nil)
         entry.work?.publication = publication
         let inbox = inbox
         publication.outcome.whenDone { result in

@@ -191,6 +191,9 @@ public actor DownloadService {
     /// Secret random bytes. All replicas of a fleet have the same.
     public nonisolated var secret: [UInt8] { parts.secret }
 
+    /// Whether finished files get the modification times of their origins, unless their downloads choose otherwise.
+    public nonisolated var givesRemoteTime: Bool { parts.configuration.remoteTime }
+
     /// Tests the store on the disk. This takes at most about two seconds, and writes at most once a second.
     public nonisolated func storeCondition() async -> StoreCondition {
         var condition = await probe.condition()

@@ -1,5 +1,6 @@
 public import DownloadCore
 public import HTTPClient
+internal import DownloadTransfer
 internal import HTTPCore
 public import ObjectStorage
 public import System
@@ -43,12 +44,16 @@ public struct DownloadsConfiguration: Sendable {
     public var quota: Int64 = 0
     /// The times for which records of ended downloads are kept.
     public var retention = Retention()
-    /// The longest wait for a connection.
-    public var connectTimeout: Duration = .seconds(15)
-    /// The longest wait for the head of a response, after the connection is established.
-    public var headTimeout: Duration = .seconds(60)
-    /// The stall limit: a transfer with less than 1 byte/s for this long is stalled, and reconnects.
-    public var stallTimeout: Duration = .seconds(30)
+    /// The longest wait for a connection; `nil`: no limit.
+    public var connectTimeout: Duration? = .seconds(15)
+    /// The longest wait for the head of a response, after the connection is established; `nil`: no limit.
+    public var headTimeout: Duration? = .seconds(60)
+    /// The stall limit: a transfer without a byte for this long is stalled, and reconnects; `nil`: no limit.
+    public var stallTimeout: Duration? = .seconds(30)
+    /// Whether finished files get the modification times of their origins.
+    public var remoteTime = false
+    /// Whether mirrors are used that origins announce.
+    public var usesAnnouncedMirrors = true
     /// The first and the longest delay between attempts.
     public var retryDelay: (first: Duration, longest: Duration) = (.seconds(1), .seconds(60))
     /// The interval between checks of running transfers for speed, stalls and checkpoints.
@@ -78,6 +83,8 @@ public struct DownloadsConfiguration: Sendable {
     var clock: @Sendable () -> Timestamp = { .now() }
     /// The time for which a clock that has jumped forward must hold before records are deleted by it.
     var clockProbation = ClockTrust.probation
+    /// The length of a wait that is borne if an origin cannot resume.
+    var patience = Patience.minimum
     /// The number and delays of attempts to deliver a message to a webhook.
     var webhookPolicy = WebhookPolicy()
 

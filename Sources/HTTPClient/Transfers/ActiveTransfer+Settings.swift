@@ -133,7 +133,8 @@ extension ActiveTransfer {
         easy.set(CURLOPT_NOSIGNAL, 1)
         easy.set(CURLOPT_TCP_KEEPALIVE, 1)
         easy.set(CURLOPT_BUFFERSIZE, bufferBytes)
-        easy.set(CURLOPT_CONNECTTIMEOUT_MS, max(1, request.connectTimeout.wholeMilliseconds))
+        // 0 would be libcurl's own limit of five minutes.
+        easy.set(CURLOPT_CONNECTTIMEOUT_MS, max(1, (request.connectTimeout ?? .seconds(Int64.max)).wholeMilliseconds))
         // The end of a transfer must not wait for name resolution; the resolver's thread then cleans up by itself.
         easy.set(CURLOPT_QUICK_EXIT, 1)
     }

@@ -225,14 +225,13 @@ final class ActiveTransfer {
             failure = error
             return false
         case .follow(let hop):
+            sink.redirected(by: responseHead)
             next = hop
             drainable = maximumRedirectBodyBytes
             driver.redirects(self)
             return true
         case .deliver:
-            let head = ClientResponseHead(
-                status: reader.status, fields: reader.fields, url: hop.url, version: reader.version,
-                contentLength: announcedLength)
+            let head = responseHead
             self.head = head
             if head.fields.contains(.transferEncoding) {
                 framing = FramingMonitor(now: .now)
@@ -240,6 +239,12 @@ final class ActiveTransfer {
             }
             return follows(sink.received(head))
         }
+    }
+
+    /// The head that has been read.
+    private var responseHead: ClientResponseHead {
+        ClientResponseHead(
+            status: reader.status, fields: reader.fields, url: hop.url, version: reader.version, contentLength: announcedLength)
     }
 
     /// Decodes a Location. Bytes that are not ASCII are percent-encoded if the text is not UTF-8, so that the request
@@ -317,7 +322,8 @@ final class ActiveTransfer {
 
     /// The error for an exceeded limit; nil if there is none.
     func exceeded(now: ContinuousClock.Instant) -> ClientError? {
-        if let error = timer.exceeded(bytes: bodyBytes, sent: content?.sent ?? 0, now: now) { return error }
+        let error = timer.exceeded(bytes: bodyBytes, sent: content?.sent ?? 0, now: now) { sink.extendedLimit() }
+        if let error { return error }
         guard let due = framing?.due, now >= due else { return nil }
         let received = driver.connections.socket(connection).flatMap { ConnectionSockets.bytesRead(from: $0) }
         guard let received, framing?.isExceeded(received: received, body: bodyBytes, now: now) == true else { return nil }

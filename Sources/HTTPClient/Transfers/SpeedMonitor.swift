@@ -11,6 +11,8 @@ struct SpeedMonitor: Sendable {
     private let interval: Duration
     /// The numbers of bytes at the last samples, oldest first.
     private var samples: [Int64] = []
+    /// The number of consecutive samples at which the last period was too slow.
+    private var slowSamples = 0
     /// The time of the next sample.
     private(set) var due: ContinuousClock.Instant
 
@@ -22,14 +24,16 @@ struct SpeedMonitor: Sendable {
         due = now + interval
     }
 
-    /// Takes a sample if one is due; returns whether the body has stalled. After a long pause of the caller, one sample
-    /// counts for one interval, so that a machine's sleep is not a stall.
-    mutating func isStalled(bytes: Int64, now: ContinuousClock.Instant) -> Bool {
-        guard now >= due else { return false }
+    /// Takes a sample if one is due; returns the length of the stall, a period or more, or nil if the body has not
+    /// stalled. After a long pause of the caller, one sample counts for one interval, so that a machine's sleep is not
+    /// a stall.
+    mutating func stall(bytes: Int64, now: ContinuousClock.Instant) -> Duration? {
+        guard now >= due else { return nil }
         due = now + interval
         samples.append(bytes)
-        guard samples.count > Self.sampleCount else { return false }
+        guard samples.count > Self.sampleCount else { return nil }
         let oldest = samples.removeFirst()
-        return bytes - oldest < minimumBytes
+        slowSamples = bytes - oldest < minimumBytes ? slowSamples + 1 : 0
+        return slowSamples > 0 ? interval * (Self.sampleCount + slowSamples - 1) : nil
     }
 }

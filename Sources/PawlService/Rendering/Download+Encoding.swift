@@ -43,6 +43,15 @@ extension Download {
         for label in labels { writer.value(label) }
         writer.endArray()
         writer.member("speedLimit", speedLimit)
+        writer.name("timeouts")
+        if timeouts.isEmpty {
+            writer.null()
+        } else {
+            writer.beginObject()
+            for (name, seconds) in timeouts.members { writer.member(name, seconds) }
+            writer.endObject()
+        }
+        writer.member("remoteTime", remoteTime)
         writer.name("track")
         if let track { writer.raw(track) } else { writer.null() }
         writer.member("createdAt", createdAt)

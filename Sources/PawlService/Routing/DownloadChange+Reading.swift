@@ -25,6 +25,7 @@ extension DownloadChange {
         let others = try DownloadRequest.mirrors(&reader)
         if hasMirrors { mirrors = others }
         segments = try reader.integer("segments", in: DownloadLimits.segments)
+        timeouts = try reader.timeouts("timeouts")
         try reader.finish()
     }
 }

@@ -175,6 +175,8 @@ extension NewDownload {
         labels = try DownloadRequest.labels(&reader)
         speedLimit = try reader.integer("speedLimit", in: 0...Int64.max) ?? 0
         segments = try reader.integer("segments", in: DownloadLimits.segments)
+        timeouts = try reader.timeouts("timeouts") ?? Timeouts()
+        remoteTime = try reader.bool("remoteTime")
         startsPaused = try reader.bool("paused") ?? false
         webhook = try reader.url("webhook")
         onDuplicate = try reader.choice("onDuplicate", DuplicatePolicy.self) ?? .returnExisting
@@ -186,6 +188,18 @@ extension ObjectReader {
     mutating func url(_ name: String) throws(Problem) -> HTTPURL? {
         guard let text = try string(name, limit: DownloadLimits.url) else { return nil }
         return try parse(name, text)
+    }
+
+    /// The time limits of a download's requests; `nil` if the member is absent.
+    mutating func timeouts(_ name: String) throws(Problem) -> Timeouts? {
+        guard let value = value(name) else { return nil }
+        var members = try ObjectReader(value, prefix: "\(prefix)\(name).")
+        let timeouts = Timeouts(
+            connect: try members.integer("connect", in: DownloadLimits.timeouts),
+            response: try members.integer("response", in: DownloadLimits.timeouts),
+            stall: try members.integer("stall", in: DownloadLimits.timeouts))
+        try members.finish()
+        return timeouts
     }
 
     /// The problem of a header field that a download cannot send.

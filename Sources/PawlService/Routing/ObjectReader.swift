@@ -9,7 +9,7 @@ struct ObjectReader {
     private var members: [JSONMember]
     private var known: [String] = []
     /// The prefix of member names in refusals, such as `downloads[3].`.
-    private let prefix: String
+    let prefix: String
 
     /// Reads an object.
     init(_ value: JSONValue, prefix: String = "") throws(Problem) {

@@ -74,6 +74,7 @@ struct OptionTests {
         #expect(new.gid?.value == 0xab)
         #expect(new.checksum?.description == "sha-1:0123456789abcdef0123456789abcdef01234567")
         #expect(new.speedLimit == 1024)
+        #expect(new.timeouts == Timeouts() && new.remoteTime == nil)
         #expect(new.position == 3)
         #expect(new.onDuplicate == .new)
         #expect(
@@ -122,6 +123,26 @@ struct OptionTests {
         #expect(refusal((0..<17).map { "http://h/\($0)" }) == nil)
         #expect(PastedURL.parse("http://h/" + String(repeating: "x", count: DownloadLimits.url)) == nil)
         #expect(PastedURL.parse("http://h/a\r\nHost: \u{0}x\n")?.string == "http://h/a%0D%0AHost:%20%00x")
+    }
+
+    @Test("Time limits and the modification time are those of the call; a change keeps the others")
+    func waits() throws {
+        func new(_ json: String) throws -> NewDownload {
+            try options(json).download(of: ["http://h/a"], position: nil, usualSegments: 4)
+        }
+        #expect(try new(#"{"timeout":"90"}"#).timeouts == Timeouts(response: 90, stall: 90))
+        #expect(try new(#"{"connect-timeout":"7"}"#).timeouts == Timeouts(connect: 7))
+        #expect(try new(#"{"remote-time":"true"}"#).remoteTime == true)
+        #expect(try new(#"{"remote-time":"false"}"#).remoteTime == false)
+        let id = DownloadID(value: 7)
+        var download = Download(id: id, url: "http://h/a", createdAt: id.createdAt)
+        download.timeouts = Timeouts(connect: 3, stall: 4)
+        let change = try options(#"{"timeout":"9"}"#).change(of: download, usualSegments: 4)
+        #expect(change.timeouts == Timeouts(connect: 3, response: 9, stall: 9))
+        #expect(try options(#"{"split":"2"}"#).change(of: download, usualSegments: 4).timeouts == nil)
+        for json in [#"{"timeout":"0"}"#, #"{"connect-timeout":"601"}"#, #"{"remote-time":"yes"}"#] {
+            #expect(refusal(json) != nil, "\(json)")
+        }
     }
 
     @Test("A chosen gid has 16 digits and is not 0")

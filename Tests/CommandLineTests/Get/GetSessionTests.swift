@@ -197,6 +197,20 @@ struct GetSessionTests {
         #expect(!result.text.contains("\u{1B}"))
     }
 
+    @Test("With --remote-time, a saved file has its origin's time", arguments: [true, false])
+    func remoteTime(isWanted: Bool) async throws {
+        let start = SystemTime.sinceEpoch
+        let result = try await get([base + "/entity?size=1000&seed=1", "-o", "a"] + (isWanted ? ["--remote-time"] : []))
+        #expect(result.isComplete)
+        let modified = try Directory(opening: directory.path).status(of: "a")?.identity.modified
+        if isWanted {
+            #expect(modified == 1_761_984_000_000_000_000)
+        } else {
+            // File systems have coarser clocks.
+            #expect(try #require(modified) >= start - 1_000_000_000)
+        }
+    }
+
     @Test("In a pipe, lines report the start and the end of each download")
     func pipe() async throws {
         let result = try await get([base + "/entity?size=100000&seed=1&pace=50000"])

@@ -33,6 +33,10 @@ struct CommandLineParserTests {
         #expect(configuration.maxPerHost == 4)
         #expect(configuration.segments == 4)
         #expect(configuration.speedLimit == 0)
+        #expect(configuration.connectTimeout == .seconds(15))
+        #expect(configuration.responseTimeout == .seconds(60))
+        #expect(configuration.stallTimeout == .seconds(30))
+        #expect(!configuration.remoteTime && !configuration.ignoresAnnouncedMirrors)
         #expect(!configuration.allowsPrivate)
         #expect(configuration.corsOrigins.isEmpty)
         #expect(configuration.itunesURL.string == "https://itunes.apple.com/")
@@ -59,6 +63,7 @@ struct CommandLineParserTests {
             "log-format": "json", "tokens-file": "/tokens", "min-free": "1G", "quota": "2T", "keep-completed": "30d",
             "keep-ended": "7d", "trusted-proxy": "10.0.0.0/8", "base-path": "/pawl", "unix-socket": "/run/pawl/pawl.sock",
             "store": "postgres://a@b/c", "store-file": "/s", "files": "s3://b/p?region=eu-west-1", "lease": "30s",
+            "connect-timeout": "5s", "response-timeout": "90", "stall-timeout": "0",
         ]
         // Each of these requires another.
         let companions = ["store": " --files s3://b", "store-file": " --files s3://b", "files": " --store postgres://d"]

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
+@testable import DownloadTransfer
 
 /// RFC 9110 §8.8.3.2: validators are compared octet by octet.
 @Suite("Validators that look alike") struct LookAlikeTests {

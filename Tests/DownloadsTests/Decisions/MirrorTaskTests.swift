@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DownloadCore
+@testable import DownloadTransfer
 
 struct MirrorTaskTests {
     private typealias Progress = MirrorTask.Progress

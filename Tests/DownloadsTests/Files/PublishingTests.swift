@@ -113,6 +113,21 @@ struct PublishingTests {
         #expect(try fixture.names(in: "files") == ["a"] && fixture.names(in: "incomplete") == [])
     }
 
+    @Test("A file has the given time before its identity is read, in any way of publishing", arguments: Links.allCases)
+    func givenTime(links: Links) async throws {
+        let files = local(links).finished
+        let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
+        let published = try await files.publish(Publication(id: id, file: file, path: "a", modified: 784_111_777))
+        #expect(published.identity?.modified == 784_111_777_000_000_000)
+        #expect(files.has(published))
+        // The publication is repeated after a crash.
+        let again = try await files.publish(Publication(id: id, file: file, path: "a", modified: 784_111_777))
+        #expect(again == published)
+        try await files.finishPublishing(id)
+        #expect(try await files.recognise(published, of: id) == .identical)
+        #expect(try fixture.read("files/a") == bytes)
+    }
+
     @Test("On a share, never replaces another file, whenever it appears", arguments: [[], [1]] as [[UInt8]])
     func shareReplacesNothing(foreign: [UInt8]) async throws {
         let path = fixture.path("files/a")

@@ -32,12 +32,14 @@ struct RemoteMessageTests {
             $0.folder = "a/b"
             $0.mirrors = [HTTPURL("https://mirror.example/1")].compactMap(\.self)
             $0.segments = 3
+            $0.timeouts = Timeouts(connect: 0, response: 7)
             $0.move = .start(4)
         },
         changed { $0.move = .current(-2) }, changed { $0.move = .end(0) },
         changed {
             $0.labels = []
             $0.mirrors = []
+            $0.timeouts = Timeouts()
         },
     ]
 

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
+@testable import DownloadTransfer
 @testable import Downloads
 
 /// Files for which several origins declare the same bytes. For the service, another tag makes another target of the

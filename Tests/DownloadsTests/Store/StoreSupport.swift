@@ -141,6 +141,8 @@ func fullRecord(_ number: Int = 1) -> DownloadRecord {
     record.retryHold = RetryHold(until: Timestamp(millisecondsSinceEpoch: 9_007), length: .milliseconds(7))
     record.download.labels = ["a", "b \"c\"", "\u{1F3B5}"]
     record.download.speedLimit = 9_999
+    record.download.timeouts = Timeouts(connect: 0, stall: 86_400)
+    record.download.remoteTime = false
     record.download.track = Array(#"{"name":"x"}"#.utf8)
     record.download.trackName = "x"
     record.download.createdAt = Timestamp(millisecondsSinceEpoch: 1)
@@ -154,6 +156,7 @@ func fullRecord(_ number: Int = 1) -> DownloadRecord {
     record.requestedSegments = 6
     record.headers = [RequestHeader(name: "Authorization", value: "Bearer s3cret"), RequestHeader(name: "X-Empty", value: "")]
     record.mirrors = ["https://mirror.example/1", "https://mirror.example/2"]
+    record.announcedMirrors = ["https://announced.example/1"]
     record.webhook = "https://hook.example/"
     record.entity = SavedEntity(
         etag: FieldValue(bytes: [0x22] + Array(UInt8(0x80)...0xff) + [0x22]), lastModified: "Sat, 21 Nov 2026 09:00:00 GMT",
@@ -178,7 +181,9 @@ func portrait(_ record: DownloadRecord) -> [String: String] {
         "file": "\(String(describing: download.file))", "segments": "\(download.segments)", "attempts": "\(download.attempts)",
         "error": "\(String(describing: download.error))", "checksum": "\(String(describing: download.checksum))",
         "sha256": "\(String(describing: download.sha256))", "priority": "\(download.priority)", "labels": "\(download.labels)",
-        "speedLimit": "\(download.speedLimit)", "rank": "\(download.rank)", "gid": "\(download.gid)",
+        "speedLimit": "\(download.speedLimit)", "timeouts": "\(download.timeouts)",
+        "remoteTime": "\(String(describing: download.remoteTime))", "announced": "\(record.announcedMirrors)",
+        "rank": "\(download.rank)", "gid": "\(download.gid)",
         "track": "\(String(describing: download.track)) \(String(describing: download.trackName))",
         "createdAt": "\(download.createdAt.millisecondsSinceEpoch)",
         "startedAt": "\(String(describing: download.startedAt?.millisecondsSinceEpoch))",

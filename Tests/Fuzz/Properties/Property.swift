@@ -15,6 +15,8 @@ public enum Property: String, CaseIterable, Sendable {
     case date
     /// Content-Disposition and Content-Type.
     case disposition
+    /// Link fields.
+    case link
     /// Entity tags and the conditional fields.
     case condition
     /// JSON texts.
@@ -37,6 +39,7 @@ public enum Property: String, CaseIterable, Sendable {
         case .range: try checkRanges(bytes)
         case .date: try checkDate(bytes)
         case .disposition: try checkDisposition(bytes)
+        case .link: try checkLinks(bytes)
         case .condition: try checkConditions(bytes)
         case .json: try checkJSON(bytes)
         case .forwarded: try checkForwarded(bytes)

@@ -188,6 +188,36 @@ struct DownloadRouteTests {
         }
     }
 
+    @Test("With the origin's time, a file keeps its validators, conditions and ranges, over a restart too")
+    func remoteTime() async throws {
+        let directory = try TemporaryDirectory()
+        let date = "Sat, 01 Nov 2025 08:00:00 GMT"
+        var (id, tag) = ("", "")
+        try await RunningService.with(directory: directory) { running in
+            id = try await running.add("/entity?size=1000&seed=3", #","remoteTime":true"#)
+            #expect(try await running.complete(id)["remoteTime"]?.bool == true)
+            let whole = try await running.send("GET", "/downloads/\(id)/file")
+            #expect(whole.status == 200 && whole["last-modified"] == date)
+            tag = try #require(whole["etag"])
+        }
+        try await RunningService.with(directory: directory) { running in
+            let content = try #require(DemoUpstream.content(of: "/entity?size=1000&seed=3")).bytes
+            func send(_ fields: (String, String)...) async throws -> TestResponse {
+                try await running.send("GET", "/downloads/\(id)/file", fields: fields)
+            }
+            let whole = try await send()
+            #expect(whole.body == content && whole["last-modified"] == date && whole["etag"] == tag)
+            #expect(try await send(("If-Modified-Since", date)).status == 304)
+            #expect(try await send(("If-None-Match", tag)).status == 304)
+            #expect(try await send(("If-Unmodified-Since", "Sat, 01 Nov 2025 07:59:59 GMT")).status == 412)
+            for validator in [tag, date] {
+                let part = try await send(("Range", "bytes=10-19"), ("If-Range", validator))
+                #expect(part.status == 206 && part.body == Array(content[10..<20]), "\(validator)")
+            }
+            #expect(try await running.send("GET", "/downloads/\(id)").json["fileMissing"]?.bool == false)
+        }
+    }
+
     @Test("Files have ranges, conditions, a safe name and a sandbox")
     func files() async throws {
         try await RunningService.with { running in

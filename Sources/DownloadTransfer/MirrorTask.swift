@@ -1,3 +1,5 @@
+package import DownloadCore
+
 /// The task of mirrors after a transfer's first source has failed, if no other connection runs.
 ///
 /// Bytes of two sources are combined only if the whole file is verified afterwards. Without such a proof, a

@@ -1,4 +1,7 @@
-/// The sources of a download's bytes: its URL, and mirrors that are expected to have the same bytes. Pure.
+package import DownloadCore
+
+/// The sources of a download's bytes: its URL, and mirrors that are expected to have the same bytes. Mirrors that the
+/// origin announces are added during an attempt. Pure.
 ///
 /// Each source has validators of its own, which are not valid for others. A mirror is asked with the validators of its
 /// first response, and its file must have the same length. Otherwise it is dropped. Only a digest of the whole file
@@ -6,7 +9,7 @@
 package struct SourceTable: Sendable {
     /// The source that describes the file. Source 0 comes first unless it is excluded or has failed.
     package private(set) var first = 0
-    private let count: Int
+    private var count: Int
     private var dropped: Set<Int> = []
     private var entities: [Int: SavedEntity] = [:]
     /// Whether the first source is asked only if no other is left.
@@ -25,6 +28,16 @@ package struct SourceTable: Sendable {
         self.first = first
         dropped = excluded
     }
+
+    /// Adds a mirror.
+    /// - Returns: Its number.
+    package mutating func add() -> Int {
+        count += 1
+        return count - 1
+    }
+
+    /// Whether a source other than the first one is in use.
+    package var hasOthers: Bool { (0..<count).contains { $0 != first && !dropped.contains($0) } }
 
     /// Returns the source for another connection: the one with the fewest connections, and of several the earliest.
     /// - Parameters:
@@ -48,7 +61,7 @@ package struct SourceTable: Sendable {
     /// Retires the first source, which has failed. Others then bring the rest of the file that it described.
     /// - Returns: Whether there are others.
     package mutating func retireFirst() -> Bool {
-        isFirstRetired = (0..<count).contains { $0 != first && !dropped.contains($0) }
+        isFirstRetired = hasOthers
         return isFirstRetired
     }
 
