@@ -18,10 +18,11 @@ package struct AnnouncedMirrors: Sendable, Equatable {
         guard let digest = OriginDigests.strongest(fields) else { return nil }
         let isEncrypted = [url, own].contains { $0.scheme == "https" }
         var ranked: [(url: HTTPURL, priority: Int)] = []
+        var targets: Set<String> = []
         for link in Link.all(in: fields) where link.hasRelation("duplicate") && link["anchor"] == nil {
             guard let target = url.resolving(link.target), !target.hasUserInfo, target != url, target != own,
                 target.string.utf8.count <= DownloadLimits.url, !isEncrypted || target.scheme == "https",
-                !ranked.contains(where: { $0.url == target })
+                targets.insert(target.string).inserted
             else { continue }
             ranked.append((target, Self.priority(link["pri"])))
         }

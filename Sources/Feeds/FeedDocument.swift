@@ -197,7 +197,6 @@ struct FeedDocument {
 
     private mutating func readLinkOfFeed() throws(XMLReader.ParsingError) {
         if let address = reader.attribute("href") {
-            let relation = relation
             if relation == "alternate" { builder.feed.page = builder.feed.page ?? builder.url(address, base: base) }
             return try reader.skipElement()
         }

@@ -16,10 +16,12 @@ public struct Link: Sendable, Equatable {
         var rest = Array(value.utf8)[...]
         while let start = rest.firstIndex(where: { $0 != ASCII.comma && !ASCII.isWhiteSpace($0) }) {
             rest = rest[start...]
-            guard rest.first == UInt8(ascii: "<"), let end = rest.firstIndex(of: UInt8(ascii: ">")) else {
+            guard rest.first == UInt8(ascii: "<") else {
                 rest = rest[endOfParameters(in: rest)...]
                 continue
             }
+            // Without a further end of a target there is no further link.
+            guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { break }
             // A target may contain commas.
             let target = rest[(start + 1)..<end]
             rest = rest[(end + 1)...]

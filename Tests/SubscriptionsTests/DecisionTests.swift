@@ -114,6 +114,25 @@ struct DecisionTests {
         #expect(decision.taken == [1, 2] && decision.kept.isEmpty && decision.moved.isEmpty)
     }
 
+    @Test(
+        "An item with the address of a taken one and a date is another file",
+        arguments: [
+            (.taken, 2, [0]), (.taken, nil, []), (.expired, 2, []), (.skipped, 2, []),
+        ] as [(ItemState, Int64?, Set<Int>)])
+    func renewal(state: ItemState, day: Int64?, expected: Set<Int>) {
+        var item = listed("new", day)
+        item.url = "https://a.test/latest"
+        let record = KnownItem(key: "old", date: time(1), state: state, url: "https://a.test/latest")
+        let decision = ListingDecision(of: [item], known: ["old": record], .init(), now: now)
+        #expect(decision.taken == [0] && decision.renewed == expected)
+    }
+
+    @Test("A decision that is cancelled ends")
+    func cancellation() {
+        let decision = ListingDecision(of: [listed("a", 1)], known: [:], .init(), now: now) { true }
+        #expect(decision.taken.isEmpty && decision.kept.isEmpty)
+    }
+
     @Test("An item without a date is as old as its place in the listing says")
     func dates() {
         let listing = [listed("c"), listed("b", 9), listed("a")]

@@ -17,3 +17,11 @@ public struct SuggestedDownload: Sendable, Equatable {
         self.title = title
     }
 }
+
+extension String {
+    /// Returns the text without an ending, if it has this one in any case.
+    package func dropping(suffix: String) -> String {
+        let hasSuffix = !suffix.isEmpty && lowercased().hasSuffix(suffix.lowercased())
+        return hasSuffix ? String(dropLast(suffix.count)) : self
+    }
+}

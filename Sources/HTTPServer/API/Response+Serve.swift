@@ -54,7 +54,7 @@ extension Response {
         // RFC 9110 §13.2.1: conditions apply only to requests that would succeed without them.
         guard status == .ok, case .bytes = content else { return }
         guard Preconditions.arePresent(in: request.head.fields) else {
-            if let etag { fields.append(.etag, etag) }
+            if let etag, !fields.contains(.etag) { fields.append(.etag, etag) }
             if let lastModified { fields.append(.lastModified, lastModified) }
             return
         }

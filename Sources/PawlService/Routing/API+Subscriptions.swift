@@ -94,7 +94,6 @@ extension API {
             var response = response(subscription, request.linkPrefix, hidesSecrets: hidesSecrets)
             // The tag stays the same over checks, so it serves for changes, and not for copies.
             if !request.head.fields.contains(.ifNoneMatch) {
-                response.fields.remove(.etag)
                 response.validate(for: request, etag: subscription.entityTag)
             }
             return response

@@ -39,6 +39,9 @@ public struct ListingDecision: Sendable, Equatable {
     /// The dates of the items. One without a date is a little older than the item before it in the listing. The first ones
     /// have the time of the check.
     public private(set) var dates: [Timestamp] = []
+    /// The offsets of items to take that have the address of a taken one, and another date. Their files are other ones:
+    /// a bulletin has the address of the one before it.
+    public private(set) var renewed: Set<Int> = []
     /// The known items whose address has changed, with their offsets in the listing.
     public private(set) var moved: [Int] = []
 
@@ -47,7 +50,11 @@ public struct ListingDecision: Sendable, Equatable {
     ///   - listing: The items, newest first, each with another key.
     ///   - known: The records by key.
     ///   - now: The time of the check, which dates items without a date.
-    public init(of listing: [ListedItem], known: [String: KnownItem], _ rules: Rules, now: Timestamp) {
+    ///   - isCancelled: Whether the decision does not matter any more. Patterns may take long.
+    public init(
+        of listing: [ListedItem], known: [String: KnownItem], _ rules: Rules, now: Timestamp,
+        isCancelled: () -> Bool = { false }
+    ) {
         var left =
             switch rules.take {
             case .new: 0
@@ -62,9 +69,9 @@ public struct ListingDecision: Sendable, Equatable {
             return item.date.map { $0 <= rules.createdAt } ?? (offset > firstKnown ?? listing.count)
         }
         dates = Self.dates(of: listing, now)
+        let present = Set(known.values.lazy.filter { $0.state == .taken }.compactMap(\.url))
         for (offset, item) in listing.enumerated() {
-            // Patterns may take long. The decision of a cancelled check does not matter.
-            if offset % 64 == 0, Task.isCancelled { return }
+            if offset % 64 == 0, isCancelled() { return }
             if let record = known[item.key] {
                 if record.state == .new, !rules.isPaused { taken.append(offset) }
                 if record.url != item.url { moved.append(offset) }
@@ -85,6 +92,7 @@ public struct ListingDecision: Sendable, Equatable {
             }
             if state == .taken {
                 taken.append(offset)
+                if item.date != nil, item.url.map(present.contains) ?? false { renewed.insert(offset) }
             } else {
                 let record = KnownItem(
                     key: item.key, date: dates[offset], state: state, reason: reason, url: item.url)

@@ -62,7 +62,7 @@ public struct NamingTemplate: Sendable, Equatable {
     public func filename(of part: SearchItem) -> String? {
         guard let name = fileName?.text({ Self.value(of: $0, part) }) else { return nil }
         let suffix = Self.suffix(of: part)
-        return FileNaming.name(prefix: nil, title: Self.dropping(suffix, from: name), suffix: suffix)
+        return FileNaming.name(prefix: nil, title: name.dropping(suffix: suffix), suffix: suffix)
     }
 }
 
@@ -77,7 +77,7 @@ extension NamingTemplate {
         let value: String? =
             switch placeholder.field {
             case .work: part.collection
-            case .title: (part.name ?? part.suggestion?.title).map { dropping(suffix(of: part), from: $0) }
+            case .title: (part.name ?? part.suggestion?.title).map { $0.dropping(suffix: suffix(of: part)) }
             case .artist: part.artist
             case .number: part.number.map { padded($0, placeholder.width) }
             case .season: part.season.map { padded($0, placeholder.width) }
@@ -118,11 +118,5 @@ extension NamingTemplate {
     private static func suffix(of part: SearchItem) -> String {
         guard let suggestion = part.suggestion, let suffix = suggestion.suffix else { return "" }
         return suffix.isEmpty ? String(FileNaming.split(suggestion.title).suffix) : suffix
-    }
-
-    /// Returns a name without its extension, if it has this one.
-    private static func dropping(_ suffix: String, from name: String) -> String {
-        let hasSuffix = !suffix.isEmpty && name.lowercased().hasSuffix(suffix.lowercased())
-        return hasSuffix ? String(name.dropLast(suffix.count)) : name
     }
 }

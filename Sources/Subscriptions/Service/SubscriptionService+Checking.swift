@@ -117,12 +117,7 @@ extension SubscriptionService {
             isFirst: !subscription.hasListing, createdAt: subscription.createdAt, horizon: subscription.horizon)
         let decision = await Self.decision(&listing, known, rules, now)
         if Task.isCancelled { return }
-        // A bulletin has the address of the one before it, and another file.
-        let present = Set(known.values.lazy.filter { $0.state == .taken }.compactMap(\.url))
-        let renewed = Set(
-            decision.taken.lazy.map { listing.items[$0].listed }.filter { item in
-                known[item.key] == nil && item.date != nil && item.url.map(present.contains) ?? false
-            }.map(\.key))
+        let renewed = Set(decision.renewed.map { listing.items[$0].listed.key })
         var taken = 0
         for start in stride(from: 0, to: decision.taken.count, by: Limits.taken) {
             let some = decision.taken[start..<min(start + Limits.taken, decision.taken.count)].map { offset in
@@ -153,19 +148,21 @@ extension SubscriptionService {
             known[item.key] = item
             changes.append(.saveItem(item.stored(of: id, details)))
         }
-        changes += forget(&known, listed: Set(listing.items.map(\.listed.key)), &subscription)
+        let listed = Set(listing.items.map(\.listed.key))
+        changes += forget(&known, listed: listed, &subscription)
         // Settings may have changed while downloads were added.
         guard let current = entries[id]?.subscription else { return }
         let horizon = subscription.horizon
         subscription = current
         subscription.horizon = horizon
-        let unlisted = subscription.state == .active && known.values.contains { $0.state == .new }
         subscription.accept(listing, at: now, hasChanges: taken > 0 || !changes.isEmpty)
         subscription.count(known.values)
         try await save(subscription, under: claim, with: changes)
         if taken > 0 { log(.taken(subscription, count: taken)) }
-        // Those that could not be taken at first, and that the listing has no more.
-        if unlisted { try await takeNewItems(of: subscription, under: claim) }
+        // An earlier check could not take them, and the listing has them no more.
+        if subscription.state == .active, known.values.contains(where: { $0.state == .new && !listed.contains($0.key) }) {
+            try await takeNewItems(of: subscription, besides: listed, under: claim)
+        }
     }
 
     /// Decides about a listing without blocking the service: patterns may take long.
@@ -175,7 +172,7 @@ extension SubscriptionService {
         var items = listing.items.map(\.listed)
         ListingDecision.identify(&items, known: known)
         for offset in items.indices { listing.items[offset].listed.key = items[offset].key }
-        return ListingDecision(of: items, known: known, rules, now: now)
+        return ListingDecision(of: items, known: known, rules, now: now) { Task.isCancelled }
     }
 
     /// Forgets the oldest items beyond the limit that the listing does not have. The horizon takes their place.
@@ -346,8 +343,9 @@ extension SubscriptionService {
     /// - Returns: Whether some wait.
     private func expireEnded() -> Bool {
         for (id, entry) in entries where entry.check == nil && entry.holds == 0 {
-            let isDue = entry.awaited?.contains { downloads.index.download($0)?.state.isLive != true }
-            guard isDue ?? false else { continue }
+            guard let awaited = entry.awaited,
+                awaited.isEmpty || awaited.contains(where: { downloads.index.download($0)?.state.isLive != true })
+            else { continue }
             // As a check, which ends before a change.
             entry.check = Task { [weak self] in
                 await self?.expire(id)

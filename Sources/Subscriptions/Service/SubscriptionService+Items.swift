@@ -102,10 +102,13 @@ extension SubscriptionService {
     }
 
     /// Takes the items that were found while a subscription was paused, also those that its listing has no more.
-    func takeNewItems(of subscription: Subscription, under claim: SubscriptionClaim) async throws(DownloadError) {
+    /// - Parameter listed: The keys of items that are left as they are.
+    func takeNewItems(
+        of subscription: Subscription, besides listed: Set<String> = [], under claim: SubscriptionClaim
+    ) async throws(DownloadError) {
         var query = ItemQuery(of: subscription.id)
         query.states = [ItemState.new.rawValue]
-        let rows = try await downloads.items(query)
+        let rows = try await downloads.items(query).filter { !listed.contains($0.key) }
         if rows.isEmpty { return }
         for start in stride(from: 0, to: rows.count, by: Limits.taken) {
             let some = rows[start..<min(start + Limits.taken, rows.count)].compactMap { row in

@@ -52,7 +52,8 @@ public actor SubscriptionService {
         /// The last claim, and the number of its users.
         var claim: SubscriptionClaim?
         var claimants = 0
-        /// The downloads in transfer after whose end files may make room; `nil` if none does.
+        /// The downloads in transfer after whose end files may make room. Without any, files make room soon; `nil` if no file
+        /// has to.
         var awaited: [DownloadID]?
         /// The time before which no check begins, because another replica has the claim; `nil` for none.
         var blockedUntil: Timestamp?
@@ -135,8 +136,7 @@ public actor SubscriptionService {
 
     /// Lets files make room soon.
     func expireSoon(_ id: DownloadID) {
-        // No download has this id, so none is awaited.
-        entries[id]?.awaited = [id]
+        entries[id]?.awaited = []
         watchExpiry()
     }
 

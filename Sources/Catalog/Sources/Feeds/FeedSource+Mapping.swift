@@ -40,9 +40,8 @@ extension FeedSource {
         item.format = episode.enclosure.type ?? suffix.map { String($0.dropFirst()) }
         if let name = item.name {
             // The name of a file has its extension already.
-            let hasSuffix = suffix.map { name.lowercased().hasSuffix($0.lowercased()) } ?? false
-            let title = hasSuffix ? name.dropLast(suffix?.count ?? 0) : name[...]
-            var suggestion = SuggestedDownload(title: title.isEmpty ? name : String(title))
+            let title = name.dropping(suffix: suffix ?? "")
+            var suggestion = SuggestedDownload(title: title.isEmpty ? name : title)
             suggestion.prefix = (episode.date?.text.prefix(10)).map(String.init)
             suggestion.suffix = suffix
             suggestion.folder = work.name.map { [$0] } ?? []
