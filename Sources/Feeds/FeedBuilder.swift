@@ -22,15 +22,11 @@ struct FeedBuilder {
         var media: [Feed.Enclosure] = []
     }
 
-    private struct Entry {
-        var item: Feed.Item
-        /// The position by time: the item's own date, or that of the item before it.
-        var order: Timestamp?
-    }
-
     let address: HTTPURL
     var feed = Feed()
-    private var entries: [Entry] = []
+    private var items: [Feed.Item] = []
+    /// The positions of the items by time: the item's own date, or that of the item before it.
+    private var times: [Timestamp?] = []
     private var lastDate: Timestamp?
 
     init(_ address: HTTPURL) { self.address = address }
@@ -159,50 +155,56 @@ struct FeedBuilder {
         item.artwork = draft.artwork
         item.page = draft.page ?? draft.permanentPage
         lastDate = draft.date ?? lastDate
-        entries.append(Entry(item: item, order: lastDate))
-        if entries.count >= 2 * Feed.Limits.items { keepNewest() }
+        items.append(item)
+        times.append(lastDate)
+        if items.count >= 2 * Feed.Limits.items { keepNewest() }
     }
 
+    /// Keeps the newest items, the newest first.
     private mutating func keepNewest() {
         // Items in front of the first dated one are as new as it.
-        let first = entries.first { $0.order != nil }?.order
-        let keyed = entries.enumerated().map { (key: $1.order ?? first, index: $0) }
-        let order = keyed.sorted { left, right in
-            guard let a = left.key, let b = right.key, a != b else { return left.index < right.index }
+        let first = times.lazy.compactMap(\.self).first
+        let order = times.indices.sorted { left, right in
+            guard let a = times[left] ?? first, let b = times[right] ?? first, a != b else { return left < right }
             return a > b
         }
-        entries = order.prefix(Feed.Limits.items).map { entries[$0.index] }
+        keep(order.prefix(Feed.Limits.items))
         if order.count > Feed.Limits.items {
             let warning = "The feed has more than \(Feed.Limits.items) episodes; only the newest count."
             if !feed.warnings.contains(warning) { feed.warnings.append(warning) }
         }
     }
 
+    /// Keeps the items at these offsets, in this order.
+    private mutating func keep(_ offsets: some Collection<Int>) {
+        // Most feeds are in order, and have every item once.
+        if offsets.elementsEqual(items.indices) { return }
+        items = offsets.map { items[$0] }
+        times = offsets.map { times[$0] }
+    }
+
     /// Returns the feed, with its items in order.
     mutating func finish() -> Feed {
         identify()
         keepNewest()
-        feed.items = entries.map(\.item)
+        feed.items = items
         return feed
     }
 
     /// Gives each item its identity, and drops later items with the same one.
     private mutating func identify() {
         var counts: [String: Int] = [:]
-        for entry in entries where entry.item.guid == nil { counts[Self.withoutQuery(entry.item.enclosure.url), default: 0] += 1 }
+        for item in items where item.guid == nil { counts[Self.withoutQuery(item.enclosure.url), default: 0] += 1 }
         var seen: Set<String> = []
-        seen.reserveCapacity(entries.count)
-        for index in entries.indices {
-            entries[index].item.identity = identity(of: entries[index], counts)
-        }
-        entries.removeAll { !seen.insert($0.item.identity).inserted }
+        seen.reserveCapacity(items.count)
+        for index in items.indices { items[index].identity = Self.identity(of: items[index], counts) }
+        keep(items.indices.filter { seen.insert(items[$0].identity).inserted })
     }
 
-    private func identity(of entry: Entry, _ counts: [String: Int]) -> String {
-        if let id = entry.item.guid { return id }
-        let url = entry.item.enclosure.url
-        let bare = Self.withoutQuery(url)
-        return counts[bare] == 1 ? bare : url.string
+    private static func identity(of item: Feed.Item, _ counts: [String: Int]) -> String {
+        if let id = item.guid { return id }
+        let bare = withoutQuery(item.enclosure.url)
+        return counts[bare] == 1 ? bare : item.enclosure.url.string
     }
 
     private static func withoutQuery(_ url: HTTPURL) -> String {

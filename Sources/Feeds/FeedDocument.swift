@@ -33,7 +33,7 @@ struct FeedDocument {
     private mutating func vocabulary() -> Vocabulary {
         guard let namespace = reader.namespace, !namespace.isEmpty else { return Self.vocabulary(ofPrefix: reader.prefix) }
         if let vocabulary = known[namespace] { return vocabulary }
-        let vocabulary = Self.vocabulary(ofNamespace: namespace.lowercased()) ?? Self.vocabulary(ofPrefix: reader.prefix)
+        let vocabulary = Self.vocabulary(ofNamespace: namespace.asciiLowercased) ?? Self.vocabulary(ofPrefix: reader.prefix)
         known[namespace] = vocabulary
         return vocabulary
     }
@@ -77,7 +77,7 @@ struct FeedDocument {
             throw Feed.Refusal(finding: "text that is neither a feed nor a page")
         }
         guard root == .start else { throw Feed.Refusal(finding: "text that is neither a feed nor a page") }
-        let name = reader.name.lowercased()
+        let name = reader.name.asciiLowercased
         guard name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw Feed.Refusal(finding: "text that is neither a feed nor a page")
         }
@@ -98,6 +98,7 @@ struct FeedDocument {
     }
 
     /// Reads the children of the innermost open element, and its end.
+    /// - Parameter body: Reads a child with a name in lower case, and its end.
     private mutating func readChildren(
         _ body: (inout Self, Vocabulary, String) throws(XMLReader.ParsingError) -> Void
     ) throws(XMLReader.ParsingError) {
@@ -106,7 +107,7 @@ struct FeedDocument {
             while let last = bases.last, last.depth > max(reader.depth, 1) { bases.removeLast() }
             guard token == .start else { continue }
             noteBase()
-            try body(&self, vocabulary(), reader.name)
+            try body(&self, vocabulary(), reader.name.asciiLowercased)
         }
     }
 
@@ -136,21 +137,21 @@ struct FeedDocument {
 
     /// Whether the present element's text is HTML. In RSS it always may be; in Atom only if `type` says so.
     private var isHTML: Bool {
-        switch reader.attribute("type")?.lowercased() {
+        switch reader.attribute("type")?.asciiLowercased {
         case nil: !isAtom
         case "text", "text/plain": false
         // Its tags are elements, unless Atom 0.3 says otherwise.
-        case "xhtml", "application/xhtml+xml": reader.attribute("mode")?.lowercased() == "escaped"
+        case "xhtml", "application/xhtml+xml": reader.attribute("mode")?.asciiLowercased == "escaped"
         default: true
         }
     }
 
-    private var isAtom: Bool { reader.namespace?.lowercased().contains("atom") ?? false }
+    private var isAtom: Bool { reader.namespace?.asciiLowercased.contains("atom") ?? false }
 
     // MARK: - The feed
 
     private mutating func readPartOfFeed(_ vocabulary: Vocabulary, _ name: String) throws(XMLReader.ParsingError) {
-        switch (vocabulary, name.lowercased()) {
+        switch (vocabulary, name) {
         case (.core, "channel"):
             try readChildren { document, vocabulary, name throws(XMLReader.ParsingError) in
                 try document.readPartOfFeed(vocabulary, name)
@@ -206,7 +207,7 @@ struct FeedDocument {
 
     private mutating func readImage() throws(XMLReader.ParsingError) {
         try readChildren { document, _, name throws(XMLReader.ParsingError) in
-            guard name.lowercased() == "url" else { return try document.reader.skipElement() }
+            guard name == "url" else { return try document.reader.skipElement() }
             document.noteArtwork(try document.url(), .usual)
         }
     }
@@ -224,7 +225,7 @@ struct FeedDocument {
 
     private mutating func readPeriod() throws(XMLReader.ParsingError) {
         let hours: [String: Int64] = ["hourly": 1, "daily": 24, "weekly": 168, "monthly": 720, "yearly": 8_760]
-        if let hours = hours[try text().lowercased()] {
+        if let hours = hours[try text().asciiLowercased] {
             builder.feed.interval = max(builder.feed.interval ?? 0, hours * 3_600)
         }
     }
@@ -237,7 +238,7 @@ struct FeedDocument {
         draft.id = reader.attribute("rdf:about").flatMap(FeedBuilder.identifier)
         var isAdded = false
         try readChildren { document, vocabulary, name throws(XMLReader.ParsingError) in
-            guard vocabulary == .core, ["item", "entry"].contains(name.lowercased()) else {
+            guard vocabulary == .core, ["item", "entry"].contains(name) else {
                 return try document.readPartOfItem(vocabulary, name, &draft)
             }
             // The item has no end tag, so that the next ones begin in it.
@@ -251,7 +252,7 @@ struct FeedDocument {
     private mutating func readPartOfItem(
         _ vocabulary: Vocabulary, _ name: String, _ draft: inout FeedBuilder.Draft
     ) throws(XMLReader.ParsingError) {
-        switch (vocabulary, name.lowercased()) {
+        switch (vocabulary, name) {
         case (.core, "title"):
             let title = try plainText(isHTML: isHTML)
             draft.title = title ?? draft.title
@@ -259,7 +260,7 @@ struct FeedDocument {
             let title = try plainText(isHTML: true)
             draft.title = draft.title ?? title
         case (.core, "guid"), (.core, "id"):
-            let isLink = name.lowercased() == "guid" && reader.attribute("isPermaLink")?.lowercased() != "false"
+            let isLink = name == "guid" && reader.attribute("isPermaLink")?.asciiLowercased != "false"
             let id = try text()
             if !id.isEmpty { draft.id = id }
             if isLink { draft.permanentPage = HTTPURL(id) }
@@ -314,7 +315,7 @@ struct FeedDocument {
 
     /// The relation of a link without its prefix (RFC 4287 §4.2.7.2), in lower case.
     private var relation: String {
-        let text = FeedBuilder.collapsed(reader.attribute("rel") ?? "alternate").lowercased()
+        let text = FeedBuilder.collapsed(reader.attribute("rel") ?? "alternate").asciiLowercased
         let prefix = "http://www.iana.org/assignments/relation/"
         return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
     }

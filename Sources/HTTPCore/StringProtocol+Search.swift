@@ -43,3 +43,11 @@ extension StringProtocol {
         return result + rest
     }
 }
+
+extension String {
+    /// The text with `A`–`Z` in lower case, and every other character as it is.
+    package var asciiLowercased: String {
+        guard utf8.contains(where: { ASCII.lowercased($0) != $0 }) else { return self }
+        return String(decoding: utf8.map(ASCII.lowercased), as: UTF8.self)
+    }
+}

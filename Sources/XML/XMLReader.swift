@@ -157,6 +157,7 @@ public struct XMLReader {
     /// Returns the value of an attribute of the element that has just started.
     /// - Parameter name: The name as it is written, with its prefix. A tolerant reader ignores its case, as HTML does.
     public func attribute(_ name: String) -> String? {
+        if attributeRange.isEmpty { return nil }
         let difference: UInt8 = isTolerant ? 0x20 : 0
         for (found, value) in XMLAttributes(bytes, in: attributeRange)
         where found.count == name.utf8.count && zip(found, name.utf8).allSatisfy({ (bytes[$0] ^ $1) & ~difference == 0 }) {
@@ -276,6 +277,7 @@ public struct XMLReader {
     }
 
     private mutating func declareNamespaces() {
+        if attributeRange.isEmpty { return }
         for (name, value) in XMLAttributes(bytes, in: attributeRange) where bytes[name].starts(with: "xmlns".utf8) {
             let rest = bytes[name].dropFirst(5)
             guard rest.first ?? UInt8(ascii: ":") == UInt8(ascii: ":") else { continue }

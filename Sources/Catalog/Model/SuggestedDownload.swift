@@ -1,3 +1,5 @@
+import HTTPCore
+
 /// A source's suggestions for the download of an item. Names are as the source writes them, and not sanitised.
 public struct SuggestedDownload: Sendable, Equatable {
     /// The folders of the file, from the outermost: the work's, and those of a path within it.
@@ -21,7 +23,8 @@ public struct SuggestedDownload: Sendable, Equatable {
 extension String {
     /// Returns the text without an ending, if it has this one in any case.
     package func dropping(suffix: String) -> String {
-        let hasSuffix = !suffix.isEmpty && lowercased().hasSuffix(suffix.lowercased())
-        return hasSuffix ? String(dropLast(suffix.count)) : self
+        let ending = utf8.suffix(suffix.utf8.count)
+        guard !suffix.isEmpty, String(Substring(ending)).asciiLowercased == suffix.asciiLowercased else { return self }
+        return String(self[..<ending.startIndex])
     }
 }

@@ -42,7 +42,7 @@ extension FeedSource {
             // The name of a file has its extension already.
             let title = name.dropping(suffix: suffix ?? "")
             var suggestion = SuggestedDownload(title: title.isEmpty ? name : title)
-            suggestion.prefix = (episode.date?.text.prefix(10)).map(String.init)
+            suggestion.prefix = (episode.date?.text.utf8.prefix(10)).map { String(Substring($0)) }
             suggestion.suffix = suffix
             suggestion.folder = work.name.map { [$0] } ?? []
             item.suggestion = suggestion
@@ -64,5 +64,5 @@ extension FeedSource {
 
 extension Timestamp {
     /// The text to the second, as other sources write dates: `2026-11-21T09:16:07Z`.
-    fileprivate var text: String { "\(description.prefix(19))Z" }
+    fileprivate var text: String { "\(Substring(description.utf8.prefix(19)))Z" }
 }
