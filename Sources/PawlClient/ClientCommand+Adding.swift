@@ -133,6 +133,8 @@ extension ClientCommand {
         add("speedLimit", options.speedLimit > 0 ? .integer(options.speedLimit) : nil)
         add("priority", options.priority.map { .integer(Int64($0)) })
         add("labels", options.labels + (request.work.map { [$0] } ?? []))
+        let headers = invocation.headers.map { JSONMember(name: $0.name, value: .string($0.value)) }
+        add("headers", headers.isEmpty ? nil : .object(headers))
         add("paused", options.startsPaused ? .bool(true) : nil)
         return .object(members)
     }

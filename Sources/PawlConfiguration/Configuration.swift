@@ -74,6 +74,14 @@ public struct Configuration: Sendable {
     public var proxy: Proxy?
     /// Destinations that are reached without the proxy.
     public var directDestinations: [DestinationRule] = []
+    /// A file with user names and passwords of origins in netrc's format; ``readNetrc()`` reads it.
+    public var netrcFile: String?
+    /// A file with cookies for origins in the Netscape format; ``readCookies()`` reads it.
+    public var cookieFile: String?
+    /// A file with fields for origins; ``readHeaders()`` reads it.
+    public var headerFile: String?
+    /// The User-Agent of requests for origins; `nil` for the program's.
+    public var userAgent: String?
     /// Browser origins that may call the API.
     public var corsOrigins: [AllowedOrigin] = []
     /// `Host` values that are accepted in addition to the loopback names and the bound address.

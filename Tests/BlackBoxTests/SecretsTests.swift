@@ -86,6 +86,104 @@ struct SecretsTests {
         }
     }
 
+    @Test("Credentials of files are in no response, log, event, metric, record or backup", arguments: ["text", "json"])
+    func filed(format: String) throws {
+        let secrets = ["netrc-s3cret", "digest-s3cret", "filecookie-s3cret", "fileheader-s3cret"]
+        let basic = Data("ada:netrc-s3cret".utf8).base64EncodedString()
+        let origin = try ScriptedOrigin { request in
+            switch request.target {
+            case "/fails": [.response(403, body: Array("refused".utf8))]
+            case "/feed":
+                [
+                    .response(
+                        200, [("Content-Type", "application/rss+xml")],
+                        body: Array("<rss version=\"2.0\"><channel><title>T</title></channel></rss>".utf8))
+                ]
+            case "/moved": [.redirect(to: "/file")]
+            case "/broken": [.text("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"), .close]
+            default: [.response(body: Array("file".utf8))]
+            }
+        }
+        let digest = try ScriptedOrigin { request in
+            request["Authorization"]?.hasPrefix("Digest ") == true
+                ? [.response(body: Array("file".utf8))]
+                : [.response(401, [("WWW-Authenticate", "Digest realm=r, nonce=n, qop=auth")])]
+        }
+        var paths: [String] = []
+        for (name, text) in [
+            (
+                "netrc",
+                "machine 127.0.0.1:\(digest.port) login bob password digest-s3cret\nmachine 127.0.0.1 login ada password netrc-s3cret"
+            ),
+            ("cookies", "127.0.0.1\tFALSE\t/\tFALSE\t0\tc\tfilecookie-s3cret\n"),
+            ("headers", "127.0.0.1 X-Key: fileheader-s3cret\n"),
+        ] {
+            let path = directory.path + "/" + name
+            try Data(text.utf8).write(to: URL(filePath: path))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            paths.append(path)
+        }
+        let data = directory.path + "/data"
+        let pawl = try PawlProcess(
+            [
+                "serve", "--port", "0", "--data-dir", data, "--log-level", "debug", "--log-format", format, "--access-log",
+                "--allow-private", "--netrc-file", paths[0], "--cookie-file", paths[1], "--header-file", paths[2],
+            ], in: directory)
+        var heard: [UInt8] = []
+        func send(_ method: String, _ path: String, _ json: String? = nil) throws -> JSONValue {
+            let fields = json.map { _ in [("Content-Type", "application/json")] } ?? []
+            let answer = try pawl.client.send(method, path, fields: fields, body: json.map { Array($0.utf8) })
+            heard += Array("\(answer.fields)\n".utf8) + answer.body
+            return (try? JSONValue(parsing: answer.body)) ?? .null
+        }
+        let events = try pawl.client.open("GET", "/downloads/events")
+        #expect(try events.readHead().status == 200)
+        var ids: [String] = []
+        for url in [origin.url("/file"), origin.url("/moved"), origin.url("/fails"), origin.url("/broken"), digest.url("/file")] {
+            ids.append(try #require(try send("POST", "/downloads", #"{"url":"\#(url)"}"#)["id"]?.string))
+        }
+        for id in ids {
+            while !["completed", "failed", "retrying"].contains(try send("GET", "/downloads/\(id)")["state"]?.string) {}
+            _ = try send("GET", "/downloads/\(id)/file")
+            _ = try send("GET", "/downloads/\(id)/details")
+        }
+        let made = try send("POST", "/subscriptions", #"{"feedUrl":"\#(origin.url("/feed"))"}"#)
+        _ = try send("POST", "/subscriptions/\(try #require(made["id"]?.string))/refresh")
+        for path in ["/downloads", "/subscriptions", "/stats", "/settings", "/metrics", "/readyz"] { _ = try send("GET", path) }
+        pawl.signal(SIGHUP)
+        while try !pawl.log().contains("the header file is read again") {}
+        try Data("malformed netrc-s3cret".utf8).write(to: URL(filePath: paths[0]))
+        pawl.signal(SIGHUP)
+        while try !pawl.log().contains("the old netrc file remains in use") {}
+        let backup = TestProcess()
+        backup.executableURL = PawlProcess.executable
+        backup.arguments = ["backup", "--data-dir", data, directory.path + "/backup.sqlite"]
+        try backup.run()
+        backup.waitUntilExit()
+        #expect(backup.terminationStatus == 0)
+        #expect(pawl.terminate() == 0)
+        while let chunk = try? events.readChunk() { heard += chunk }
+
+        #expect(origin.requests.allSatisfy { $0["Cookie"] == "c=filecookie-s3cret" && $0["X-Key"] == "fileheader-s3cret" })
+        #expect(origin.requests.allSatisfy { $0["Authorization"] == "Basic \(basic)" })
+        #expect(digest.requests.contains { $0["Authorization"]?.hasPrefix("Digest ") == true })
+        #expect(heard.firstRange(of: "completed".utf8) != nil)
+        var places: [(name: String, bytes: [UInt8])] = [("a response", heard), ("the log", Array(try pawl.log().utf8))]
+        let names = try FileManager.default.subpathsOfDirectory(atPath: data).map { "data/" + $0 } + ["backup.sqlite"]
+        for name in names {
+            if let bytes = FileManager.default.contents(atPath: directory.path + "/" + name) {
+                places.append((name, Array(bytes)))
+            }
+        }
+        #expect(places.contains { $0.name.hasSuffix("pawl.sqlite") && !$0.bytes.isEmpty })
+        let base64 = secrets.map { Data("bob:\($0)".utf8).base64EncodedString() } + [basic]
+        for (name, bytes) in places {
+            for secret in secrets + base64 where bytes.firstRange(of: secret.utf8) != nil {
+                Issue.record("\(secret) is in \(name)")
+            }
+        }
+    }
+
     private func line(of text: String, in log: String) -> Substring {
         log.split(separator: "\n").first { $0.contains(text) } ?? ""
     }

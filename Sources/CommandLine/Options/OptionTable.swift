@@ -182,6 +182,26 @@ enum OptionTable {
             return true
         },
         .destinations("no-proxy", "destination that is reached without the proxy", \.directDestinations),
+        .path(
+            "netrc-file",
+            "file with user names and passwords of origins in netrc's format, with mode 0600, for Basic and Digest",
+            commands: [.serve, .demo, .get], \.netrcFile),
+        .path(
+            "cookie-file", "file with cookies for origins in the Netscape format, with mode 0600; it is never written",
+            commands: [.serve, .demo, .get], \.cookieFile),
+        .path(
+            "header-file",
+            "file with lines HOST-PATTERN Name: value, with mode 0600, such as keys of APIs; the pattern is a host, host:port or"
+                + " *.suffix",
+            commands: [.serve, .demo, .get], \.headerFile),
+        Option(
+            "user-agent", "TEXT", accepts: "a text without control characters, of 1 to 1000 bytes",
+            default: Program.userAgent, "User-Agent of downloads, searches and feeds", commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            guard (1...1000).contains(value.utf8.count), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return false }
+            invocation.configuration.userAgent = value
+            return true
+        },
         Option(
             "cors-origin", "ORIGIN", accepts: "an origin such as https://example.org:8443, or * for all", default: "none",
             "browser origin that may call the API", isRepeatable: true

@@ -124,7 +124,7 @@ extension DownloadMachine {
     }
 
     private func isRelinking(_ change: DownloadChange) -> Bool {
-        change.url.map { $0.string != record.download.url || change.authorization != nil } ?? false
+        change.url.map { $0.string != record.download.url || !change.headers.isEmpty } ?? false
     }
 
     package mutating func stop(_ context: inout Context) {
@@ -299,7 +299,7 @@ extension DownloadMachine {
         let goesOn = relinks && [.queued, .downloading, .retrying].contains(state)
         if goesOn { leavePhase(&context) }
         if wanted.movesFile { move(wanted, to: facts.name, &context) }
-        if relinks, let url = wanted.url { relink(to: url, authorization: wanted.authorization) }
+        if relinks, let url = wanted.url { relink(to: url, headers: wanted.headers) }
         if let mirrors = wanted.mirrors {
             record.mirrors = mirrors.map(\.string)
             record.distrustsMirrors = false
@@ -345,13 +345,10 @@ extension DownloadMachine {
     }
 
     /// Replaces the URL by another one of the same content. The bytes stay, and the new origin has to validate them.
-    /// The failures of the old origin are forgotten, and headers that were meant for it alone are removed.
-    private mutating func relink(to url: HTTPURL, authorization: String?) {
-        if url.origin != self.url.origin { record.headers = [] }
-        if let authorization {
-            record.headers.removeAll { $0.name.lowercased() == "authorization" }
-            record.headers.append(RequestHeader(name: "Authorization", value: authorization))
-        }
+    /// The failures of the old origin are forgotten. Of the headers that were meant for it, only harmless ones stay.
+    private mutating func relink(to url: HTTPURL, headers: RequestHeaders) {
+        if url.origin != self.url.origin { record.headers = record.headers.filter(\.isHarmless) }
+        record.headers = record.headers.filter { FieldName($0.name).map(headers.contains) != true } + headers
         // The source that validated these bytes will not be used again.
         let former = record.download.url
         if record.entity != nil, record.entity?.source == nil { record.entity?.source = former }

@@ -73,8 +73,10 @@ extension DownloadService {
         }
         return urls.map { source in
             var request = ClientRequest(url: source)
-            // The caller's fields may be secrets, so they are sent only to the origin that they were given for.
-            if source.hasOrigin(of: url) { request.fields = record.headers.map { ($0.name, $0.value) } }
+            // The caller's fields may be secrets, so only the harmless ones are sent to other origins than their own.
+            let fields = source.hasOrigin(of: url) ? record.headers : record.headers.filter(\.isHarmless)
+            request.fields = fields.map { ($0.name, $0.value) }
+            request.isForOrigin = true
             request.guarding = parts.configuration.destinationGuard
             request.connectTimeout = parts.configuration.connectTimeout
             request.headTimeout = parts.configuration.headTimeout

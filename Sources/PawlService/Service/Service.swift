@@ -148,13 +148,31 @@ public final class Service: Sendable {
         condition.isReady = false
     }
 
-    /// Reads the files of secrets again. A file that is unreadable, empty or has too short a token leaves the old
-    /// secrets in force. Streams and other responses for tokens that are no longer accepted end.
+    /// Reads the files of secrets again. A file that is unreadable, malformed, empty or has too short a token leaves the
+    /// old secrets in force. Streams and other responses for tokens that are no longer accepted end.
     public func reloadSecrets() {
         reloadToken()
         reloadTokens()
         server.endRevoked()
         reloadWebhookSecret()
+        reload(configuration.netrcFile, "netrc file", configuration.readNetrc) { $0.netrc = $1 }
+        reload(configuration.cookieFile, "cookie file", configuration.readCookies) { $0.cookies = $1 }
+        reload(configuration.headerFile, "header file", configuration.readHeaders) { $0.headers = $1 }
+    }
+
+    /// Reads a file of credentials for origins again.
+    private func reload<Contents: Sendable>(
+        _ path: String?, _ what: String, _ read: () throws(StartError) -> Contents,
+        _ replace: @Sendable (inout OriginCredentials, Contents) -> Void
+    ) {
+        guard path != nil else { return }
+        do throws(StartError) {
+            let contents = try read()
+            client.changeCredentials { replace(&$0, contents) }
+            log.write(.info, "the \(what) is read again")
+        } catch {
+            log.write(.error, "the old \(what) remains in use: \(error)")
+        }
     }
 
     private func reloadTokens() {

@@ -356,11 +356,11 @@ extension Subscription {
         new.speedLimit = settings.speedLimit
         new.webhook = settings.webhook
         new.labels = labels ?? settings.labels
-        if !settings.headers.isEmpty, url.origin == headersOrigin {
-            for header in settings.headers {
-                guard let name = FieldName(header.name) else { continue }
-                try? new.headers.append(name, header.value)
-            }
+        // Works of catalogues have files on several hosts, of which each download's first one gets the headers.
+        let isOwn = if case .feed = source { url.origin == headersOrigin } else { true }
+        for header in settings.headers where isOwn || header.isHarmless {
+            guard let name = FieldName(header.name) else { continue }
+            try? new.headers.append(name, header.value)
         }
         new.folder = settings.folder ?? ""
         let template = DownloadTemplate(new, choosesFolder: settings.folder != nil, naming: settings.naming)

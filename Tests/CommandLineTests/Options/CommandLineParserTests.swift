@@ -58,6 +58,7 @@ struct CommandLineParserTests {
             "ca-file": "/ca", "log-level": "debug",
             "log-format": "json", "tokens-file": "/tokens", "min-free": "1G", "quota": "2T", "keep-completed": "30d",
             "keep-ended": "7d", "trusted-proxy": "10.0.0.0/8", "base-path": "/pawl", "unix-socket": "/run/pawl/pawl.sock",
+            "netrc-file": "/n", "cookie-file": "/c", "header-file": "/h", "user-agent": "curl/8",
             "store": "postgres://a@b/c", "store-file": "/s", "files": "s3://b/p?region=eu-west-1", "lease": "30s",
         ]
         // Each of these requires another.
@@ -258,6 +259,27 @@ struct CommandLineParserTests {
         let line = try #require(failure(["serve", "--token", "se cret"]))
         #expect(line.contains("--token"))
         #expect(!line.contains("cret"))
+        for flags in [
+            ["--header", "s3cret"], ["--header", "Range: s3cret"], ["--header", "X: s3cret", "-H", "x: s3cret"],
+            ["--header", ": s3cret"], ["--header", "X: s3cret\n1"], ["--user", "s3cret"], ["--user", "a:s3cret\n"],
+            ["--user", "a:s3cret", "--header", "Authorization: s3cret"],
+        ] {
+            for command in ["get", "add"] {
+                let line = try #require(failure([command, "http://a.example/"] + flags))
+                #expect(line.contains("--header") || line.contains("--user"))
+                #expect(!line.contains("s3cret"))
+            }
+        }
+    }
+
+    @Test("Reads headers, and a user with a password as curl does")
+    func headers() throws {
+        let invocation = try CommandLineParser.parse(
+            ["get", "-H", "X-Key:  a: b ", "--header=Cookie: c=d", "-u", "ada:s3:cret", "http://a.example/"], environment: [:])
+        #expect(
+            invocation.headers.map { "\($0.name): \($0.value)" }
+                == ["X-Key: a: b", "Cookie: c=d", "Authorization: Basic YWRhOnMzOmNyZXQ="])
+        #expect(!"\(invocation.headers)".contains("YWRh"))
     }
 
     @Test(
