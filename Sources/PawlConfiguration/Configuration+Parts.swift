@@ -37,6 +37,8 @@ extension DownloadsConfiguration {
         segments = configuration.segments
         speedLimit = configuration.speedLimit
         speedSchedule = configuration.speedSchedule
+        webhooks = configuration.webhooks
+        webhookTypes = Set(configuration.webhookTypes)
         explicitSettings = configuration.explicitSettings
         minFree = configuration.minFree
         quota = configuration.quota

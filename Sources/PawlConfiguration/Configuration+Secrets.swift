@@ -47,15 +47,14 @@ extension Configuration {
         }
     }
 
-    /// Reads the file with the key for webhook signatures, if there is one.
-    /// - Throws: An error with one line of text if the file has no key.
-    public mutating func readWebhookSecret() throws(StartError) {
+    /// Reads the file with the secrets that sign messages to webhooks, if there is one.
+    /// - Throws: An error with one line of text, without any secret, if the file has none or a malformed one.
+    public mutating func readWebhookSecrets() throws(StartError) {
         guard let webhookSecretFile else { return }
-        let secret = try Self.firstLine(of: webhookSecretFile, "webhook secret file")
-        guard !secret.isEmpty else {
-            throw StartError("webhook secret file \(webhookSecretFile): its first line must not be empty")
+        guard let secrets = WebhookSecret.list(try Self.firstLine(of: webhookSecretFile, "webhook secret file")) else {
+            throw StartError("webhook secret file \(webhookSecretFile): its first line must be \(WebhookSecret.accepted)")
         }
-        webhookSecret = secret
+        webhookSecrets = secrets
     }
 
     /// Refuses a token that is too short for the address that the service binds.

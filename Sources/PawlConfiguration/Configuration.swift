@@ -41,9 +41,13 @@ public struct Configuration: Sendable {
     public var leavesOutAria2 = false
     /// Whether other machines may be served without a token.
     public var allowsAnonymous = false
-    /// The key of webhook signatures; `nil` if webhooks are not signed.
-    public var webhookSecret: String?
-    /// A file whose first line is the key of webhook signatures; ``readWebhookSecret()`` reads it.
+    /// The default webhooks that the user gave; `nil` for those stored by `PATCH /settings`.
+    public var webhooks: [HTTPURL]?
+    /// The types of messages that default webhooks receive.
+    public var webhookTypes = WebhookMessageType.selectable
+    /// The secrets that sign messages to webhooks, side by side; none if messages are not signed.
+    public var webhookSecrets: [WebhookSecret] = []
+    /// A file whose first line has the secrets that sign messages to webhooks; ``readWebhookSecrets()`` reads it.
     public var webhookSecretFile: String?
     /// The maximum number of downloads that transfer at once.
     public var maxConcurrent = 8

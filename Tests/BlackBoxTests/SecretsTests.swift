@@ -15,22 +15,26 @@ struct SecretsTests {
 
     /// The secrets that must not appear anywhere.
     private static let hidden = [
-        "token-s3cret", "webhook-s3cret", "proxy-s3cret", "header-s3cret", "cookie-s3cret", "password-s3cret", "guess-s3cret",
+        "token-s3cret", Self.webhookSecret, "receiver-s3cret", "proxy-s3cret", "header-s3cret", "cookie-s3cret",
+        "password-s3cret", "guess-s3cret",
     ]
     /// The secrets that clients may see, since they are part of their URLs, but not logs or metrics.
-    private static let unlogged = hidden + ["signature-s3cret"]
+    private static let unlogged = hidden + ["signature-s3cret", "hook-s3cret"]
+    private static let webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
     @Test("Appear in no response, log or metric", arguments: ["text", "json"])
     func nowhere(format: String) throws {
         let tokenFile = directory.path + "/token"
         try Data("token-s3cret\n".utf8).write(to: URL(filePath: tokenFile))
         let proxy = try RelayProxy(credentials: ("user", "proxy-s3cret"))
+        let closed = try ClosedPort()
+        let hook = "http://user:receiver-s3cret@127.0.0.1:\(closed.number)/hook?key=hook-s3cret"
         let pawl = try PawlProcess(
             [
-                "demo", "--port", "0", "--data-dir", directory.path + "/data", "--proxy",
+                "demo", "--webhook", hook, "--port", "0", "--data-dir", directory.path + "/data", "--proxy",
                 "http://user:proxy-s3cret@127.0.0.1:\(proxy.port)", "--token-file", tokenFile, "--log-level", "debug",
                 "--log-format", format, "--allow-private",
-            ], in: directory, environment: ["PAWL_WEBHOOK_SECRET": "webhook-s3cret", "PAWL_PASSWORD": "password-s3cret"])
+            ], in: directory, environment: ["PAWL_WEBHOOK_SECRET": Self.webhookSecret, "PAWL_PASSWORD": "password-s3cret"])
         var heard = ""
         func send(_ method: String, _ path: String, _ json: String? = nil, token: String? = "token-s3cret") throws -> JSONValue {
             var fields = token.map { [("Authorization", "Bearer \($0)")] } ?? []
@@ -65,6 +69,10 @@ struct SecretsTests {
         for path in ["/downloads", "/stats", "/settings", "/", "/docs", "/openapi.yaml", "/nothing", "/downloads?q=user"] {
             _ = try send("GET", path)
         }
+        let settings = try send("PATCH", "/settings", #"{"webhooks":["\#(hook)"],"segments":3}"#)
+        #expect(settings["webhooks"]?.array?.first?.string?.contains("hook-s3cret") == true)
+        _ = try send("PATCH", "/settings", #"{"webhooks":["ftp://user:receiver-s3cret@x/"]}"#)
+        #expect(try send("POST", "/settings/webhooks/test")["receivers"]?.array?.first?["error"]?.string != nil)
         // Every kind of wrong token.
         _ = try send("GET", "/stats", token: "guess-s3cret")
         _ = try send("GET", "/downloads/events?ticket=guess-s3cret", token: nil)

@@ -384,9 +384,10 @@ extension DownloadMachine {
             Removal(waiter: command.waiter, deletesFile: deletesFile, cancellation: announceCancellation(&context)), &context)
     }
 
-    /// Prepares the webhook message for a live download, which the removal cancels; `nil`: none is needed.
-    private mutating func announceCancellation(_ context: inout Context) -> DownloadID? {
-        guard state.isLive else { return nil }
+    /// Prepares the messages to webhooks about a live download, which the removal cancels.
+    /// - Returns: The ids of the messages.
+    private mutating func announceCancellation(_ context: inout Context) -> [DownloadID] {
+        guard state.isLive else { return [] }
         var download = record.download
         download.state = .cancelled
         download.endedAt = context.now
@@ -400,7 +401,7 @@ extension DownloadMachine {
         let operation = nextOperation()
         saves.beginEnd(operation)
         phase = .removing(operation, removal)
-        context.actions.append(.saveRemoval(operation, announcing: saves.announcements.deliveries))
+        context.actions.append(.saveRemoval(operation, announcing: saves.announcements.messages))
     }
 
     mutating func removalCommitted(_ removal: Removal, _ error: StoreError?, _ context: inout Context) {
@@ -422,7 +423,7 @@ extension DownloadMachine {
             removal.hasMadeRoom = true
             return submitRemoval(removal, &context)
         }
-        if let cancellation = removal.cancellation { saves.announcements.withdraw(cancellation) }
+        saves.announcements.withdraw(removal.cancellation)
         context.actions.append(.abandonRemoval)
         context.actions.append(.answer(removal.waiter, .failure(DownloadError(error))))
         phase = .resting

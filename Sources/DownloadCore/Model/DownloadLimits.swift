@@ -1,4 +1,4 @@
-internal import HTTPCore
+package import HTTPCore
 
 /// The limits of the values of a download. Its record keeps all of them, so each needs a limit.
 ///
@@ -80,6 +80,15 @@ extension DownloadLimits {
         if let limit = change.speedLimit { try check(limit, "the speed limit", in: 0...Int64.max) }
         if let connections = change.segments { try check(connections, "the number of segments", in: segments) }
         if let position = change.position { try check(position, "the position", in: 0...Int.max) }
+    }
+
+    /// Refuses default webhooks beyond the limits.
+    /// - Throws: `invalid`.
+    package static func check(webhooks: [HTTPURL]) throws(DownloadError) {
+        guard webhooks.count <= DefaultWebhooks.limit else {
+            throw .invalid("there are \(webhooks.count) webhooks; the settings take at most \(DefaultWebhooks.limit)")
+        }
+        for webhook in webhooks { try check(webhook, "the webhook") }
     }
 
     private static func check(_ url: HTTPURL, _ name: String) throws(DownloadError) {

@@ -157,11 +157,12 @@ extension DownloadService {
         let isReserved = entry.machine.record.download.filename != nil
         let publication = Publication(id: id, file: file, path: isReserved ? path : names.reserve(path, for: id))
         entry.work?.publication = publication
-        let inbox = inbox
-        publication.outcome.whenDone { result in
+        publication.outcome.whenDone { [inbox, degradation = parts.degradation] result in
             switch result {
             case .success(let file): inbox.yield(.event(id, .published(operation, .success(file))))
-            case .failure(.file(let error)): inbox.yield(.event(id, .published(operation, .failure(error))))
+            case .failure(.file(let error)):
+                degradation.withLock { $0.suspect() }
+                inbox.yield(.event(id, .published(operation, .failure(error))))
             case .failure: break
             }
         }

@@ -39,10 +39,19 @@ extension SubscriptionService {
             guard !Task.isCancelled, var failed = entries[id]?.subscription else { return true }
             failed.fail(Subscription.Failure(code: Addition.Refusal(error).code, message: error.description), at: downloads.now)
             entries[id]?.subscription = failed
-            try? await save(failed, under: claim)
+            try? await save(failure: failed, under: claim)
             log(.failed(failed))
         }
         return true
+    }
+
+    /// Saves a subscription whose check has failed. The commit has the messages to the default webhooks if this is the
+    /// first failure since a success.
+    private func save(failure failed: Subscription, under claim: SubscriptionClaim) async throws(DownloadError) {
+        let deliveries =
+            failed.failures == 1
+            ? await downloads.deliveries(.subscriptionFailed, about: failed.id, data: resource(failed)) : []
+        try await save(failed, under: claim, with: deliveries.map(StoreChange.keepDelivery))
     }
 
     /// Waits until fewer than ``Limits/checks`` checks run, and none of the same host.
@@ -85,18 +94,18 @@ extension SubscriptionService {
             subscription.failures += 1
             subscription.failure = Subscription.Failure(code: "gone", message: "The feed has ended (status 410).")
             subscription.touch(at: now)
-            try await save(subscription, under: claim)
+            try await save(failure: subscription, under: claim)
             log(.failed(subscription))
         case .failed(let failure, let retryAfter):
             subscription.fail(failure, retryAfter: retryAfter, at: now)
-            try await save(subscription, under: claim)
+            try await save(failure: subscription, under: claim)
             log(.failed(subscription))
         case .listed(let listing):
             if let address = listing.address, let other = existing(for: .feed(address)), other.id != id {
                 // Both subscriptions would take every item.
                 let message = "The feed at this address is that of another subscription, \(other.id)."
                 subscription.fail(Subscription.Failure(code: "duplicate", message: message), at: now)
-                try await save(subscription, under: claim)
+                try await save(failure: subscription, under: claim)
                 return log(.failed(subscription))
             }
             try await apply(listing, to: subscription, now, under: claim)

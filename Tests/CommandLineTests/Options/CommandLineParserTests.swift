@@ -45,9 +45,12 @@ struct CommandLineParserTests {
 
     @Test("Reads each option from a flag, a flag with an equals sign, and the environment")
     func everyOption() throws {
+        let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         let values = [
             "host": "127.0.0.2", "port": "9", "data-dir": "/d", "downloads-dir": "/v", "file-mode": "0640",
-            "directory-mode": "0750", "token": "t0ken", "token-file": "/t", "webhook-secret": "s",
+            "directory-mode": "0750", "token": "t0ken", "token-file": "/t", "webhook": "https://a.example/hook?key=x,y;z",
+            "webhook-events": "download.failed,service.degraded",
+            "webhook-secret": secret,
             "webhook-secret-file": "/w",
             "max-concurrent": "3", "max-per-host": "2", "segments": "7", "speed-limit": "1000",
             "speed-schedule": "sat,sun\t22:00-06:00\t2M", "allow-destination": "10.0.0.0/8",
@@ -75,10 +78,33 @@ struct CommandLineParserTests {
             #expect(separate == variable, "\(option.name)")
         }
         #expect(try parse("serve --token t0ken").token?.digest == TokenDigest(of: "t0ken".utf8))
-        #expect(try parse("serve --webhook-secret s").webhookSecret == "s")
-        let both = try parse("serve --webhook-secret-file w", ["PAWL_WEBHOOK_SECRET": "s"])
+        #expect(try parse("serve --webhook-secret \(secret)").webhookSecrets == [WebhookSecret(secret)])
+        let both = try parse("serve --webhook-secret-file w", ["PAWL_WEBHOOK_SECRET": secret])
         #expect(both.webhookSecretFile == "w")
-        #expect(both.webhookSecret == nil)
+        #expect(both.webhookSecrets == [])
+    }
+
+    @Test("Webhooks accumulate up to eight, and their URLs and secrets are not repeated in errors")
+    func webhooks() throws {
+        let environment = ["PAWL_WEBHOOK": "https://a.example/?a,b;c https://b.example/"]
+        let given = try parse("serve", environment).webhooks?.map(\.string)
+        #expect(given == ["https://a.example/?a,b;c", "https://b.example/"])
+        #expect(try parse("serve --webhook http://c.example", environment).webhooks?.count == 1)
+        #expect(try parse("serve").webhooks == nil)
+        let nine = Array(repeating: ["--webhook", "https://a.example/?s3cret"], count: 9).flatMap(\.self)
+        let tooMany = try #require(failure(["serve"] + nine))
+        #expect(tooMany.contains("at most 8 times") && !tooMany.contains("s3cret"))
+        #expect(failure(["serve", "--webhook", "ftp://s3cret"])?.contains("s3cret") == false)
+        #expect(try parse("serve").webhookTypes == WebhookMessageType.selectable)
+        #expect(
+            try parse("serve --webhook-events service.degraded,download.failed").webhookTypes
+                == [.downloadFailed, .serviceDegraded])
+        for types in ["download", "download.failed,", "webhook.test", ""] {
+            #expect(failure(["serve", "--webhook-events", types])?.contains("subscription.failed, service.degraded") == true)
+        }
+        #expect(
+            failure(["serve", "--webhook-secret", "s3cret"])?.contains("it takes whsec_ and the base64 of 24 to 64 bytes") == true
+        )
     }
 
     @Test("A shared store and shared files require each other, and keys")
