@@ -116,34 +116,6 @@ pawl_list *pawl_list_append(pawl_list *list, const char *string) { return curl_s
 
 void pawl_list_destroy(pawl_list *list) { curl_slist_free_all(list); }
 
-// As libcurl's ABI has it.
-struct pawl_list {
-    char *data;
-    pawl_list *next;
-};
-
-pawl_list *pawl_easy_cookies(pawl_easy *easy) {
-    pawl_list *list = NULL;
-    if (curl_easy_getinfo(easy, CURLINFO_COOKIELIST, &list) != 0) return NULL;
-    return list;
-}
-
-// Whether a line of Netscape's cookie file, whose fields end with tabs, has TRUE as its fourth: for encrypted connections only.
-static int is_secure(const char *line) {
-    for (int field = 0; field < 3; field++) {
-        line = strchr(line, '\t');
-        if (!line) return 0;
-        line++;
-    }
-    return strncmp(line, "TRUE", 4) == 0 ? 1 : 0;
-}
-
-void pawl_easy_add_cookies(pawl_easy *easy, const pawl_list *cookies, int secure) {
-    for (; cookies; cookies = cookies->next) {
-        if (is_secure(cookies->data) == secure) curl_easy_setopt(easy, CURLOPT_COOKIELIST, cookies->data);
-    }
-}
-
 pawl_share *pawl_share_create(void) {
     void *share = curl_share_init();
     if (share && curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) != 0) {

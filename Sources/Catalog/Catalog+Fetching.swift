@@ -85,15 +85,21 @@ extension Catalog {
     }
 
     /// Waits until the rate budget allows the request, sends it and validates the response.
-    private func listing(for request: SourceRequest, _ source: any SearchSource) async throws(CatalogError) -> Listing {
+    /// - Parameter fields: Fields for the origin of the request, of a source whose requests go to any host.
+    func listing(
+        for request: SourceRequest, _ source: any SearchSource, _ fields: [(name: String, value: String)] = []
+    ) async throws(CatalogError) -> Listing {
         let description = type(of: source).description
         guard description.hosts == .own else {
-            let response = try await response(to: request, source)
+            let response = try await response(to: request, source, fields)
             guard let successor = source.successor(of: response) else {
                 return try ResponseValidator.listing(of: response, to: request, from: source)
             }
             let second = SourceRequest(url: successor)
-            return try ResponseValidator.listing(of: try await self.response(to: second, source), to: second, from: source)
+            let others =
+                successor.hasOrigin(of: request.url) ? fields : fields.filter { FieldName($0.name)?.isHarmless == true }
+            let answer = try await self.response(to: second, source, others)
+            return try ResponseValidator.listing(of: answer, to: second, from: source)
         }
         try await waitForToken(of: description)
         let response = try await response(to: request, source)
@@ -116,7 +122,7 @@ extension Catalog {
 
     /// Sends a request to the source.
     private func response(
-        to requested: SourceRequest, _ source: any SearchSource
+        to requested: SourceRequest, _ source: any SearchSource, _ fields: [(name: String, value: String)] = []
     ) async throws(CatalogError) -> ClientResponse {
         let description = type(of: source).description
         let limit = description.hosts == .any ? configuration.feedTimeout : configuration.totalTimeout
@@ -127,9 +133,10 @@ extension Catalog {
         request.acceptsEncodings = true
         request.maximumRedirects = description.hosts == .any ? 10 : 3
         request.guarding = configuration.destinationGuard
-        // A field of the caller forbids redirects from https to http, which feeds have.
-        if description.hosts == .own {
-            request.fields.append((name: "Accept", value: description.mediaTypes.joined(separator: ", ")))
+        request.isForOrigin = true
+        request.fields = fields
+        if !fields.contains(where: { FieldName($0.name) == .accept }) {
+            request.fields.append((name: "Accept", value: description.accept))
         }
         do {
             return try await client.fetch(

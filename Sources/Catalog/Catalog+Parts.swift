@@ -77,10 +77,19 @@ extension Catalog {
     ///
     /// One request fetches all parts; every selection of formats and every page is made from them. Cancelling the task
     /// ends the wait, and the request if it has no other waiters.
-    /// - Parameter isFresh: Whether the source is asked even if the work is in memory.
+    /// - Parameters:
+    ///   - isFresh: Whether the source is asked even if the work is in memory.
+    ///   - fields: Fields for the origin of a feed, whose listing is neither shared nor kept then. They are not sent to
+    ///     other sources.
     /// - Throws: ``CatalogError/notFound(_:)`` if there is no such work.
-    public func work(for query: PartsQuery, isFresh: Bool = false) async throws(CatalogError) -> FoundWork {
+    public func work(
+        for query: PartsQuery, isFresh: Bool = false, fields: [(name: String, value: String)] = []
+    ) async throws(CatalogError) -> FoundWork {
         var (source, requests) = try requests(forPartsOf: query.id)
+        if !fields.isEmpty, type(of: source).description.hosts == .any, let request = requests.first {
+            guard let work = try await listing(for: request, source, fields).work else { throw Self.notFound(query.id) }
+            return FoundWork(work, source, expires: clock.now)
+        }
         // The request for the known kind of work comes first.
         let kind = kind(of: query.id, source)
         requests = requests.filter { $0.workKind == kind } + requests.filter { $0.workKind != kind }

@@ -1,6 +1,5 @@
 package import DownloadCore
 internal import HTTPCore
-internal import JSON
 
 /// Webhook deliveries that were read together.
 package struct DeliveryPage: Sendable {
@@ -23,20 +22,20 @@ package struct DeliveryPage: Sendable {
 /// The row of a webhook delivery.
 enum DeliveryRow {
     static let saveStatement = """
-        REPLACE INTO webhook_deliveries (id, download_id, url, download, attempts, due_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        REPLACE INTO webhook_deliveries (id, subject, url, body, attempts, due_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         """
     /// The maximum number of rows of a page.
     static let pageSize = 1_000
-    static let columns = "id, url, download, attempts, due_at"
+    static let columns = "id, url, subject, body, attempts, due_at"
     static let loadStatement = "SELECT \(columns) FROM webhook_deliveries ORDER BY id"
     static let pageStatement = "SELECT \(columns) FROM webhook_deliveries WHERE id >= ?1 ORDER BY id LIMIT \(pageSize)"
 
     /// Encodes a delivery for `saveStatement`.
     static func encode<Row: RowEncoder>(_ delivery: WebhookDelivery, to row: inout Row) throws(Row.Failure) {
         try row.put(delivery.id.description)
-        try row.put(delivery.download.id.description)
+        try row.put(delivery.subject?.description)
         try row.put(delivery.url)
-        try row.put(DownloadSnapshot.encode(delivery.download).serialized())
+        try row.put(delivery.body)
         try row.put(Int64(delivery.attempts))
         try row.put(delivery.due.millisecondsSinceEpoch)
     }
@@ -59,11 +58,10 @@ enum DeliveryRow {
     /// - Throws: `StoreError.damaged` if a column has a value that no release writes.
     static func delivery(from row: some RowDecoder) throws(StoreError) -> WebhookDelivery {
         guard let id = row.text(0).flatMap(DownloadID.init), let url = row.text(1),
-            let snapshot = row.blob(2).flatMap({ try? JSONValue(parsing: $0) }), let download = DownloadSnapshot.decode(snapshot),
-            let attempts = row.integer(3), (0...(1 << 31)).contains(attempts), let due = row.integer(4)
+            let body = row.blob(3), let attempts = row.integer(4), (0...(1 << 31)).contains(attempts), let due = row.integer(5)
         else { throw .damaged("a message to a webhook cannot be read") }
         return WebhookDelivery(
-            id: id, url: url, download: download, attempts: Int(clamping: attempts),
+            id: id, url: url, subject: row.text(2).flatMap(DownloadID.init), body: body, attempts: Int(clamping: attempts),
             due: Timestamp(millisecondsSinceEpoch: due))
     }
 }

@@ -2,8 +2,7 @@ internal import DownloadCore
 import HTTPCore
 import JSON
 
-/// The JSON form of a download as a client saw it at one moment. It is kept with an idempotency key and with a webhook
-/// delivery.
+/// The JSON form of a download as a client saw it at one moment. It is kept with an idempotency key.
 ///
 /// Members have the names of the API's resource. Values that follow from other members are left out.
 enum DownloadSnapshot {

@@ -80,8 +80,11 @@ package final class StoreProbe: Sendable {
     /// Tests the store again if its condition may have changed, so that the change is reported without a request. It
     /// does not write while all is well, because a disk may sleep then.
     package func watch() async {
-        if fullDirectory() != nil || state.withLock({ $0.reported != StoreCondition() }) { _ = await condition() }
+        if fullDirectory() != nil || isImpaired { _ = await condition() }
     }
+
+    /// Whether the last condition that was reported has an impairment.
+    package var isImpaired: Bool { state.withLock { $0.reported != StoreCondition() } }
 
     /// Reads a record that does not exist.
     private static func read(_ store: any RecordStore) -> StoreCommit {

@@ -14,6 +14,8 @@ public struct ClientConfiguration: Sendable {
     public var directDestinations: [DestinationRule] = []
     /// The User-Agent of requests without one.
     public var userAgent = "pawl"
+    /// The user agent and the credentials of requests for origins; ``HTTPClient/changeCredentials(_:)`` changes them.
+    public var credentials = OriginCredentials()
     /// The maximum bytes of response heads in one exchange, interim responses included. Servers send a few hundred
     /// bytes to some KiB; browsers have a limit of 256 KiB.
     public var maximumHeadBytes = 128 * 1024

@@ -7,9 +7,17 @@ public struct ClientRequest: Sendable {
     /// The URL. Its user information is sent as Basic credentials, but only to its origin.
     public var url: HTTPURL
     /// The caller's fields, including credentials. They are sent to the origin of `url`. After a redirect to another
-    /// origin they are not sent any more, not even to the first origin. Names that ``reserves(_:)`` returns true for
-    /// are refused.
+    /// origin only those that are harmless (``HTTPCore/FieldName/isHarmless``) are sent, also to the first origin.
+    /// Names that ``reserves(_:)`` returns true for are refused.
     public var fields: [(name: String, value: String)] = []
+    /// Whether the operator's user agent and credentials for origins are sent. They are for downloads, catalogues and
+    /// feeds, and not for the operator's own services and webhooks.
+    public var isForOrigin = false
+    /// Whether an earlier request of the caller was redirected from https to http. Credentials of files are not sent
+    /// then.
+    public var hasLostEncryption = false
+    /// The cookies that earlier responses have set for the same purpose.
+    public var cookies = CookieJar()
     /// The value of the Range field, such as `bytes=1000-`. Redirects keep it.
     public var range: String?
     /// The value of the If-Range field: a strong entity tag or a date (RFC 9110 §13.1.5). Redirects keep it.

@@ -13,6 +13,8 @@ public struct ClientResponseHead: Sendable {
     /// The announced length of the body that the sink receives, in bytes. Nil if unknown: chunked, decoded, or ended by
     /// the connection's close. For a HEAD request it is the length that a GET would have.
     public var contentLength: Int64?
+    /// The cookies that the responses so far have set, this one included.
+    public var cookies = CookieJar()
 
     /// Creates a head from its parts.
     public init(status: HTTPStatus, fields: Fields, url: HTTPURL, version: HTTPVersion, contentLength: Int64?) {

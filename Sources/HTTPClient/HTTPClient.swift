@@ -4,24 +4,29 @@ import Synchronization
 /// An HTTP/1.1 client for many transfers at once, on a few threads.
 ///
 /// It uses libcurl's multi interface, but follows redirects by its own rules. A ``DestinationGuard`` can check each
-/// address of a connection. Cookies last for one transfer. It reads no `.netrc`, and uses only the proxy of the
-/// configuration.
+/// address of a connection. Cookies last for one transfer. Its credentials are those of the configuration, as is the
+/// proxy: it reads no file by itself.
 public final class HTTPClient: Sendable {
     private let loops: [TransferLoop]
+    private let credentials: CredentialStore
 
     /// Creates a client and starts its threads.
     /// - Throws: ``ClientError/tls(_:)`` if the CA file cannot be read. ``ClientError/connectionFailed(_:)`` if the
     ///   system has no threads or memory left.
     public init(configuration: ClientConfiguration = ClientConfiguration()) throws(ClientError) {
         try configuration.check()
+        let credentials = CredentialStore(configuration.credentials)
         var loops: [TransferLoop] = []
         do {
-            for _ in 0..<max(1, configuration.threads) { loops.append(try TransferLoop(configuration: configuration)) }
+            for _ in 0..<max(1, configuration.threads) {
+                loops.append(try TransferLoop(configuration: configuration, credentials: credentials))
+            }
         } catch {
             for loop in loops { loop.stop() }
             throw error
         }
         self.loops = loops
+        self.credentials = credentials
     }
 
     deinit {
@@ -31,6 +36,11 @@ public final class HTTPClient: Sendable {
     /// The bytes of bodies that sinks have received, over all transfers.
     public var receivedBytes: UInt64 {
         loops.reduce(0) { $0 &+ $1.received.load(ordering: .relaxed) }
+    }
+
+    /// Changes the credentials for origins. Requests that begin later have the new ones.
+    public func changeCredentials(_ change: @Sendable (inout OriginCredentials) -> Void) {
+        credentials.change(change)
     }
 
     /// Starts a transfer into a sink, and returns immediately. `sink.finished` is called exactly once, in all cases.

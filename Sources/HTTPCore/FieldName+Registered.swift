@@ -4,6 +4,8 @@ extension FieldName {
     public static var accept: FieldName { FieldName(token: "Accept") }
     /// `Accept-Encoding`.
     public static var acceptEncoding: FieldName { FieldName(token: "Accept-Encoding") }
+    /// `Accept-Language`.
+    public static var acceptLanguage: FieldName { FieldName(token: "Accept-Language") }
     /// `Accept-Ranges`.
     public static var acceptRanges: FieldName { FieldName(token: "Accept-Ranges") }
     /// `Access-Control-Allow-Headers`.
@@ -34,6 +36,8 @@ extension FieldName {
     public static var cacheControl: FieldName { FieldName(token: "Cache-Control") }
     /// `Connection`.
     public static var connection: FieldName { FieldName(token: "Connection") }
+    /// `Cookie`.
+    public static var cookie: FieldName { FieldName(token: "Cookie") }
     /// `Content-Disposition`.
     public static var contentDisposition: FieldName { FieldName(token: "Content-Disposition") }
     /// `Content-Encoding`.
@@ -90,18 +94,24 @@ extension FieldName {
     public static var secFetchMode: FieldName { FieldName(token: "Sec-Fetch-Mode") }
     /// `Sec-Fetch-Site`.
     public static var secFetchSite: FieldName { FieldName(token: "Sec-Fetch-Site") }
+    /// `Set-Cookie`.
+    public static var setCookie: FieldName { FieldName(token: "Set-Cookie") }
     /// `Sec-WebSocket-Accept`.
     public static var secWebSocketAccept: FieldName { FieldName(token: "Sec-WebSocket-Accept") }
     /// `Sec-WebSocket-Key`.
     public static var secWebSocketKey: FieldName { FieldName(token: "Sec-WebSocket-Key") }
     /// `Sec-WebSocket-Version`.
     public static var secWebSocketVersion: FieldName { FieldName(token: "Sec-WebSocket-Version") }
+    /// `Referer`.
+    public static var referer: FieldName { FieldName(token: "Referer") }
     /// `Server`.
     public static var server: FieldName { FieldName(token: "Server") }
     /// `Transfer-Encoding`.
     public static var transferEncoding: FieldName { FieldName(token: "Transfer-Encoding") }
     /// `Upgrade`.
     public static var upgrade: FieldName { FieldName(token: "Upgrade") }
+    /// `User-Agent`.
+    public static var userAgent: FieldName { FieldName(token: "User-Agent") }
     /// `Vary`.
     public static var vary: FieldName { FieldName(token: "Vary") }
     /// `WWW-Authenticate`.
@@ -122,4 +132,12 @@ extension FieldName {
     public static var xFrameOptions: FieldName { FieldName(token: "X-Frame-Options") }
     /// `X-Request-Id`.
     public static var xRequestId: FieldName { FieldName(token: "X-Request-Id") }
+}
+
+extension FieldName {
+    /// Whether the field of a request opens nothing, so that it may go along to other hosts. Every other field may be a
+    /// secret.
+    public var isHarmless: Bool {
+        self == .userAgent || self == .accept || self == .acceptLanguage || self == .referer
+    }
 }

@@ -83,7 +83,7 @@ extension Collection<UInt8> {
 
 extension BidirectionalCollection<UInt8> {
     /// The bytes without leading and trailing SP and HTAB.
-    var trimmingWhiteSpace: SubSequence {
+    public var trimmingWhiteSpace: SubSequence {
         var start = startIndex
         while start < endIndex, ASCII.isWhiteSpace(self[start]) { start = index(after: start) }
         var end = endIndex

@@ -134,6 +134,8 @@ extension ClientCommand {
         add("remoteTime", options.remoteTime.map { .bool($0) })
         add("priority", options.priority.map { .integer(Int64($0)) })
         add("labels", options.labels + (request.work.map { [$0] } ?? []))
+        let headers = invocation.headers.map { JSONMember(name: $0.name, value: .string($0.value)) }
+        add("headers", headers.isEmpty ? nil : .object(headers))
         add("paused", options.startsPaused ? .bool(true) : nil)
         return .object(members)
     }

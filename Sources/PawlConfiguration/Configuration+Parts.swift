@@ -4,13 +4,15 @@ public import HTTPClient
 /// The parts of the configuration for the modules of the program.
 extension Configuration {
     /// Creates the client for downloads, searches and webhooks.
-    /// - Throws: An error with one line of text if the certificate bundle is invalid or the system lacks something.
+    /// - Throws: An error with one line of text if the certificate bundle or a file of credentials is invalid, or the
+    ///   system lacks something.
     public func makeClient() throws(StartError) -> HTTPClient {
         var settings = ClientConfiguration()
         settings.caFile = caFile
         settings.proxy = proxy
         settings.directDestinations = directDestinations
         settings.userAgent = Program.userAgent
+        settings.credentials = try readCredentials()
         do throws(ClientError) {
             return try HTTPClient(configuration: settings)
         } catch {
@@ -37,6 +39,8 @@ extension DownloadsConfiguration {
         segments = configuration.segments
         speedLimit = configuration.speedLimit
         speedSchedule = configuration.speedSchedule
+        webhooks = configuration.webhooks
+        webhookTypes = Set(configuration.webhookTypes)
         explicitSettings = configuration.explicitSettings
         connectTimeout = configuration.connectTimeout
         headTimeout = configuration.responseTimeout

@@ -1,3 +1,4 @@
+public import HTTPClient
 internal import System
 
 /// Secrets in files, which can change while the service runs.
@@ -47,15 +48,57 @@ extension Configuration {
         }
     }
 
-    /// Reads the file with the key for webhook signatures, if there is one.
-    /// - Throws: An error with one line of text if the file has no key.
-    public mutating func readWebhookSecret() throws(StartError) {
+    /// Reads the file with the secrets that sign messages to webhooks, if there is one.
+    /// - Throws: An error with one line of text, without any secret, if the file has none or a malformed one.
+    public mutating func readWebhookSecrets() throws(StartError) {
         guard let webhookSecretFile else { return }
-        let secret = try Self.firstLine(of: webhookSecretFile, "webhook secret file")
-        guard !secret.isEmpty else {
-            throw StartError("webhook secret file \(webhookSecretFile): its first line must not be empty")
+        guard let secrets = WebhookSecret.list(try Self.firstLine(of: webhookSecretFile, "webhook secret file")) else {
+            throw StartError("webhook secret file \(webhookSecretFile): its first line must be \(WebhookSecret.accepted)")
         }
-        webhookSecret = secret
+        webhookSecrets = secrets
+    }
+
+    /// Reads the file with user names and passwords of origins; the result is empty without one.
+    /// - Throws: An error with one line of text, without any word of the file, if the file is invalid.
+    public func readNetrc() throws(StartError) -> NetrcFile {
+        try Self.parse(netrcFile, "netrc file", NetrcFile()) { bytes throws(CredentialFault) in try NetrcFile(parsing: bytes) }
+    }
+
+    /// Reads the file with cookies for origins, as ``readNetrc()`` does.
+    public func readCookies() throws(StartError) -> CookieFile {
+        try Self.parse(cookieFile, "cookie file", CookieFile()) { bytes throws(CredentialFault) in try CookieFile(parsing: bytes)
+        }
+    }
+
+    /// Reads the file with fields for origins, as ``readNetrc()`` does.
+    public func readHeaders() throws(StartError) -> HeaderFile {
+        try Self.parse(headerFile, "header file", HeaderFile()) { bytes throws(CredentialFault) in try HeaderFile(parsing: bytes)
+        }
+    }
+
+    /// Reads the files with credentials for origins.
+    /// - Throws: The errors of ``readNetrc()``.
+    func readCredentials() throws(StartError) -> OriginCredentials {
+        var credentials = OriginCredentials()
+        credentials.userAgent = userAgent
+        credentials.netrc = try readNetrc()
+        credentials.cookies = try readCookies()
+        credentials.headers = try readHeaders()
+        return credentials
+    }
+
+    private static func parse<Contents>(
+        _ path: String?, _ what: String, _ none: Contents, _ body: ([UInt8]) throws(CredentialFault) -> Contents
+    ) throws(StartError) -> Contents {
+        guard let path else { return none }
+        let limit = CredentialLimits.fileBytes
+        let bytes = try read(path, what, limit: limit + 1, refusingOthers: true)
+        guard bytes.count <= limit else { throw StartError("\(what) \(path): it has more than \(limit) bytes") }
+        do throws(CredentialFault) {
+            return try body(bytes)
+        } catch {
+            throw StartError("\(what) \(path), \(error)")
+        }
     }
 
     /// Refuses a token that is too short for the address that the service binds.
@@ -69,9 +112,13 @@ extension Configuration {
     }
 
     /// The contents of a file, without the byte order mark that some editors add.
-    private static func read(_ path: String, _ what: String, limit: Int) throws(StartError) -> [UInt8] {
+    /// - Parameter refusesOthers: Whether a file that all users can read is refused.
+    private static func read(
+        _ path: String, _ what: String, limit: Int, refusingOthers refusesOthers: Bool = false
+    ) throws(StartError) -> [UInt8] {
         do throws(SmallFile.Failure) {
-            var bytes = try SmallFile.read(path, limit: limit, within: pipePatience)
+            var bytes = try SmallFile.read(
+                path, limit: limit, within: pipePatience, refusingOthers: refusesOthers)
             if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
             return bytes
         } catch {

@@ -41,9 +41,13 @@ public struct Configuration: Sendable {
     public var leavesOutAria2 = false
     /// Whether other machines may be served without a token.
     public var allowsAnonymous = false
-    /// The key of webhook signatures; `nil` if webhooks are not signed.
-    public var webhookSecret: String?
-    /// A file whose first line is the key of webhook signatures; ``readWebhookSecret()`` reads it.
+    /// The default webhooks that the user gave; `nil` for those stored by `PATCH /settings`.
+    public var webhooks: [HTTPURL]?
+    /// The types of messages that default webhooks receive.
+    public var webhookTypes = WebhookMessageType.selectable
+    /// The secrets that sign messages to webhooks, side by side; none if messages are not signed.
+    public var webhookSecrets: [WebhookSecret] = []
+    /// A file whose first line has the secrets that sign messages to webhooks; ``readWebhookSecrets()`` reads it.
     public var webhookSecretFile: String?
     /// The maximum number of downloads that transfer at once.
     public var maxConcurrent = 8
@@ -84,6 +88,14 @@ public struct Configuration: Sendable {
     public var proxy: Proxy?
     /// Destinations that are reached without the proxy.
     public var directDestinations: [DestinationRule] = []
+    /// A file with user names and passwords of origins in netrc's format; ``readNetrc()`` reads it.
+    public var netrcFile: String?
+    /// A file with cookies for origins in the Netscape format; ``readCookies()`` reads it.
+    public var cookieFile: String?
+    /// A file with fields for origins; ``readHeaders()`` reads it.
+    public var headerFile: String?
+    /// The User-Agent of requests for origins; `nil` for the program's.
+    public var userAgent: String?
     /// Browser origins that may call the API.
     public var corsOrigins: [AllowedOrigin] = []
     /// `Host` values that are accepted in addition to the loopback names and the bound address.

@@ -15,10 +15,10 @@ extension Log {
             write(.info, "download is tried again", values(of: download) + [("after", .milliseconds(delay))])
         case .startedOver(let id, let reason):
             write(.warning, "download starts over", [("id", .text(id.description)), ("reason", .text(reason))])
-        case .webhook(let id, .retried(let reason, isFirst: true)):
-            write(.warning, "webhook delivery is tried again", [("id", .text(id.description)), ("reason", .text(reason))])
-        case .webhook(let id, .abandoned(let reason)):
-            write(.warning, "webhook delivery is abandoned", [("id", .text(id.description)), ("reason", .text(reason))])
+        case .webhook(let delivery, let subject, .retried(let reason, isFirst: true)):
+            write(.warning, "webhook delivery is tried again", values(of: delivery, about: subject, reason))
+        case .webhook(let delivery, let subject, .abandoned(let reason)):
+            write(.warning, "webhook delivery is abandoned", values(of: delivery, about: subject, reason))
         case .mirrorDropped(let id, let reason):
             write(.warning, "mirror is dropped", [("id", .text(id.description)), ("reason", .text(reason))])
         case .storage(let condition):
@@ -64,6 +64,13 @@ extension Log {
         case .warning(let text):
             write(.warning, text)
         }
+    }
+
+    private func values(
+        of delivery: DownloadID, about subject: DownloadID?, _ reason: String
+    ) -> [(name: String, value: Value)] {
+        (subject.map { [("id", .text($0.description))] } ?? [])
+            + [("delivery", .text(delivery.description)), ("reason", .text(reason))]
     }
 
     private func values(of download: Download) -> [(name: String, value: Value)] {

@@ -14,14 +14,16 @@ public enum SmallFile {
     /// Reads the first `limit` bytes of a file.
     /// - Parameter patience: The maximum time until a pipe has been written and closed; anything but a pipe or a
     ///   regular file is refused. `nil`: any kind of file is read, without a time limit.
+    /// - Parameter refusesOthers: Whether a file is refused that other users than the owner and the group can read.
     public static func read(
-        _ path: String, limit: Int = 64 * 1024, within patience: Duration? = nil
+        _ path: String, limit: Int = 64 * 1024, within patience: Duration? = nil, refusingOthers refusesOthers: Bool = false
     ) throws(Failure) -> [UInt8] {
         let start = ContinuousClock.now
         // O_NONBLOCK: the open must not wait for a pipe's writer.
         let descriptor = unsafe pawl_open(path, patience == nil ? O_RDONLY : O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
         guard descriptor >= 0 else { throw failure("cannot read \(path)") }
         defer { close(descriptor) }
+        if refusesOthers { try refuseOthers(descriptor, path) }
         var pipePatience: Duration?
         if let patience, try isPipe(descriptor, path) { pipePatience = patience }
         var bytes = [UInt8](repeating: 0, count: limit)
@@ -60,6 +62,16 @@ public enum SmallFile {
         case S_IFREG: return false
         case S_IFIFO: return true
         default: throw Failure(description: "cannot read \(path): it is not a regular file", isMissing: false)
+        }
+    }
+
+    /// Refuses a file that other users than the owner and the group can read.
+    private static func refuseOthers(_ descriptor: Int32, _ path: String) throws(Failure) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw failure("cannot read \(path)") }
+        guard status.st_mode & S_IROTH == 0 else {
+            throw Failure(
+                description: "\(path) has secrets, and all users can read it: make it private with chmod 0600", isMissing: false)
         }
     }
 

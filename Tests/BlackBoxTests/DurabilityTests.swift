@@ -54,7 +54,7 @@ struct DurabilityTests {
         #expect(try pawl.client.send("GET", "/downloads/\(id)").body == changed.body)
         #expect(
             try pawl.client.send("GET", "/settings").text
-                == #"{"maxConcurrent":3,"maxPerHost":4,"segments":4,"speedLimit":2000,"speedSchedule":[]}"#)
+                == #"{"maxConcurrent":3,"maxPerHost":4,"segments":4,"speedLimit":2000,"speedSchedule":[],"webhooks":[]}"#)
         #expect(try pawl.get("/downloads")["total"]?.integer == 2)
         #expect(pawl.terminate() == 0)
     }
@@ -91,7 +91,8 @@ struct DurabilityTests {
     func webhook() async throws {
         let isUp = Waiter(false)
         let receiver = try ScriptedOrigin { _ in [.response(isUp.value ? 200 : 503)] }
-        var pawl = try demo("--webhook-secret", "s")
+        let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+        var pawl = try demo("--webhook-secret", secret)
         let hook = receiver.url("/hook")
         let made = try pawl.post("/downloads", #"{"url":"http://127.0.0.1:9/a","paused":true,"webhook":"\#(hook)"}"#)
         let id = try #require(made["id"]?.string)
@@ -99,12 +100,13 @@ struct DurabilityTests {
         pawl.kill()
         let before = receiver.requests.count
         isUp.update { $0 = true }
-        pawl = try demo("--webhook-secret", "s")
+        pawl = try demo("--webhook-secret", secret)
         let request = try #require(try await receiver.requests(atLeast: before + 1).last)
-        let resource = try JSONValue(parsing: request.body)
-        #expect(resource["id"]?.string == id)
-        #expect(resource["state"]?.string == "cancelled")
-        #expect(request["Pawl-Signature"]?.hasPrefix("t=") == true)
+        let message = try JSONValue(parsing: request.body)
+        #expect(message["type"]?.string == "download.cancelled")
+        #expect(message["data"]?["id"]?.string == id)
+        #expect(message["data"]?["state"]?.string == "cancelled")
+        #expect(request["webhook-signature"]?.hasPrefix("v1,") == true)
         #expect(pawl.terminate() == 0)
     }
 }

@@ -40,7 +40,9 @@ struct FeedSourceTests {
         #expect(item.artworkUrl?.hasSuffix("/cover.jpg") == true && item.pageUrl?.hasSuffix("/show") == true)
         let request = try #require(bench.client.requests.value.first)
         #expect(request.url.string == Self.address)
-        #expect(request.fields.isEmpty && request.guarding == nil && request.totalTimeout == .seconds(30))
+        #expect(
+            request.fields.first?.value.hasPrefix("application/rss+xml") == true && request.guarding == nil
+                && request.totalTimeout == .seconds(30))
     }
 
     @Test("Parts are all episodes, the newest first, with what the feed says of them")

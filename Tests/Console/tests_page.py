@@ -99,11 +99,24 @@ def page_changes_settings(browser, service):
     browser.fill("spinbutton", "Connections for one file", "5")
     browser.fill("spinbutton", "Speed limit in MB/s", "1.5")
     browser.fill("textbox", "Speed schedule, one entry per line", "mon-fri 08:00-18:00 1M\nsat,sun 22:00-06:00 0")
+    browser.click("button", "Save and test webhooks")
+    browser.wait_text("#test-results", "There is no webhook")
+    webhook = service.upstream + "/nowhere?key=1"
+    browser.fill("textbox", "Webhooks, one URL per line", webhook)
+    browser.click("button", "Save and test webhooks")
+    browser.wait_text("#test-results", "nowhere?key=1: it answered 40")
+    browser.audit("a test of webhooks")
+    browser.shoot("webhooks")
+    browser.fill("textbox", "Webhooks, one URL per line", "ftp://127.0.0.1/")
+    browser.click("button", "Save and test webhooks")
+    browser.wait_text("#settings .error", "webhooks[0]")
+    browser.fill("textbox", "Webhooks, one URL per line", webhook)
     browser.shoot("settings")
     browser.click("button", "Save settings")
     browser.wait_text("#toast", "Settings saved")
     assert service.call("GET", "/settings") == {"maxConcurrent": 3, "maxPerHost": 2, "segments": 5, "speedLimit": 1_500_000,
-                                                "speedSchedule": ["mon-fri 08:00-18:00 1M", "sat,sun 22:00-06:00 0"]}
+                                                "speedSchedule": ["mon-fri 08:00-18:00 1M", "sat,sun 22:00-06:00 0"],
+                                                "webhooks": [webhook]}
     service.call("PATCH", "/settings", before)
 
 

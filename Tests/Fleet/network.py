@@ -208,12 +208,12 @@ class Receiver:
     async def serve(self, reader, writer):
         while True:
             _, target, fields, body = await read_request(reader)
-            delivery = fields["pawl-delivery"]
+            delivery = fields["webhook-id"]
             if random.Random(target).random() < 0.1 and delivery not in self.refused:
                 self.refused.add(delivery)
                 writer.write(response(503))
             else:
-                self.note(message=target[1:], delivery=delivery, data=json.loads(body))
+                self.note(message=target[1:], delivery=delivery, data=json.loads(body)["data"])
                 writer.write(response(204))
             await writer.drain()
 

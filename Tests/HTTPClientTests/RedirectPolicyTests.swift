@@ -133,10 +133,38 @@ struct RedirectPolicyTests {
         #expect(
             try Self.decide(302, "http://b.example/", from: "https://a.example/", fields: [("Cookie", "x")])
                 == "destinationForbidden")
+        #expect(
+            try Self.decide(
+                302, "http://b.example/", from: "https://a.example/",
+                fields: [("User-Agent", "x"), ("accept", "x"), ("Accept-Language", "x"), ("Referer", "x")])
+                == "GET http://b.example/")
+        #expect(
+            try Self.decide(
+                302, "http://b.example/", from: "https://a.example/", fields: [("User-Agent", "x"), ("X-Key", "x")])
+                == "destinationForbidden")
         #expect(try Self.decide(302, "http://a.example/", from: "https://u:p@a.example/") == "destinationForbidden")
         #expect(
             try Self.decide(303, "http://a.example/", from: "https://a.example/", method: "POST", body: [])
                 == "destinationForbidden")
+    }
+
+    @Test("Remembers a loss of encryption, and begins with no answered challenge at each hop")
+    func lossOfEncryption() throws {
+        let request = ClientRequest(url: try url("https://a.example/"))
+        var policy = RedirectPolicy(request)
+        var hop = Hop(request)
+        hop.answeredChallenges = 2
+        var losses = [hop.hasLostEncryption]
+        for target in ["https://b.example/", "http://b.example/", "http://c.example/", "https://a.example/"] {
+            guard case .follow(let next) = policy.decide(status: .found, location: target, hop: hop) else { break }
+            hop = next
+            losses.append(hop.hasLostEncryption)
+            #expect(hop.answeredChallenges == 0)
+        }
+        #expect(losses == [false, false, true, true, true])
+        var later = request
+        later.hasLostEncryption = true
+        #expect(Hop(later).hasLostEncryption)
     }
 
     @Test("Limits the number of redirects", arguments: [0, 1, 10])

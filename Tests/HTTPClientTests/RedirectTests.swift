@@ -36,7 +36,7 @@ struct RedirectTests {
         #expect(origin.requests.map { $0["If-Range"] } == ["\"v\"", "\"v\""])
     }
 
-    @Test("Secrets do not cross origins and are not sent again")
+    @Test("Secrets do not cross origins and are not sent again; a user agent does")
     func secretsStayAtOrigin() async throws {
         let home = Waiter("")
         let other = try ScriptedOrigin { _ in [.redirect(307, to: home.value)] }
@@ -51,7 +51,7 @@ struct RedirectTests {
         #expect(origin.requests[0]["Authorization"] == "Bearer secret")
         for request in [other.requests[0], origin.requests[1]] {
             #expect(request.fields.map(\.name).sorted() == ["Accept", "Accept-Encoding", "Host", "User-Agent"])
-            #expect(request["User-Agent"] == "pawl")
+            #expect(request["User-Agent"] == "mine")
         }
     }
 

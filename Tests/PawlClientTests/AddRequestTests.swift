@@ -73,6 +73,10 @@ struct AddRequestTests {
         "Sends given options only",
         arguments: [
             ([], AddRequest.Source.url("http://a.example/"), #"{"url":"http://a.example/"}"#),
+            (
+                ["--header", "X-Key: k", "--user", "ada:pass"], .work("a:2"),
+                #"{"partsOf":"a:2","headers":{"X-Key":"k","Authorization":"Basic YWRhOnBhc3M="}}"#
+            ),
             (["--paused", "-l", "x", "-l", "y"], .item("a:1"), #"{"trackId":"a:1","labels":["x","y"],"paused":true}"#),
             (
                 ["--format", "Flac", "--format", "VBR MP3", "--priority", "2", "-x", "1", "--limit", "1k"], .work("a:2"),

@@ -1,16 +1,20 @@
 """Extracts the fenced blocks of README.md and docs/*.md and runs each; `main.py NAME…` runs only those."""
 
+import base64
 import hashlib
 import http.server
 import json
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+
+from standardwebhooks import Webhook, WebhookVerificationError
 
 from browser_session import BrowserSession
 from service import PATIENCE, Service, wait
@@ -30,9 +34,14 @@ def blocks():
     return found
 
 
+def every(document, language):
+    """The blocks of a language in a document."""
+    return [text for name, its_language, text in blocks() if (name, its_language) == (document, language)]
+
+
 def only(document, language):
     """The one block of a language in a document."""
-    found = [text for name, its_language, text in blocks() if (name, its_language) == (document, language)]
+    found = every(document, language)
     assert len(found) == 1, f"{document} has {len(found)} blocks of {language}, not 1"
     return found[0]
 
@@ -168,44 +177,171 @@ def test_javascript():
         server.shutdown()
 
 
+SECRETS = ["whsec_" + base64.b64encode(bytes([number]) * 32).decode() for number in range(3)]
+
+
+def verified(secret, message):
+    """The message if it is authentic; None otherwise."""
+    try:
+        return Webhook(secret).verify(*message)
+    except WebhookVerificationError:
+        return None
+
+
 def test_webhook():
-    """A real message is authentic, and one with another body, key or time is not."""
+    """Messages of each type arrive once, and the library of Standard Webhooks verifies them with each secret of a rotation."""
     received = []
+    fails = threading.Event()
 
     class Receiver(Page):
         def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            received.append((body, self.headers["Pawl-Signature"]))
+            received.append((self.path, (self.rfile.read(int(self.headers["Content-Length"])), dict(self.headers))))
             self.send_response(204)
             self.end_headers()
 
+        def do_GET(self):
+            body = b"<rss version='2.0'><channel><title>Show</title></channel></rss>"
+            self.send_response(500 if fails.is_set() else 200)
+            self.send_header("Content-Type", "application/rss+xml")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
     server, address = serve(Receiver)
-    service = Service("--allow-destination", "127.0.0.1", "--webhook-secret", "a-secret-for-the-snippet")
+    service = Service("--allow-destination", "127.0.0.1", "--webhook-secret", ",".join(SECRETS[:2]), "--webhook", address + "/all",
+                      "--webhook-events", "download.completed,download.cancelled,subscription.failed")
+
+    def told(count):
+        wait(lambda: len(received) >= count, lambda: f"{count} messages; there are {len(received)}")
+        return [(path, verified(SECRETS[0], message)) for path, message in received]
+
     try:
-        scope = {}
-        exec(only("webhooks.md", "python"), scope)
-        service.add(service.upstream + "/entity?size=1000&seed=1", webhook=address + "/hook")
-        body, signature = wait(lambda: received and received[0], "the webhook is called")
-        secret = b"a-secret-for-the-snippet"
-        assert scope["is_authentic"](secret, body, signature)
-        assert not scope["is_authentic"](secret, body + b" ", signature)
-        assert not scope["is_authentic"](b"another", body, signature)
-        old = re.sub(r"t=\d+", "t=1000000000", signature)
-        assert not scope["is_authentic"](secret, body, old)
+        done = service.add(service.upstream + "/entity?size=1000&seed=1", webhook=address + "/own")
+        failed = service.add(service.upstream + "/entity?size=10&seed=2&fault=404", webhook=address + "/own")
+        messages = told(3)
+        expected = {("/all", "download.completed", done["id"]), ("/own", "download.completed", done["id"]),
+                    ("/own", "download.failed", failed["id"])}
+        assert {(path, each["type"], each["data"]["id"]) for path, each in messages} == expected, messages
+        assert all(each["timestamp"] == each["data"]["completedAt"] for _, each in messages if each["data"]["completedAt"]), messages
+
+        cancelled = service.add(service.upstream + "/entity?size=10&seed=3", paused=True)
+        service.call("POST", f"/downloads/{cancelled['id']}/cancel")
+        assert told(4)[3][1]["type"] == "download.cancelled"
+
+        subscription = service.call("POST", "/subscriptions", {"feedUrl": address + "/feed.xml?key=s3cret"})
+        service.call("POST", f"/subscriptions/{subscription['id']}/refresh")
+        fails.set()
+        for _ in range(3):
+            service.call("POST", f"/subscriptions/{subscription['id']}/refresh")
+        outage = told(5)[4][1]
+        assert (outage["type"], outage["data"]["id"]) == ("subscription.failed", subscription["id"]), outage
+        assert "s3cret" not in json.dumps(outage), outage
+
+        # The last message, which none of the failed checks precedes.
+        assert service.call("POST", "/settings/webhooks/test") == {
+            "receivers": [{"url": address + "/all", "status": 204, "error": None}]}
+        assert told(6)[5][1] == {**told(6)[5][1], "type": "webhook.test", "data": {}}
+        assert len(received) == 6, [json.loads(body) for _, (body, _) in received]
+
+        for _, (body, fields) in received:
+            message = (body, fields)
+            assert verified(SECRETS[1], message), "a message has a signature of the other secret"
+            assert not verified(SECRETS[2], message)
+            assert not verified(SECRETS[0], (body + b" ", fields))
+            for name, value in [("webhook-id", "another"), ("webhook-timestamp", "1000000000"), ("webhook-signature", "v1,AAAA")]:
+                assert not verified(SECRETS[0], (body, {**{each.lower(): fields[each] for each in fields}, name: value})), name
+        assert len({fields["webhook-id"] for _, (_, fields) in received}) == 6
     finally:
         service.close()
         server.shutdown()
 
 
+def receiver(number, *arguments, **variables):
+    """Starts a receiver of webhooks.md at another port, and returns its process and its address."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    text = every("webhooks.md", "python")[number].replace("9000", str(port))
+    process = subprocess.Popen([sys.executable, "-c", text, *arguments], stderr=subprocess.DEVNULL,
+                               env={**os.environ, "PAWL_WEBHOOK_SECRET": SECRETS[0], **variables})
+
+    def listens():
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", port)) == 0
+
+    try:
+        wait(listens, "the receiver listens")
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    return process, f"http://127.0.0.1:{port}"
+
+
+def test_program():
+    """The receiver of webhooks.md runs a program for each authentic message, and for no other."""
+    with tempfile.TemporaryDirectory(prefix="pawl-snippet-") as directory:
+        program = pathlib.Path(directory) / "on-message"
+        program.write_text(f'#!/bin/sh\nprintf "%s\\n%s\\n" "$1" "$2" >{directory}/new && mv {directory}/new {directory}/$1\n')
+        program.chmod(0o700)
+        process, address = receiver(0, str(program))
+        service = Service("--allow-destination", "127.0.0.1", "--webhook-secret", SECRETS[0], "--webhook", address)
+        try:
+            assert forged(address) == b"", "a message without a signature has no response"
+            made = service.add(service.upstream + "/entity?size=1000&seed=1")
+            told = pathlib.Path(directory) / "download.completed"
+            wait(told.exists, "the program runs")
+            kind, data = told.read_text().splitlines()
+            assert (kind, json.loads(data)["id"]) == ("download.completed", made["id"])
+            assert sorted(each.name for each in pathlib.Path(directory).iterdir()) == ["download.completed", "on-message"]
+        finally:
+            service.close()
+            process.kill()
+            process.wait()
+
+
+def forged(address):
+    """Sends a message without a signature, and returns the bytes of the response."""
+    with socket.create_connection(address.removeprefix("http://").split(":")) as client:
+        client.settimeout(PATIENCE)
+        client.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}")
+        return client.recv(4096)
+
+
+def test_ntfy():
+    """The receiver of webhooks.md forwards messages to ntfy, and one that ntfy has refused once more."""
+    notes = []
+
+    class Ntfy(Page):
+        def do_POST(self):
+            text = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            notes.append((self.path, self.headers["Title"], text))
+            self.send_response(503 if len(notes) == 1 else 200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+    server, address = serve(Ntfy)
+    process, hook = receiver(1, NTFY_URL=address + "/my-topic")
+    service = Service("--allow-destination", "127.0.0.1", "--webhook-secret", SECRETS[0], "--webhook", hook)
+    try:
+        made = service.add(service.upstream + "/entity?size=1000&seed=1", filename="a sound.bin")
+        wait(lambda: len(notes) == 2, "the message is sent again")
+        assert notes == [("/my-topic", "download.completed", "a sound.bin")] * 2, (notes, made)
+    finally:
+        service.close()
+        process.kill()
+        process.wait()
+        server.shutdown()
+
+
 TESTS = {"readme": test_readme, "curl": test_curl, "python": test_python, "swift": test_swift, "javascript": test_javascript,
-         "webhook": test_webhook}
+         "webhook": test_webhook, "program": test_program, "ntfy": test_ntfy}
 
 
 def main(names):
     found = sorted((document, language) for document, language, _ in blocks())
     # The block of sources.md is a file of CatalogTests, which compares them.
     tested = [("README.md", "sh"), *(("clients.md", language) for language in ("js", "python", "sh", "swift")), ("sources.md", "swift"),
-              ("webhooks.md", "python")]
+              ("webhooks.md", "python"), ("webhooks.md", "python")]
     assert found == tested, f"there are blocks that no test runs: {found}"
     failed = 0
     for name in names or TESTS:

@@ -268,7 +268,7 @@ final class RPCExecutor: Sendable {
         var change = DownloadChange()
         if first != known.first {
             change.url = first.withoutUserInfo
-            change.authorization = first.basicAuthorization
+            if let credentials = first.basicAuthorization { try? change.headers.authorize(credentials) }
         }
         change.mirrors = list.urls.dropFirst().map(\.withoutUserInfo)
         _ = try await RPCError.rethrowing(

@@ -47,9 +47,6 @@ typedef enum {
     CURLOPT_FRESH_CONNECT = 74,
     CURLOPT_FORBID_REUSE = 75,
     CURLOPT_CONNECTTIMEOUT_MS = 156,
-    CURLOPT_COOKIE = 10022,
-    CURLOPT_COOKIEFILE = 10031,
-    CURLOPT_COOKIELIST = 10135,
     CURLOPT_SHARE = 10100,
     CURLOPT_OPENSOCKETDATA = 10164,
     CURLOPT_COPYPOSTFIELDS = 10165,
@@ -95,7 +92,6 @@ enum {
 
 // Questions of curl_easy_getinfo: 0x100000 string, 0x400000 list, plus a number.
 enum {
-    CURLINFO_COOKIELIST = 4194332,
     CURLINFO_HTTP_CONNECTCODE = 2097174,
     CURLINFO_PRIVATE = 1048597,
 };
@@ -242,12 +238,6 @@ long pawl_easy_connect_status(pawl_easy *easy);
 // curl_slist_append: returns the list, new if `list` was null; null (and `list` untouched) without memory.
 pawl_list *pawl_list_append(pawl_list *list, const char *string);
 void pawl_list_destroy(pawl_list *list);
-
-// The cookies that a handle holds; null if there are none.
-pawl_list *pawl_easy_cookies(pawl_easy *easy);
-// Gives a handle those of the cookies that another one held that are secure, or those that are not. libcurl itself sends secure ones to
-// loopback addresses in the clear.
-void pawl_easy_add_cookies(pawl_easy *easy, const pawl_list *cookies, int secure);
 
 // A share of TLS sessions without locks: its easy handles belong to one thread. Null without memory.
 pawl_share *pawl_share_create(void);

@@ -24,6 +24,9 @@ struct SourceDescription: Sendable {
     /// All parameters except `source`.
     let parameters: [SearchParameter]
 
+    /// The value of Accept in requests. A server that can choose sends one of the named types.
+    var accept: String { mediaTypes.map { $0 == "*/*" ? "*/*;q=0.1" : $0 }.joined(separator: ", ") }
+
     /// The hosts of a source's requests.
     enum Hosts: Sendable {
         /// The host of the base URL, which a rate budget spares.

@@ -14,6 +14,7 @@ struct GetSession {
     private let downloads: DownloadService
     private let urls: [HTTPURL]
     private let checksum: Checksum?
+    private let headers: RequestHeaders
     /// The mode of finished files. The engine creates private files; those in the user's directory get the usual mode.
     private let fileMode: UInt32
 
@@ -88,6 +89,7 @@ struct GetSession {
         // Each run has its own options, instead of those that an interrupted run has stored.
         configuration.explicitSettings = Set(ServiceSettings.Name.allCases)
         checksum = invocation.checksum.flatMap { try? Checksum(parsing: $0) }
+        headers = invocation.headers
         var urls: [HTTPURL] = []
         var known: Set<HTTPURL> = []
         for url in given where known.insert(url).inserted {
@@ -193,15 +195,34 @@ struct GetSession {
                     return known.id
                 }
                 try await downloads.remove(known.id, deletingFile: false)
-            case .queued, .downloading, .retrying: return known.id
-            case .paused, .failed: return try await downloads.perform(.resume, on: known.id).id
+            case .queued, .downloading, .retrying:
+                try await renewHeaders(of: known.id, for: url)
+                return known.id
+            case .paused, .failed:
+                try await renewHeaders(of: known.id, for: url)
+                return try await downloads.perform(.resume, on: known.id).id
             case .cancelled: try await downloads.remove(known.id, deletingFile: false)
             }
         }
         var new = NewDownload(url: shown, filename: nil)
         new.checksum = checksum
-        if let credentials = url.basicAuthorization { try? new.headers.authorize(credentials) }
+        new.headers = headers(for: url)
         return try await downloads.add(new).download.id
+    }
+
+    /// Gives a download of an earlier run the header fields of this one. The earlier ones may have been wrong.
+    private func renewHeaders(of id: DownloadID, for url: HTTPURL) async throws(DownloadError) {
+        var change = DownloadChange()
+        change.url = url.withoutUserInfo
+        change.headers = headers(for: url)
+        if !change.headers.isEmpty { _ = try await downloads.change(id, change) }
+    }
+
+    /// The header fields for a URL. User and password in it do not replace those of an option.
+    private func headers(for url: HTTPURL) -> RequestHeaders {
+        var headers = headers
+        if let credentials = url.basicAuthorization { try? headers.authorize(credentials) }
+        return headers
     }
 
     /// Whether its file is complete and not yet moved to the target directory.

@@ -84,12 +84,13 @@ public enum Help {
     static let aboutVariables =
         "Options of services are also environment variables: --max-concurrent is PAWL_MAX_CONCURRENT. So are --server, --token,"
         + " --token-file, --ca-file and --limit of get (PAWL_SPEED_LIMIT). A flag overrides its variable. In a variable, the values of"
-        + " a repeatable option are separated by commas, and the entries of PAWL_SPEED_SCHEDULE by semicolons."
+        + " a repeatable option are separated by commas, the entries of PAWL_SPEED_SCHEDULE by semicolons, and the URLs of"
+        + " PAWL_WEBHOOK by spaces."
 
     static let aboutSettings =
-        "--max-concurrent, --max-per-host, --segments and --speed-limit can be changed at run time (PATCH /settings); the last"
-        + " values are stored with the data. A value given at the start overrides and replaces the stored one; without both, the"
-        + " default applies."
+        "--max-concurrent, --max-per-host, --segments, --speed-limit and --webhook can be changed at run time (PATCH /settings);"
+        + " the last values are stored with the data. A value given at the start overrides and replaces the stored one; without"
+        + " both, the default applies."
 
     /// The exit statuses of these commands.
     static func statuses(of commands: [CommandName]) -> [String] {

@@ -1,3 +1,4 @@
+public import DownloadCore
 internal import Downloads
 public import PawlConfiguration
 public import System
@@ -20,6 +21,8 @@ public struct Invocation: Sendable {
     public var directory = "."
     /// The checksum of the only file of `get` or `add`, as `sha-256:<hex>`.
     public var checksum: String?
+    /// The header fields of `get` and `add` for the origin of each download. Their values may be secrets.
+    public var headers = RequestHeaders()
     /// A file of more URLs for `get` or `add`; `-` is standard input.
     public var listFile: String?
     /// Whether the output is JSON instead of text.

@@ -1,5 +1,6 @@
 internal import DownloadCore
 internal import Downloads
+internal import HTTPCore
 internal import PawlConfiguration
 
 /// The options of `get`, some of which `add` has as well.
@@ -37,6 +38,33 @@ extension OptionTable {
             invocation.checksum = checksum.description
             return true
         },
+        Option(
+            "header", "FIELD",
+            accepts:
+                "a field such as 'X-Api-Key: abc', each name once, without those that belong to the connection or to resuming",
+            default: "none",
+            "header field for the origin of each URL; redirects to other hosts get only User-Agent, Accept, Accept-Language"
+                + " and Referer",
+            isSecret: true, isRepeatable: true, isInEnvironment: false, commands: [.get, .add]
+        ) { invocation, value in
+            let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let name = FieldName(String(parts[0])) else { return false }
+            return (try? invocation.headers.append(name, parts[1].trimmed)) != nil
+        }
+        .short("H"),
+        Option(
+            "user", "NAME:PASSWORD", accepts: "a user name, a colon and a password, and no --header with Authorization besides",
+            default: "none",
+            "user and password for the origin of each URL, by Basic, or by Digest where the origin asks for it; other users"
+                + " of the machine can see a command line: prefer --netrc-file",
+            isSecret: true, isInEnvironment: false, commands: [.get, .add]
+        ) { invocation, value in
+            guard value.utf8.contains(UInt8(ascii: ":")), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+                return false
+            }
+            return (try? invocation.headers.authorize("Basic " + Base64.encode(Array(value.utf8)))) != nil
+        }
+        .short("u"),
         Option(
             "input", "LIST", accepts: "a path, or - for standard input", default: "none",
             "file of further URLs, one on a line; empty lines and lines that begin with # are skipped", isInEnvironment: false,

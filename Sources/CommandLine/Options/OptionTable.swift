@@ -116,16 +116,39 @@ enum OptionTable {
         .toggle("no-auth", "serve other machines without a token", \.allowsAnonymous),
         .toggle("no-aria2", "disable aria2's RPC at /jsonrpc", \.leavesOutAria2),
         Option(
-            "webhook-secret", "SECRET", accepts: "a text that is not empty", default: "none",
-            "key of the HMAC-SHA256 signatures of webhooks", isSecret: true
+            "webhook", "URL", accepts: "an http or https URL, at most \(DefaultWebhooks.limit) times", default: "none",
+            "URL that receives a message when any download ends, a subscription fails, or the service is degraded",
+            isSecret: true, isRepeatable: true
         ) { invocation, value in
-            guard !value.isEmpty else { return false }
-            invocation.configuration.webhookSecret = value
+            let urls = invocation.configuration.webhooks ?? []
+            guard urls.count < DefaultWebhooks.limit, let url = HTTPURL(value) else { return false }
+            invocation.configuration.webhooks = urls + [url]
+            return true
+        }
+        .separated(by: " "),
+        Option(
+            "webhook-events", "TYPES",
+            accepts: "types with commas between them, of "
+                + WebhookMessageType.selectable.map(\.rawValue).joined(separator: ", "), default: "all",
+            "types of the messages that --webhook receives, with commas between them"
+        ) { invocation, value in
+            let names = Set(value.split(separator: ",", omittingEmptySubsequences: false).map(String.init))
+            let types = WebhookMessageType.selectable.filter { names.contains($0.rawValue) }
+            guard types.count == names.count else { return false }
+            invocation.configuration.webhookTypes = types
+            return true
+        },
+        Option(
+            "webhook-secret", "SECRET", accepts: WebhookSecret.accepted, default: "none",
+            "secret that signs messages to webhooks (Standard Webhooks)", isSecret: true
+        ) { invocation, value in
+            guard let secrets = WebhookSecret.list(value) else { return false }
+            invocation.configuration.webhookSecrets = secrets
             invocation.configuration.webhookSecretFile = nil
             return true
         },
-        .path("webhook-secret-file", "file whose first line is the key of webhook signatures", \.webhookSecretFile) {
-            $0.webhookSecret = nil
+        .path("webhook-secret-file", "file whose first line is the secret that signs messages to webhooks", \.webhookSecretFile) {
+            $0.webhookSecrets = []
         },
         .number(
             "max-concurrent", 1...1000, default: "8", "maximum number of downloads that transfer at once",
@@ -195,6 +218,26 @@ enum OptionTable {
             return true
         },
         .destinations("no-proxy", "destination that is reached without the proxy", \.directDestinations),
+        .path(
+            "netrc-file",
+            "file with user names and passwords of origins in netrc's format, with mode 0600, for Basic and Digest",
+            commands: [.serve, .demo, .get], \.netrcFile),
+        .path(
+            "cookie-file", "file with cookies for origins in the Netscape format, with mode 0600; it is never written",
+            commands: [.serve, .demo, .get], \.cookieFile),
+        .path(
+            "header-file",
+            "file with lines HOST-PATTERN Name: value, with mode 0600, such as keys of APIs; the pattern is a host, host:port or"
+                + " *.suffix",
+            commands: [.serve, .demo, .get], \.headerFile),
+        Option(
+            "user-agent", "TEXT", accepts: "a text without control characters, of 1 to 1000 bytes",
+            default: Program.userAgent, "User-Agent of downloads, searches and feeds", commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            guard (1...1000).contains(value.utf8.count), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return false }
+            invocation.configuration.userAgent = value
+            return true
+        },
         Option(
             "cors-origin", "ORIGIN", accepts: "an origin such as https://example.org:8443, or * for all", default: "none",
             "browser origin that may call the API", isRepeatable: true

@@ -124,7 +124,7 @@ extension DownloadMachine {
     }
 
     private func isRelinking(_ change: DownloadChange) -> Bool {
-        change.url.map { $0.string != record.download.url || change.authorization != nil } ?? false
+        change.url.map { $0.string != record.download.url || !change.headers.isEmpty } ?? false
     }
 
     package mutating func stop(_ context: inout Context) {
@@ -299,7 +299,7 @@ extension DownloadMachine {
         let goesOn = relinks && [.queued, .downloading, .retrying].contains(state)
         if goesOn { leavePhase(&context) }
         if wanted.movesFile { move(wanted, to: facts.name, &context) }
-        if relinks, let url = wanted.url { relink(to: url, authorization: wanted.authorization) }
+        if relinks, let url = wanted.url { relink(to: url, headers: wanted.headers) }
         if let mirrors = wanted.mirrors {
             record.mirrors = mirrors.map(\.string)
             record.distrustsMirrors = false
@@ -345,13 +345,10 @@ extension DownloadMachine {
     }
 
     /// Replaces the URL by another one of the same content. The bytes stay, and the new origin has to validate them.
-    /// The failures of the old origin are forgotten, and headers that were meant for it alone are removed.
-    private mutating func relink(to url: HTTPURL, authorization: String?) {
-        if url.origin != self.url.origin { record.headers = [] }
-        if let authorization {
-            record.headers.removeAll { $0.name.lowercased() == "authorization" }
-            record.headers.append(RequestHeader(name: "Authorization", value: authorization))
-        }
+    /// The failures of the old origin are forgotten. Of the headers that were meant for it, only harmless ones stay.
+    private mutating func relink(to url: HTTPURL, headers: RequestHeaders) {
+        if url.origin != self.url.origin { record.headers = record.headers.filter(\.isHarmless) }
+        record.headers = record.headers.filter { FieldName($0.name).map(headers.contains) != true } + headers
         // The source that validated these bytes will not be used again.
         let former = record.download.url
         if record.entity != nil, record.entity?.source == nil { record.entity?.source = former }
@@ -385,9 +382,10 @@ extension DownloadMachine {
             Removal(waiter: command.waiter, deletesFile: deletesFile, cancellation: announceCancellation(&context)), &context)
     }
 
-    /// Prepares the webhook message for a live download, which the removal cancels; `nil`: none is needed.
-    private mutating func announceCancellation(_ context: inout Context) -> DownloadID? {
-        guard state.isLive else { return nil }
+    /// Prepares the messages to webhooks about a live download, which the removal cancels.
+    /// - Returns: The ids of the messages.
+    private mutating func announceCancellation(_ context: inout Context) -> [DownloadID] {
+        guard state.isLive else { return [] }
         var download = record.download
         download.state = .cancelled
         download.endedAt = context.now
@@ -401,7 +399,7 @@ extension DownloadMachine {
         let operation = nextOperation()
         saves.beginEnd(operation)
         phase = .removing(operation, removal)
-        context.actions.append(.saveRemoval(operation, announcing: saves.announcements.deliveries))
+        context.actions.append(.saveRemoval(operation, announcing: saves.announcements.messages))
     }
 
     mutating func removalCommitted(_ removal: Removal, _ error: StoreError?, _ context: inout Context) {
@@ -423,7 +421,7 @@ extension DownloadMachine {
             removal.hasMadeRoom = true
             return submitRemoval(removal, &context)
         }
-        if let cancellation = removal.cancellation { saves.announcements.withdraw(cancellation) }
+        saves.announcements.withdraw(removal.cancellation)
         context.actions.append(.abandonRemoval)
         context.actions.append(.answer(removal.waiter, .failure(DownloadError(error))))
         phase = .resting

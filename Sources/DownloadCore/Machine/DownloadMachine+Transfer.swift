@@ -420,7 +420,7 @@ extension DownloadMachine {
             announceEnd(as: record.download, &context)
             saves.beginEnd(operation)
             phase = .completing(operation, file, at: context.now)
-            context.actions.append(.saveCompletion(operation, record, announcing: saves.announcements.deliveries))
+            context.actions.append(.saveCompletion(operation, record, announcing: saves.announcements.messages))
         }
     }
 

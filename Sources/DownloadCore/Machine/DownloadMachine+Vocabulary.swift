@@ -90,12 +90,12 @@ extension DownloadMachine {
     package struct Removal: Sendable, Equatable {
         package let waiter: Waiter
         package let deletesFile: Bool
-        /// The id of the webhook message about the cancellation; `nil`: the download had ended, or no webhook is called.
-        package let cancellation: DownloadID?
+        /// The ids of the messages to webhooks about the cancellation. A download that had ended has none.
+        package let cancellation: [DownloadID]
         /// Whether the bytes were removed before the commit, because a full disk refuses the removal otherwise.
         var hasMadeRoom = false
 
-        package init(waiter: Waiter, deletesFile: Bool, cancellation: DownloadID?, hasMadeRoom: Bool = false) {
+        package init(waiter: Waiter, deletesFile: Bool, cancellation: [DownloadID], hasMadeRoom: Bool = false) {
             self.waiter = waiter
             self.deletesFile = deletesFile
             self.cancellation = cancellation
@@ -245,14 +245,14 @@ extension DownloadMachine {
         case withdraw(Operation)
         /// Removes the part file's name: the file has another one, and the record is durable.
         case finishPublishing
-        /// Saves the record together with the messages to its webhook.
-        case save(Operation, DownloadRecord, announcing: [WebhookDelivery])
+        /// Saves the record together with the messages to webhooks.
+        case save(Operation, DownloadRecord, announcing: [EndAnnouncement])
         /// Saves the record of a finished file. It is published once it is durable.
-        case saveCompletion(Operation, DownloadRecord, announcing: [WebhookDelivery])
-        /// Removes the record and keeps the messages to its webhook.
-        case saveRemoval(Operation, announcing: [WebhookDelivery])
-        /// Delivers messages to the webhook. They are durable, and the end of the download is published.
-        case deliver([WebhookDelivery])
+        case saveCompletion(Operation, DownloadRecord, announcing: [EndAnnouncement])
+        /// Removes the record and keeps the messages to webhooks.
+        case saveRemoval(Operation, announcing: [EndAnnouncement])
+        /// Delivers messages to webhooks. They are durable, and the end of the download is published.
+        case deliver([EndAnnouncement])
         /// Keeps the record, because its removal has failed.
         case abandonRemoval
         /// Saves with the next commit how many bytes are on the disk.
@@ -293,6 +293,8 @@ extension DownloadMachine {
         package var retention = Retention()
         /// Whether messages to webhooks are delivered.
         package var callsWebhooks = true
+        /// The webhooks of all downloads.
+        package var defaultWebhooks = DefaultWebhooks()
         package var identifiers = DownloadIDGenerator()
         /// The actions that the event requires, in order.
         package var actions: [Action] = []

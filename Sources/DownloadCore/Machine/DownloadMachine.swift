@@ -239,14 +239,17 @@ extension DownloadMachine {
         if state != before { context.actions.append(.log(.transition(record.download))) }
     }
 
-    /// Prepares the webhook message about an end. Each save writes it until one has succeeded.
-    /// - Returns: The id of the message; `nil`: no webhook is called.
+    /// Prepares the messages about an end, one to each webhook. Each save writes them until one has succeeded.
+    /// - Returns: The ids of the messages.
     @discardableResult
-    mutating func announceEnd(as download: Download, _ context: inout Context) -> DownloadID? {
-        guard context.callsWebhooks, let url = record.webhook else { return nil }
-        let id = context.newIdentity(at: context.now)
-        saves.announcements.add(WebhookDelivery(id: id, url: url, download: download, due: context.now))
-        return id
+    mutating func announceEnd(as download: Download, _ context: inout Context) -> [DownloadID] {
+        guard context.callsWebhooks else { return [] }
+        let type = WebhookMessageType(endOf: download)
+        let messages = context.defaultWebhooks.receivers(of: type, besides: record.webhook).map { url in
+            EndAnnouncement(id: context.newIdentity(at: context.now), url: url, download: download)
+        }
+        saves.announcements.add(messages)
+        return messages.map(\.id)
     }
 
     /// Saves the present record and the messages that are not durable yet.
@@ -255,7 +258,7 @@ extension DownloadMachine {
     package mutating func save(answering answers: [PendingSaves.Answer] = [], _ context: inout Context) -> Operation {
         let operation = nextOperation()
         saves.begin(operation, countsOnNothing: record.segments.isEmpty, answers: answers)
-        context.actions.append(.save(operation, record, announcing: saves.announcements.deliveries))
+        context.actions.append(.save(operation, record, announcing: saves.announcements.messages))
         return operation
     }
 

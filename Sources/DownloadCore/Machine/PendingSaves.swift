@@ -22,7 +22,7 @@ extension DownloadMachine {
             case saved
         }
 
-        /// Messages to the webhook that no commit has made durable yet.
+        /// Messages to webhooks that no commit has made durable yet.
         var announcements = EndAnnouncements()
         /// The number of failed saves of the present state.
         package private(set) var failures = 0
@@ -77,7 +77,7 @@ extension DownloadMachine {
 
         /// Ends a commit.
         /// - Returns: The commit, and the messages that are durable now; `nil` if it is not under way.
-        package mutating func end(_ operation: Operation, _ error: StoreError?) -> (commit: Commit, announced: [WebhookDelivery])?
+        package mutating func end(_ operation: Operation, _ error: StoreError?) -> (commit: Commit, announced: [EndAnnouncement])?
         {
             guard let index = commits.firstIndex(where: { $0.number == operation }) else { return nil }
             let commit = commits.remove(at: index)

@@ -19,8 +19,8 @@ public struct DownloadChange: Sendable {
     public var speedLimit: Int64?
     /// Another URL of the same content.
     public var url: HTTPURL?
-    /// The value of the `Authorization` field for that URL. It is a secret.
-    public var authorization: String?
+    /// Header fields for that URL, which replace those of the same names. Their values are secrets.
+    public var headers = RequestHeaders()
     /// The file's name; see `FileNaming.objection(to:)`.
     public var filename: String?
     /// The folder of the file; see `FileNaming.objection(toFolder:)`.

@@ -1,4 +1,4 @@
-internal import HTTPCore
+package import HTTPCore
 
 /// The limits of the values of a download. Its record keeps all of them, so each needs a limit.
 ///
@@ -84,6 +84,15 @@ extension DownloadLimits {
         if let connections = change.segments { try check(connections, "the number of segments", in: segments) }
         if let timeouts = change.timeouts { try check(timeouts) }
         if let position = change.position { try check(position, "the position", in: 0...Int.max) }
+    }
+
+    /// Refuses default webhooks beyond the limits.
+    /// - Throws: `invalid`.
+    package static func check(webhooks: [HTTPURL]) throws(DownloadError) {
+        guard webhooks.count <= DefaultWebhooks.limit else {
+            throw .invalid("there are \(webhooks.count) webhooks; the settings take at most \(DefaultWebhooks.limit)")
+        }
+        for webhook in webhooks { try check(webhook, "the webhook") }
     }
 
     private static func check(_ url: HTTPURL, _ name: String) throws(DownloadError) {

@@ -12,8 +12,9 @@ public enum DownloadLogEvent: Sendable {
     case started(DownloadID, waited: Duration)
     /// The store made a group of changes durable.
     case committed(took: Duration, changes: Int)
-    /// An attempt to deliver the message to a download's webhook has ended with this outcome.
-    case webhook(DownloadID, WebhookOutcome)
+    /// An attempt to deliver this message to a webhook has ended with this outcome. `about`: the download or subscription;
+    /// `nil`: the message is about the service.
+    case webhook(DownloadID, about: DownloadID?, WebhookOutcome)
     /// One or all of a download's mirrors are no longer used, for this reason.
     case mirrorDropped(DownloadID, String)
     /// The condition of the store has changed to this one.

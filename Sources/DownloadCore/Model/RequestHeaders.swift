@@ -13,6 +13,9 @@ public struct RequestHeader: Sendable, CustomStringConvertible, CustomDebugStrin
         self.value = value
     }
 
+    /// Whether it may be sent to other origins than the one that it was given for.
+    public var isHarmless: Bool { FieldName(name)?.isHarmless == true }
+
     /// The name without the value.
     public var description: String { "\(name): (hidden)" }
     /// The name without the value.
@@ -28,7 +31,7 @@ extension RequestHeader: Equatable {
 
 /// The header fields of a download's requests. It contains only fields that a user may set, and each name once.
 ///
-/// Values may be secrets: they are never logged, and never sent to another origin.
+/// Values may be secrets: they are never logged. Only harmless fields are sent to another origin.
 public struct RequestHeaders: Sendable {
     /// The fields in the order of their addition.
     private(set) var fields: [RequestHeader] = []
@@ -51,6 +54,14 @@ public struct RequestHeaders: Sendable {
 
     /// Creates an empty list.
     public init() {}
+
+    /// Creates a list of accepted fields. Other ones are left out.
+    public init(_ headers: some Sequence<RequestHeader>) {
+        for header in headers {
+            guard let name = FieldName(header.name) else { continue }
+            try? append(name, header.value)
+        }
+    }
 
     /// Returns the reason for which no field can have this name; `nil` if one can.
     public static func fault(of name: FieldName) -> Fault? {

@@ -1,4 +1,4 @@
-package import HTTPCore
+public import HTTPCore
 
 /// Settings of the service that can change while it runs. They are kept over restarts.
 public struct ServiceSettings: Sendable, Equatable {
@@ -26,19 +26,25 @@ public struct ServiceSettings: Sendable, Equatable {
     public var speedLimit: Int64
     /// Limits over all downloads for certain times of the week.
     public var speedSchedule = SpeedSchedule()
+    /// The default webhooks.
+    public var webhooks: [HTTPURL] = []
 
     package init(
-        maxConcurrent: Int, maxPerHost: Int, segments: Int, speedLimit: Int64, speedSchedule: SpeedSchedule = SpeedSchedule()
+        maxConcurrent: Int, maxPerHost: Int, segments: Int, speedLimit: Int64, speedSchedule: SpeedSchedule = SpeedSchedule(),
+        webhooks: [HTTPURL] = []
     ) {
         self.maxConcurrent = maxConcurrent
         self.maxPerHost = maxPerHost
         self.segments = segments
         self.speedLimit = speedLimit
         self.speedSchedule = speedSchedule
+        self.webhooks = webhooks
     }
 
     /// The schedule's name in the API and in the store.
     public static let scheduleName = "speedSchedule"
+    /// The name of the default webhooks in the API and in the store.
+    public static let webhooksName = "webhooks"
 
     /// Returns the limit over all downloads at a time, in bytes per second; 0 is no limit.
     package func speedLimit(at time: Timestamp, offset: Int) -> Int64 {
@@ -75,9 +81,10 @@ extension ServiceSettings {
     ///   - kept: The stored values by name. Invalid values count as absent.
     ///   - explicit: The settings whose value in `self` the operator has given for this start.
     ///   - isScheduleExplicit: Whether the operator has given the schedule.
+    ///   - areWebhooksExplicit: Whether the operator has given the default webhooks.
     /// - Returns: The merged settings, and the changes to store.
     package func merged(
-        withKept kept: [String: String], explicit: Set<Name>, isScheduleExplicit: Bool = false
+        withKept kept: [String: String], explicit: Set<Name>, isScheduleExplicit: Bool = false, areWebhooksExplicit: Bool = false
     ) -> (settings: ServiceSettings, changes: [StoreChange]) {
         var settings = self
         var changes: [StoreChange] = []
@@ -95,6 +102,33 @@ extension ServiceSettings {
         } else if let known {
             settings.speedSchedule = known
         }
+        let urls = kept[Self.webhooksName].flatMap(Self.webhooks(kept:))
+        if areWebhooksExplicit {
+            if urls != webhooks { changes.append(.set(name: Self.webhooksName, value: Self.keptText(of: webhooks))) }
+        } else if let urls {
+            settings.webhooks = urls
+        }
         return (settings, changes)
+    }
+}
+
+/// The default webhooks among the settings.
+extension ServiceSettings {
+    /// Returns the stored form of default webhooks.
+    package static func keptText(of webhooks: [HTTPURL]) -> String {
+        webhooks.map(\.string).joined(separator: "\n")
+    }
+
+    /// Parses the stored form; `nil` if it is not a list of URLs.
+    private static func webhooks(kept text: String) -> [HTTPURL]? {
+        let lines = text.split(separator: "\n")
+        let urls = lines.compactMap { HTTPURL(String($0)) }
+        return urls.count == lines.count && urls.count <= DefaultWebhooks.limit ? urls : nil
+    }
+
+    /// Returns a client's list of default webhooks with the passwords that no client sees: a URL that is shown without
+    /// its user information keeps it.
+    package func restoringUserInfo(in urls: [HTTPURL]) -> [HTTPURL] {
+        urls.map { url in url.hasUserInfo ? url : webhooks.first { $0.withoutUserInfo == url } ?? url }
     }
 }

@@ -248,7 +248,7 @@ struct PostgresGroup {
         static let keepDelivery = PostgresStatement(
             "keep_delivery",
             """
-            INSERT INTO pawl.webhook_deliveries (id, download_id, url, download, attempts, due_at, owner)
+            INSERT INTO pawl.webhook_deliveries (id, subject, url, body, attempts, due_at, owner)
                 VALUES ($1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint)
                 ON CONFLICT (id) DO UPDATE SET attempts = EXCLUDED.attempts, due_at = EXCLUDED.due_at
             """)

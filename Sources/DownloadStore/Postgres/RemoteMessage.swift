@@ -122,7 +122,8 @@ extension RemoteMessage {
         put("removedLabel", change.removedLabel.map(JSONValue.string))
         put("speedLimit", change.speedLimit.map(JSONValue.integer))
         put("url", change.url.map { .string($0.string) })
-        put("authorization", change.authorization.map(JSONValue.string))
+        let headers = change.headers.map { JSONMember(name: $0.name, value: .string($0.value)) }
+        put("headers", headers.isEmpty ? nil : .object(headers))
         put("filename", change.filename.map(JSONValue.string))
         put("folder", change.folder.map(JSONValue.string))
         put("mirrors", strings(change.mirrors?.map(\.string)))
@@ -147,7 +148,11 @@ extension RemoteMessage {
         change.removedLabel = value["removedLabel"]?.string
         change.speedLimit = value["speedLimit"]?.integer
         change.url = value["url"]?.string.flatMap { HTTPURL($0) }
-        change.authorization = value["authorization"]?.string
+        for member in value["headers"]?.members ?? [] {
+            guard let name = FieldName(member.name), let text = member.value.string else { continue }
+            // Credentials of a URL may be longer than other values.
+            if name == .authorization { try? change.headers.authorize(text) } else { try? change.headers.append(name, text) }
+        }
         change.filename = value["filename"]?.string
         change.folder = value["folder"]?.string
         change.mirrors = value["mirrors"]?.array?.compactMap { $0.string.flatMap { HTTPURL($0) } }

@@ -127,12 +127,13 @@ CREATE TABLE pawl.idempotency_keys (
     created_at bigint NOT NULL
 );
 
--- `owner` is the instance that sends the delivery; null if any instance may acquire it.
+-- Each delivery holds the body of its message. `subject` is the download or subscription that it is about; null for the
+-- service. `owner` is the instance that sends the delivery; null if any instance may acquire it.
 CREATE TABLE pawl.webhook_deliveries (
     id text COLLATE "C" PRIMARY KEY,
-    download_id text NOT NULL,
+    subject text,
     url text NOT NULL,
-    download bytea NOT NULL,
+    body bytea NOT NULL,
     attempts bigint NOT NULL,
     due_at bigint NOT NULL,
     owner bigint

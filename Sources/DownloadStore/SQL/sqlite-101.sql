@@ -91,12 +91,13 @@ CREATE TABLE idempotency_keys (
     created_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 
--- Each delivery holds its download as it was at the event, as a JSON object.
+-- Each delivery holds the body of its message. `subject` is the download or subscription that it is about; null for the
+-- service.
 CREATE TABLE webhook_deliveries (
     id TEXT NOT NULL PRIMARY KEY,
-    download_id TEXT NOT NULL,
+    subject TEXT,
     url TEXT NOT NULL,
-    download BLOB NOT NULL,
+    body BLOB NOT NULL,
     attempts INTEGER NOT NULL,
     due_at INTEGER NOT NULL
 ) WITHOUT ROWID;

@@ -334,18 +334,22 @@ extension DownloadService {
         case .publish(let operation, let path): publish(operation, path, entry)
         case .withdraw(let operation):
             if entry.work?.publication?.abandon() == true { backlog?.append((id, .withdrawn(operation))) }
-        case .save(let operation, let record, let deliveries):
-            save(record, operation, changeID: entry.eventID, announcing: deliveries)
-        case .saveCompletion(let operation, let record, let deliveries):
+        case .save(let operation, let record, let messages):
+            save(record, operation, changeID: entry.eventID, announcing: messages)
+        case .saveCompletion(let operation, let record, let messages):
             let changeID = publisher.reserve()
             entry.reservedEventID = changeID
-            save(record, operation, changeID: changeID, announcing: deliveries)
+            save(record, operation, changeID: changeID, announcing: messages)
             coordination.publishCompletion(record.download, of: entry, in: self)
-        case .saveRemoval(let operation, let deliveries):
+        case .saveRemoval(let operation, let messages):
             let changeID = entry.reservedEventID ?? publisher.reserve()
             entry.reservedEventID = changeID
-            submit([.remove(id, changeID: changeID)] + deliveries.map(StoreChange.keepDelivery), for: (id, operation))
-        case .deliver(let deliveries): Task { [webhooks] in for delivery in deliveries { await webhooks?.post(delivery) } }
+            submit(
+                [.remove(id, changeID: changeID)] + deliveries(of: messages).map(StoreChange.keepDelivery), for: (id, operation))
+        case .deliver(let messages):
+            Task { [webhooks, deliveries = deliveries(of: messages)] in
+                for delivery in deliveries { await webhooks?.post(delivery) }
+            }
         case .abandonRemoval:
             if let changeID = entry.reservedEventID { publisher.abandon(changeID) }
             entry.reservedEventID = nil
@@ -421,11 +425,11 @@ extension DownloadService {
 
     private func save(
         _ record: DownloadRecord, _ operation: DownloadMachine.Operation, changeID: EventID,
-        announcing deliveries: [WebhookDelivery]
+        announcing messages: [EndAnnouncement]
     ) {
         var record = record
         record.download.changeID = changeID
-        submit([.save(record)] + deliveries.map(StoreChange.keepDelivery), for: (record.id, operation))
+        submit([.save(record)] + deliveries(of: messages).map(StoreChange.keepDelivery), for: (record.id, operation))
     }
 
     /// Submits changes, as part of the group if there is one.
@@ -447,8 +451,9 @@ extension DownloadService {
         noteTrustedTime()
         hasSavedRecords = true
         let inbox = inbox
-        store.submit(batch.changes).whenDone { [log] error in
+        store.submit(batch.changes).whenDone { [log, degradation = parts.degradation] error in
             if error != .fenced { batch.news.forEach(log) }
+            if error != nil { degradation.withLock { $0.suspect() } }
             inbox.yield(.committed(batch, error))
         }
     }

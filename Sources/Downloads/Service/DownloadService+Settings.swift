@@ -1,7 +1,7 @@
 public import DownloadCore
 internal import DownloadStore
 internal import HTTPClient
-internal import HTTPCore
+public import HTTPCore
 internal import System
 
 /// Changes of the settings.
@@ -11,19 +11,24 @@ extension DownloadService {
     /// - Parameters:
     ///   - values: The new values by name, each in its range.
     ///   - speedSchedule: The new schedule; `nil`: it does not change.
+    ///   - webhooks: The new default webhooks; `nil`: they do not change.
     ///   - isExpected: Whether the present settings are those that the client means.
     /// - Returns: All settings afterwards.
     /// - Throws: `unconfirmed` (it may still happen); after all other errors, nothing has changed:
-    ///   `preconditionFailed`, `overloaded`, `shuttingDown`, `insufficientStorage`, `storeFailed`.
+    ///   `preconditionFailed`, `overloaded`, `shuttingDown`, `insufficientStorage`, `storeFailed`, `invalid`,
+    ///   `destinationForbidden`.
     public func change(
-        _ values: [ServiceSettings.Name: Int64], speedSchedule: SpeedSchedule? = nil,
+        _ values: [ServiceSettings.Name: Int64], speedSchedule: SpeedSchedule? = nil, webhooks: [HTTPURL]? = nil,
         if isExpected: @Sendable (ServiceSettings) -> Bool = { _ in true }
     ) async throws(DownloadError) -> ServiceSettings {
+        if let webhooks { try parts.rules.check(webhooks: webhooks) }
         let deadline = ContinuousClock.now + Self.answerLimit
         while settingsKeeper.isChanging { try await follow(by: deadline) { settingsKeeper.join($0) } }
         guard !isShuttingDown else { throw .shuttingDown }
         try settingsKeeper.begin(if: isExpected)
-        let change = SettingsChange(values: values, speedSchedule: speedSchedule)
+        let change = SettingsChange(
+            values: values, speedSchedule: speedSchedule,
+            webhooks: webhooks.map(settingsKeeper.current.restoringUserInfo))
         do throws(DownloadError) {
             if let settings = try await coordination.change(change.kept, if: isExpected, in: self) {
                 settingsKeeper.end(after: nil)
@@ -56,6 +61,7 @@ extension DownloadService {
 
     func applySettings() {
         let settings = settings
+        context.defaultWebhooks.urls = settings.webhooks
         queue.limits = coordination.limits(settings)
         limitSpeed()
         schedule()

@@ -60,14 +60,16 @@ extension DownloadService {
         try await reading { () throws(StoreError) in try await sharing.subscription(id) }
     }
 
-    /// Makes changes of subscriptions durable. They are submitted before the method suspends, so calls of one actor take
-    /// effect in their order.
+    /// Makes changes of subscriptions durable, and then delivers the messages to webhooks among them. The changes are
+    /// submitted before the method suspends, so calls of one actor take effect in their order.
     /// - Throws: `preconditionFailed` (another replica has claimed the subscription, or has added the work),
     ///   `insufficientStorage`, `overloaded`,
     ///   `unconfirmed` (it may still happen), `shuttingDown`, `storeFailed`.
     package nonisolated func commit(_ changes: [StoreChange]) async throws(DownloadError) {
         guard !store.isCongested else { throw .overloaded }
-        guard let error = await store.submit(changes).failure(within: Self.answerLimit) else { return }
+        let commit = store.submit(changes)
+        deliver(changes, after: commit)
+        guard let error = await commit.failure(within: Self.answerLimit) else { return }
         throw error == .conflict ? .preconditionFailed : DownloadError(error)
     }
 }

@@ -96,11 +96,12 @@ extension DownloadService {
         }
         let requests = urls.map { source in
             var request = ClientRequest(url: source)
-            // The caller's fields may be secrets, so they are sent only to the origin that they were given for, and to no
-            // URL that an origin has announced.
-            if source.hasOrigin(of: url), !announced.contains(source) {
-                request.fields = record.headers.map { ($0.name, $0.value) }
-            }
+            // The caller's fields may be secrets, so only the harmless ones are sent to other origins than their own, and to URLs
+            // that an origin has announced.
+            let hasOrigin = source.hasOrigin(of: url) && !announced.contains(source)
+            let fields = hasOrigin ? record.headers : record.headers.filter(\.isHarmless)
+            request.fields = fields.map { ($0.name, $0.value) }
+            request.isForOrigin = true
             request.guarding = parts.configuration.destinationGuard
             request.connectTimeout = limits.connect
             request.headTimeout = limits.response
@@ -189,11 +190,12 @@ extension DownloadService {
             id: id, file: file, path: isReserved ? path : names.reserve(path, for: id),
             modified: hasRemoteTime ? RemoteTime.seconds(of: record.entity?.lastModified, now: clock.now) : nil)
         entry.work?.publication = publication
-        let inbox = inbox
-        publication.outcome.whenDone { result in
+        publication.outcome.whenDone { [inbox, degradation = parts.degradation] result in
             switch result {
             case .success(let file): inbox.yield(.event(id, .published(operation, .success(file))))
-            case .failure(.file(let error)): inbox.yield(.event(id, .published(operation, .failure(error))))
+            case .failure(.file(let error)):
+                degradation.withLock { $0.suspect() }
+                inbox.yield(.event(id, .published(operation, .failure(error))))
             case .failure: break
             }
         }

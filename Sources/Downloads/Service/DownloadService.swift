@@ -105,6 +105,7 @@ public actor DownloadService {
             retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest),
             retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.newestID))
         context.callsWebhooks = parts.webhooks != nil
+        context.defaultWebhooks = DefaultWebhooks(urls: settings.webhooks, types: configuration.webhookTypes)
         gate.isDiskLow = Self.isDiskLow(parts.partFiles, configuration.minFree)
         try coordination.restore(contents, in: self)
         // The numbers of crashes are durable before anything is transferred again.
@@ -206,12 +207,17 @@ public actor DownloadService {
             if !condition.degraded.contains(degradation) { condition.degraded.append(degradation) }
             condition.reason = condition.reason ?? failure.message
         }
+        if parts.degradation.withLock({ $0.note(condition.degraded) }) { await announce(condition.degraded) }
         return condition
     }
 
-    /// Logs changes of the store's condition without a request for it. To be called every few seconds.
+    /// Logs changes of the store's condition, and tells webhooks of impairments, without a request for it. To be called
+    /// every few seconds.
     public nonisolated func watchStore() async {
         await probe.watch()
+        // A disk that works may sleep, so it is tested only after a failure.
+        let hasFailed = parts.degradation.withLock { $0.needsTest }
+        if hasFailed || probe.isImpaired || finishedFiles.isStorageAway || volume.isAway { _ = await storeCondition() }
     }
 
     /// Makes a crash of this process leave a mark, so that the next instance suspects the downloads in transfer.

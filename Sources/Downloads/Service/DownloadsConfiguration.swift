@@ -1,7 +1,7 @@
 public import DownloadCore
 public import HTTPClient
 internal import DownloadTransfer
-internal import HTTPCore
+public import HTTPCore
 public import ObjectStorage
 public import System
 
@@ -34,6 +34,10 @@ public struct DownloadsConfiguration: Sendable {
     public var speedLimit: Int64 = 0
     /// Limits for certain times of the week, in place of `speedLimit`; `nil`: the schedule of an earlier instance.
     public var speedSchedule: SpeedSchedule?
+    /// The default webhooks; `nil`: those of an earlier instance.
+    public var webhooks: [HTTPURL]?
+    /// The types of messages that default webhooks receive.
+    public var webhookTypes = Set(WebhookMessageType.selectable)
     /// The numbers above that the operator has set for this start. They take precedence over saved values.
     public var explicitSettings: Set<ServiceSettings.Name> = []
     /// The destinations that connections are allowed to.
@@ -68,7 +72,7 @@ public struct DownloadsConfiguration: Sendable {
         get {
             ServiceSettings(
                 maxConcurrent: max(1, maxConcurrent), maxPerHost: max(1, maxPerHost), segments: max(1, segments),
-                speedLimit: max(0, speedLimit), speedSchedule: speedSchedule ?? SpeedSchedule())
+                speedLimit: max(0, speedLimit), speedSchedule: speedSchedule ?? SpeedSchedule(), webhooks: webhooks ?? [])
         }
         set {
             maxConcurrent = newValue.maxConcurrent
@@ -76,6 +80,7 @@ public struct DownloadsConfiguration: Sendable {
             segments = newValue.segments
             speedLimit = newValue.speedLimit
             speedSchedule = newValue.speedSchedule
+            webhooks = newValue.webhooks
         }
     }
 

@@ -27,6 +27,13 @@ struct RequestRules: Sendable {
         try check(filename: change.filename, folder: change.folder, of: id, names)
     }
 
+    /// Checks new default webhooks.
+    /// - Throws: `destinationForbidden`, `invalid`.
+    func check(webhooks: [HTTPURL]) throws(DownloadError) {
+        try DownloadLimits.check(webhooks: webhooks)
+        for webhook in webhooks { try check(webhook, role: "the webhook") }
+    }
+
     /// Refuses names and folders that a file cannot have.
     /// - Parameter id: The download of the file; `nil`: a new one.
     private func check(

@@ -29,6 +29,12 @@ struct ServiceOpening: Sendable {
         _ configuration: DownloadsConfiguration, _ client: HTTPClient, _ webhookSender: (any WebhookSender)?,
         log: @escaping @Sendable (DownloadLogEvent) -> Void, openFiles: OpenFiles? = nil, openStore: OpenStore
     ) async throws(DownloadsStartError) {
+        let rules = RequestRules(destinations: configuration.destinationGuard)
+        do throws(DownloadError) {
+            try rules.check(webhooks: configuration.webhooks ?? [])
+        } catch {
+            throw DownloadsStartError("bad value for --webhook: \(error)")
+        }
         let opened: Opened
         do throws(StoreError) {
             opened = try Opened(configuration, client, log, openFiles, openStore)
@@ -92,11 +98,11 @@ struct ServiceOpening: Sendable {
             files: FinishedFileLookup(finishedFiles: opened.finishedFiles, volume: volume), trial: trial, volume: volume,
             isVolumeRolledBack: opened.isVolumeRolledBack, refused: Set(contents.refused.compactMap(\.id)),
             quota: sharing.makeQuota(configuration.quota, publisher.index),
-            rules: RequestRules(destinations: configuration.destinationGuard), client: client,
+            rules: rules, client: client,
             speedLimiter: SpeedLimiter(bytesPerSecond: settings.speedLimit(now: clock.now)),
             webhooks: webhookSender.map {
                 WebhookDispatcher(sender: $0, store: store, policy: configuration.webhookPolicy, journal: journal, log: log)
-            })
+            }, webhookTester: webhookSender.map { WebhookTester(sender: $0) })
     }
 
     /// The opened directories, with the records and files in them.
@@ -160,10 +166,14 @@ struct ServiceOpening: Sendable {
         let isKept = { (name: String) in isShared && contents.settings[name] != nil }
         let (settings, changes) = configuration.settings.merged(
             withKept: contents.settings, explicit: configuration.explicitSettings.filter { !isKept($0.rawValue) },
-            isScheduleExplicit: configuration.speedSchedule != nil && !isKept(ServiceSettings.scheduleName))
+            isScheduleExplicit: configuration.speedSchedule != nil && !isKept(ServiceSettings.scheduleName),
+            areWebhooksExplicit: configuration.webhooks != nil && !isKept(ServiceSettings.webhooksName))
         for name in configuration.explicitSettings
         where isKept(name.rawValue) && configuration.settings[name] != settings[name] {
             log(.warning("\(name.rawValue) stays \(settings[name]), as the fleet has it; PATCH /settings changes it"))
+        }
+        if let webhooks = configuration.webhooks, webhooks != settings.webhooks {
+            log(.warning("--webhook has no effect: the fleet has other webhooks; PATCH /settings changes them"))
         }
         return (settings, changes)
     }

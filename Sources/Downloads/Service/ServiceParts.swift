@@ -20,6 +20,8 @@ struct ServiceParts: Sendable {
     let sharing: any Sharing
     let publisher: DownloadPublisher
     let probe: StoreProbe
+    /// The known impairments, of which the default webhooks are told.
+    let degradation = Locked(DegradationNews())
     /// Names the downloads in transfer, for the instance after a crash; `nil`: the file cannot be used.
     let journal: TransferJournal?
 
@@ -47,6 +49,8 @@ struct ServiceParts: Sendable {
     let speedLimiter: SpeedLimiter
     /// Calls webhooks; `nil`: no webhooks are called.
     let webhooks: WebhookDispatcher?
+    /// Sends test messages to webhooks; `nil`: no webhooks are called.
+    let webhookTester: WebhookTester?
 }
 
 extension DownloadService {

@@ -1,4 +1,5 @@
 internal import DownloadCore
+internal import HTTPCore
 
 /// A client's change of settings.
 struct SettingsChange: Sendable {
@@ -6,11 +7,14 @@ struct SettingsChange: Sendable {
     let values: [ServiceSettings.Name: Int64]
     /// The new schedule; `nil`: it does not change.
     let speedSchedule: SpeedSchedule?
+    /// The new default webhooks; `nil`: they do not change.
+    var webhooks: [HTTPURL]?
 
     /// The new values as the store keeps them, by their names there.
     var kept: [String: String] {
         var kept = Dictionary(uniqueKeysWithValues: values.map { ($0.key.rawValue, String($0.value)) })
         if let speedSchedule { kept[ServiceSettings.scheduleName] = speedSchedule.keptText }
+        if let webhooks { kept[ServiceSettings.webhooksName] = ServiceSettings.keptText(of: webhooks) }
         return kept
     }
 }
@@ -42,6 +46,7 @@ struct SettingsKeeper {
     mutating func apply(_ change: SettingsChange) {
         for (name, value) in change.values { current[name] = value }
         if let speedSchedule = change.speedSchedule { current.speedSchedule = speedSchedule }
+        if let webhooks = change.webhooks { current.webhooks = webhooks }
     }
 
     /// Puts stored values into effect. Invalid ones count as absent.

@@ -10,7 +10,7 @@ internal import HTTPCore
 /// The store has all messages that are not delivered. ``WebhookQueue`` decides which of them are in memory and which
 /// are sent next.
 actor WebhookDispatcher {
-    private let sender: any WebhookSender
+    let sender: any WebhookSender
     private let store: any RecordStore
     private let policy: WebhookPolicy
     /// Names the messages under way, for the instance after a crash; `nil`: there is no journal.
@@ -106,7 +106,8 @@ actor WebhookDispatcher {
         delivery.attempts = policy.attempts(afterCrash: delivery.attempts)
         guard delivery.attempts < policy.maximumAttempts else {
             _ = store.submit([.dropDelivery(delivery.id)])
-            return log(.webhook(delivery.download.id, .abandoned("the service crashed while it was being delivered")))
+            return log(
+                .webhook(delivery.id, about: delivery.subject, .abandoned("the service crashed while it was being delivered")))
         }
         let wait = WebhookPolicy.suspectPause * heldSuspects
         heldSuspects += 1
@@ -156,14 +157,14 @@ actor WebhookDispatcher {
         case .interrupted: return
         case .delivered:
             drop(delivery.id)
-            log(.webhook(delivery.download.id, .delivered))
+            log(.webhook(delivery.id, about: delivery.subject, .delivered))
         case .abandon(let reason):
             drop(delivery.id)
-            log(.webhook(delivery.download.id, .abandoned(reason)))
+            log(.webhook(delivery.id, about: delivery.subject, .abandoned(reason)))
         case .retry(let delay, let reason):
             delivery.due = Timestamp.now().advanced(by: delay)
             _ = store.submit([.keepDelivery(delivery)])
-            log(.webhook(delivery.download.id, .retried(reason, isFirst: delivery.attempts == 1)))
+            log(.webhook(delivery.id, about: delivery.subject, .retried(reason, isFirst: delivery.attempts == 1)))
             queue.add(delivery, due: .now + delay)
         }
         pump()

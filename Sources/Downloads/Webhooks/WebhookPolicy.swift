@@ -49,11 +49,12 @@ struct WebhookPolicy: Sendable {
     ) -> Verdict {
         let reason: String
         switch result {
-        case .success(200..<300): return .delivered
-        // The receiver, or a proxy before it, is overloaded or restarting.
-        case .success(let status) where status >= 500 || [408, 425, 429].contains(status): reason = "it answered \(status)"
-        // The receiver refuses the message, or has another URL, which its owner has to configure.
-        case .success(let status): return .abandon("it answered \(status)")
+        case .success(let status):
+            guard let objection = Self.objection(to: status) else { return .delivered }
+            // The receiver refuses the message, or has another URL, which its owner has to configure.
+            guard status >= 500 || [408, 425, 429].contains(status) else { return .abandon(objection) }
+            // The receiver, or a proxy before it, is overloaded or restarting.
+            reason = objection
         case .failure(.cancelled), .failure(.stopped): return .interrupted
         case .failure(let error):
             guard Self.mayPass(error) else { return .abandon(error.message) }
@@ -62,6 +63,11 @@ struct WebhookPolicy: Sendable {
         guard attempts < maximumAttempts else { return .abandon("\(reason), \(attempts) times") }
         return .retry(
             after: retries.delay(afterAttemptsWithoutProgress: attempts, retryAfter: nil, using: &random), because: reason)
+    }
+
+    /// Returns the reason why a response with this status accepts no message; `nil`: it does.
+    static func objection(to status: Int) -> String? {
+        (200..<300).contains(status) ? nil : "it answered \(status)"
     }
 
     private static func mayPass(_ error: ClientError) -> Bool {

@@ -19,7 +19,7 @@ struct WebhookQueue: Sendable {
         var failing = 24
         /// The maximum number of attempts at one receiver at once.
         var perHost = 2
-        /// The maximum number of messages of one receiver in memory. Each contains a download.
+        /// The maximum number of messages of one receiver in memory. Each contains its body.
         var keptPerHost = 200
         /// The maximum number of messages in memory. A receiver without any may add one all the same.
         var kept = 10_000

@@ -7,8 +7,13 @@ struct Hop: Sendable {
     var method: String
     /// Whether the request has the content of the original request.
     var sendsBody: Bool
-    /// Whether the request has the caller's fields, and the credentials of the original URL.
+    /// Whether the request has all of the caller's fields, and the credentials of the original URL. Otherwise it has the
+    /// harmless fields.
     var sendsCallerFields: Bool
+    /// Whether a redirect has led from https to http. Credentials of files are not sent any more then.
+    var hasLostEncryption: Bool
+    /// The number of Digest challenges of the hop's origin that were answered.
+    var answeredChallenges = 0
     /// The status of the redirect to this hop; `nil` for the first request.
     var redirectStatus: Int?
 }
@@ -20,5 +25,6 @@ extension Hop {
         method = request.method
         sendsBody = request.body != nil
         sendsCallerFields = true
+        hasLostEncryption = request.hasLostEncryption
     }
 }

@@ -15,13 +15,14 @@ struct RedirectPolicy: Sendable {
 
     /// The number of redirects that may still be followed; nil: redirects are final responses.
     private var remaining: Int?
-    /// Whether the first request has anything that must stay confidential: fields of the caller, credentials or
-    /// content.
+    /// Whether the first request has anything that must stay confidential: fields of the caller that are not harmless,
+    /// credentials or content.
     private let hasSecrets: Bool
 
     init(_ request: ClientRequest) {
         remaining = request.maximumRedirects
-        hasSecrets = !request.fields.isEmpty || request.url.hasUserInfo || request.body != nil
+        hasSecrets =
+            request.fields.contains { FieldName($0.name)?.isHarmless != true } || request.url.hasUserInfo || request.body != nil
     }
 
     /// Decides on the response to `hop` by its status and Location.
@@ -41,15 +42,19 @@ struct RedirectPolicy: Sendable {
         let staysAtOrigin = url.hasOrigin(of: hop.url)
         // A request with a secret must not be redirected to plain http, even without the secret: a listener on the way
         // could forge the response. Without secrets it may be: public files are often served by mirrors without TLS.
-        if hop.url.scheme == "https", url.scheme == "http", hasSecrets {
+        let losesEncryption = hop.url.scheme == "https" && url.scheme == "http"
+        if losesEncryption, hasSecrets {
             return .fail(
                 .destinationForbidden(
-                    "a redirect from https to \(url.origin), for a request with credentials or other fields", status: status.code)
+                    "a redirect from https to \(url.origin), for a request with credentials or other fields that may be secret",
+                    status: status.code)
             )
         }
         var next = hop
         next.url = url
         next.redirectStatus = status.code
+        next.hasLostEncryption = hop.hasLostEncryption || losesEncryption
+        next.answeredChallenges = 0
         if changesToGet(hop.method, status: status) {
             next.method = "GET"
             next.sendsBody = false

@@ -64,15 +64,8 @@ extension ActiveTransfer {
             }
             guard easy.set(CURLOPT_CUSTOMREQUEST, hop.method) else { return false }
         }
-        // An empty file name makes libcurl handle cookies without reading any from a file.
-        guard easy.set(CURLOPT_COOKIEFILE, "") else { return false }
-        cookies?.fill(easy, for: hop.url)
-        // RFC 6265 §5.4: one Cookie field, with the caller's cookies after those of the origin.
-        if hop.sendsCallerFields {
-            let own = request.fields.filter { $0.name.lowercased() == "cookie" }.map(\.value).joined(separator: "; ")
-            if !own.isEmpty, !easy.set(CURLOPT_COOKIE, own) { return false }
-        }
-        return easy.set(fields: fieldLines)
+        // libcurl handles no cookies: CookieJar does.
+        return easy.set(fields: fieldLines())
     }
 
     /// Makes libcurl read the content from the file during the transfer.
@@ -92,27 +85,27 @@ extension ActiveTransfer {
     /// memory for each transfer.
     private static let sendBufferBytes = 256 * 1024
 
-    /// The fields of this hop in libcurl's syntax.
-    private var fieldLines: [[UInt8]] {
+    /// Decides the fields of this hop, in libcurl's syntax.
+    private func fieldLines() -> [[UInt8]] {
         let request = transfer.request
-        var lines: [[UInt8]] = []
-        var names: Set<String> = []
-        if hop.sendsCallerFields {
-            for field in request.fields where field.name.lowercased() != "cookie" {
-                lines.append(Self.line(field.name, Array(field.value.utf8)))
-                names.insert(field.name.lowercased())
-            }
-            if let credentials = request.url.basicAuthorization, !names.contains("authorization") {
-                lines.append(Self.line("Authorization", Array(credentials.utf8)))
-            }
+        let chosen = HopFields(of: hop, in: request, driver.credentials.credentials, cookies, now: Self.secondsSinceEpoch)
+        var lines = chosen.fields.map { Self.line($0.name, Array($0.value.utf8)) }
+        // An origin that has asked for Digest gets no password by Basic.
+        login = chosen.login
+        let answer = login.flatMap { driver.credentials.answer($0, for: hop) }
+        answeredNonce = answer?.nonce
+        if let value = answer?.authorization ?? chosen.authorization {
+            lines.append(Self.line("Authorization", Array(value.utf8)))
         }
+        if let cookie = chosen.cookie { lines.append(Self.line("Cookie", cookie)) }
         if let range = request.range { lines.append(Self.line("Range", Array(range.utf8))) }
         if let ifRange = request.ifRange { lines.append(Self.line("If-Range", ifRange.bytes)) }
         if !request.acceptsEncodings { lines.append(Array("Accept-Encoding: identity".utf8)) }
         if hop.method != "HEAD", hop.method != "GET" || hop.sendsBody {
             // These suppress libcurl's defaults: `Expect: 100-continue`, and the content type of a form.
             lines.append(Array("Expect:".utf8))
-            if !names.contains("content-type") { lines.append(Array("Content-Type:".utf8)) }
+            let hasType = chosen.fields.contains { FieldName($0.name) == .contentType }
+            if !hasType { lines.append(Array("Content-Type:".utf8)) }
         }
         return lines
     }

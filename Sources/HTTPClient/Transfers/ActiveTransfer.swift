@@ -1,6 +1,7 @@
 import CCurl
 import HTTPCore
 import Synchronization
+import System
 
 /// The state of a transfer that libcurl carries out, which its callbacks use. Belongs to one loop's thread.
 final class ActiveTransfer {
@@ -11,8 +12,12 @@ final class ActiveTransfer {
     var hop: Hop
     /// The origin of the current hop.
     private(set) var origin: String
-    /// The cookies of the previous hops; nil if there was no redirect.
-    private(set) var cookies: CookieJar?
+    /// The cookies that the responses so far have set.
+    private(set) var cookies: CookieJar
+    /// The login of this hop; nil: none.
+    var login: Login?
+    /// The nonce of the Digest challenge that this hop answers; nil: none.
+    var answeredNonce: String?
     var policy: RedirectPolicy
     var reader: ResponseHeadReader
     var timer: TransferTimer
@@ -66,6 +71,7 @@ final class ActiveTransfer {
         hop = Hop(transfer.request)
         origin = hop.url.origin
         policy = RedirectPolicy(transfer.request)
+        cookies = transfer.request.cookies
         reader = ResponseHeadReader(maximumBytes: configuration.maximumHeadBytes)
         timer = TransferTimer(request: transfer.request, now: now)
         content = Self.content(of: hop, in: transfer.request)
@@ -81,9 +87,6 @@ final class ActiveTransfer {
 
     /// Begins the next hop, or repeats the current one.
     func begin(_ next: Hop, with easy: EasyHandle, onNewConnection: Bool, now: ContinuousClock.Instant) {
-        let jar = cookies ?? CookieJar()
-        jar.keep(self.easy, for: hop.url)
-        cookies = jar
         hop = next
         origin = hop.url.origin
         self.easy = easy
@@ -219,6 +222,11 @@ final class ActiveTransfer {
             failure = .proxyRefused("\(proxy)")
             return false
         }
+        cookies.store(reader.fields, from: hop.url, now: Self.secondsSinceEpoch)
+        if let hop = hopWithAnswer() {
+            follow(hop)
+            return true
+        }
         let location = reader.fields.bytes(.location).map(Self.text)
         switch policy.decide(status: reader.status, location: location, hop: hop) {
         case .fail(let error):
@@ -226,12 +234,11 @@ final class ActiveTransfer {
             return false
         case .follow(let hop):
             sink.redirected(by: responseHead)
-            next = hop
-            drainable = maximumRedirectBodyBytes
-            driver.redirects(self)
+            follow(hop)
             return true
         case .deliver:
-            let head = responseHead
+            var head = responseHead
+            head.cookies = cookies
             self.head = head
             if head.fields.contains(.transferEncoding) {
                 framing = FramingMonitor(now: .now)
@@ -240,6 +247,31 @@ final class ActiveTransfer {
             return follows(sink.received(head))
         }
     }
+
+    private func follow(_ hop: Hop) {
+        next = hop
+        drainable = maximumRedirectBodyBytes
+        driver.redirects(self)
+    }
+
+    /// Returns the hop that answers the response's Digest challenge; nil if the login was refused, or there is none.
+    private func hopWithAnswer() -> Hop? {
+        guard reader.status.code == 401, login != nil, hop.answeredChallenges < 2 else { return nil }
+        let challenge = DigestChallenge.strongest(of: AuthenticationChallenge.all(in: reader.fields))
+        if let answeredNonce {
+            // A kept nonce may have ended, which not every origin calls stale.
+            let isOld = hop.answeredChallenges == 0 || challenge?.isStale == true
+            guard isOld, challenge?.nonce != answeredNonce else { return nil }
+        } else if challenge == nil {
+            return nil
+        }
+        driver.credentials.keep(challenge, of: origin)
+        var hop = hop
+        hop.answeredChallenges += 1
+        return hop
+    }
+
+    static var secondsSinceEpoch: Int64 { SystemTime.sinceEpoch / 1_000_000_000 }
 
     /// The head that has been read.
     private var responseHead: ClientResponseHead {

@@ -7,6 +7,7 @@ import Synchronization
 /// thread only.
 final class TransferDriver {
     let configuration: ClientConfiguration
+    let credentials: CredentialStore
     private let loop: TransferLoop
     private let multi: MultiHandle
     private var active: [ObjectIdentifier: ActiveTransfer] = [:]
@@ -17,7 +18,7 @@ final class TransferDriver {
     var connections = ConnectionSockets()
     /// The origins whose connections may be reused.
     var trust = OriginTrust()
-    /// The transfers whose redirect arrived in this loop pass. They continue without waiting for the end of its body.
+    /// The transfers whose redirect or challenge arrived in this loop pass. They continue without waiting for the end of its body.
     private var redirected: [ActiveTransfer] = []
     /// The bytes of this loop pass that have not been passed to a sink.
     private var gathered: GatheredBody
@@ -33,6 +34,7 @@ final class TransferDriver {
         self.loop = loop
         self.multi = multi
         configuration = loop.configuration
+        credentials = loop.credentials
         gathered = GatheredBody(capacity: loop.configuration.receiveBufferBytes)
     }
 
@@ -199,7 +201,7 @@ final class TransferDriver {
         beginHop(running)
     }
 
-    /// Records a transfer that received a redirect. Called by libcurl's callbacks.
+    /// Records a transfer that received a redirect or a challenge. Called by libcurl's callbacks.
     func redirects(_ running: ActiveTransfer) { redirected.append(running) }
 
     /// Begins the next hop of transfers whose redirect's body has not ended, since it may be endless.

@@ -22,14 +22,16 @@ final class TransferLoop: Sendable {
     }
 
     let configuration: ClientConfiguration
+    let credentials: CredentialStore
     private let mailbox: Locked<Mailbox>
     /// The number of transfers that the loop has received and not finished.
     let load = Atomic(0)
     /// The bytes of bodies that the loop's sinks have received.
     let received = Atomic<UInt64>(0)
 
-    init(configuration: ClientConfiguration) throws(ClientError) {
+    init(configuration: ClientConfiguration, credentials: CredentialStore) throws(ClientError) {
         self.configuration = configuration
+        self.credentials = credentials
         guard let multi = MultiHandle() else { throw .connectionFailed("libcurl has no memory") }
         mailbox = Locked(Mailbox(multi: multi))
         multi.configure(idleConnections: configuration.idleConnectionsPerThread)

@@ -136,9 +136,9 @@ final class ServiceMetrics: Sendable {
                 $0.fleet.adopted &+= UInt64(clamping: downloads)
             }
         case .fenced: state.withLock { $0.fleet.fenced &+= 1 }
-        case .webhook(_, .delivered): state.withLock { $0.webhooks.delivered &+= 1 }
-        case .webhook(_, .retried): state.withLock { $0.webhooks.retried &+= 1 }
-        case .webhook(_, .abandoned): state.withLock { $0.webhooks.abandoned &+= 1 }
+        case .webhook(_, _, .delivered): state.withLock { $0.webhooks.delivered &+= 1 }
+        case .webhook(_, _, .retried): state.withLock { $0.webhooks.retried &+= 1 }
+        case .webhook(_, _, .abandoned): state.withLock { $0.webhooks.abandoned &+= 1 }
         case .mirrorDropped: state.withLock { $0.droppedMirrors &+= 1 }
         default: break
         }

@@ -58,6 +58,13 @@ extension Subscription {
         writer.endObject()
     }
 
+    /// Returns the subscription for messages to webhooks, without secrets.
+    func resource(_ linkPrefix: PathPrefix) -> [UInt8] {
+        var writer = JSONWriter()
+        encode(into: &writer, linkPrefix, hidesSecrets: true)
+        return writer.bytes
+    }
+
     /// Returns the path of the feed of finished files.
     func feedPath(_ linkPrefix: PathPrefix, showsKey: Bool) -> String {
         "\(linkPrefix.text)/subscriptions/\(id)/feed.xml\(showsKey ? "?key=\(key.text)" : "")"

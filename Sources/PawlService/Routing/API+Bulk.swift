@@ -51,7 +51,8 @@ extension API {
     /// Finds the selected parts of a work, at least one and at most ``batchLimit``.
     private func parts(of work: WorkRequest) async throws(Problem) -> SearchResponse {
         let query = PartsQuery(id: work.id, formats: work.formats)
-        let whole = try await Problem.rethrowing(catalog: await catalog.work(for: query))
+        let fields = work.headers.map { (name: $0.name, value: $0.value) }
+        let whole = try await Problem.rethrowing(catalog: await catalog.work(for: query, fields: fields))
         let found = try await Problem.rethrowing(catalog: try whole.parts(query, where: work.filter.accepts))
         if found.total == 0 {
             let all = try await Problem.rethrowing(catalog: try whole.parts(query))

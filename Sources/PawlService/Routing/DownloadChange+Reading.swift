@@ -16,7 +16,7 @@ extension DownloadChange {
         speedLimit = try reader.integer("speedLimit", in: 0...Int64.max)
         if let link = try reader.url("url") {
             url = link.withoutUserInfo
-            authorization = link.basicAuthorization
+            if let credentials = link.basicAuthorization { try? headers.authorize(credentials) }
         }
         filename = try reader.string("filename", limit: DownloadLimits.filename)
         folder = try reader.string("folder", limit: DownloadLimits.folder)

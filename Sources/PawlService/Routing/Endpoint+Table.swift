@@ -20,10 +20,13 @@ extension Endpoint {
             "/stats", .get { api, request, call, response throws(Problem) in try api.statistics(request, call.caller, &response) }
         ),
         Endpoint(
-            "/settings", .get { api, request, _, _ throws(Problem) in try api.showSettings(request) },
+            "/settings", .get { api, request, call, _ throws(Problem) in try api.showSettings(request, call.caller) },
             .on(.patch, logs: .result("settings are changed")) { api, request, _, _ throws(Problem) in
                 try api.changeSettings(request)
             }),
+        Endpoint(
+            "/settings/webhooks/test",
+            .on(.post) { api, request, _, _ throws(Problem) in try api.testWebhooks(request) }),
         Endpoint("/metrics", .get(scope: .metrics) { api, request, _, _ throws(Problem) in try api.showMetrics(request) }),
         // A ticket only allows reading, and not more than its token.
         Endpoint(

@@ -1,5 +1,7 @@
+internal import DownloadCore
 internal import HTTPCore
 internal import HTTPServer
+internal import JSON
 internal import PawlConfiguration
 
 /// The log line of a request: its path without the query, which may hold secrets, and the name of its token.
@@ -38,9 +40,19 @@ struct RequestLogEntry: Sendable {
         var values = Self.token(caller) + [("address", .text(peer.host)), ("requestId", .text(id))] + line
         values.append(("status", .integer(Int64(response.status.code))))
         if change.hasResult, response.status.isSuccessful {
-            values.append(("result", .text(String(decoding: response.body, as: UTF8.self))))
+            values.append(("result", .text(Self.result(response.body))))
         }
         log.writeAlways(change.line, values)
+    }
+
+    /// The text of a response, with the number of default webhooks in place of their URLs, which may hold secrets.
+    private static func result(_ body: [UInt8]) -> String {
+        guard case .object(let members) = try? JSONValue(parsing: body) else { return "" }
+        let shown = members.map { member in
+            guard member.name == ServiceSettings.webhooksName, let urls = member.value.array else { return member }
+            return JSONMember(name: member.name, value: .integer(Int64(urls.count)))
+        }
+        return String(decoding: JSONValue.object(shown).serialized(), as: UTF8.self)
     }
 
     private static func token(_ caller: Caller?) -> [(name: String, value: Log.Value)] {

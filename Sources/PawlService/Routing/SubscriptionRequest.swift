@@ -176,11 +176,7 @@ struct SubscriptionRequest: Sendable {
 extension Subscription.Settings {
     /// Adds the credentials of an address to the header fields.
     mutating func authorize(_ credentials: String) {
-        var fields = RequestHeaders()
-        for header in headers where header.name.lowercased() != "authorization" {
-            guard let name = FieldName(header.name) else { continue }
-            try? fields.append(name, header.value)
-        }
+        var fields = RequestHeaders(headers.filter { $0.name.lowercased() != "authorization" })
         try? fields.authorize(credentials)
         headers = Array(fields)
     }

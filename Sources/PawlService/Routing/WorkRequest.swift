@@ -11,6 +11,8 @@ struct WorkRequest: Sendable {
     let formats: [String]
     /// The selection among the parts in these formats.
     let filter: ItemFilter
+    /// The fields for the first host of each part. Of a feed, its origin alone gets those that may be secret.
+    let headers: RequestHeaders
     private let template: DownloadTemplate
 
     /// Reads the members of the JSON object.
@@ -27,6 +29,7 @@ struct WorkRequest: Sendable {
         let naming = try reader.naming("naming")
         guard let placeholder = HTTPURL("http://invalid/") else { throw reader.refusal("partsOf", "cannot be processed") }
         var new = NewDownload(url: placeholder)
+        headers = try DownloadRequest.headers(&reader)
         try new.readSettings(&reader)
         guard reader.value("downloads") == nil else {
             throw reader.refusal("downloads", "is given together with 'partsOf'; a batch takes only one of them")
@@ -37,8 +40,17 @@ struct WorkRequest: Sendable {
 
     /// Returns the download of a part at this URL.
     func download(of item: SearchItem, at url: HTTPURL, track: [UInt8]) -> NewDownload {
-        template.download(of: item, at: url, track: track)
+        var new = template.download(of: item, at: url, track: track)
+        let isForeign = feed.map { !url.hasOrigin(of: $0) } ?? false
+        for header in headers where !isForeign || header.isHarmless {
+            guard let name = FieldName(header.name) else { continue }
+            try? new.headers.append(name, header.value)
+        }
+        return new
     }
+
+    /// The address of the feed; `nil` for another work.
+    private var feed: HTTPURL? { id.hasPrefix("feed:") ? Catalog.feedAddress(id) : nil }
 }
 
 extension ObjectReader {

@@ -34,7 +34,10 @@ extension Service {
         let (signals, continuation) = AsyncStream.makeStream(of: SignalAction.self)
         let drainDelay = Duration.seconds(configuration.drainDelay)
         let reload: @Sendable () -> Void = { continuation.yield(.reload) }
-        let files = [configuration.tokenFile, configuration.tokensFile, configuration.webhookSecretFile]
+        let files = [
+            configuration.tokenFile, configuration.tokensFile, configuration.webhookSecretFile, configuration.netrcFile,
+            configuration.cookieFile, configuration.headerFile,
+        ]
         let hasSecretFiles = files.contains { $0 != nil }
         let isEnding = Locked(false)
         SignalWatcher.watch(limit: endLimit + drainDelay, reload: hasSecretFiles ? reload : nil) { _ in

@@ -21,7 +21,7 @@ public final class Service: Sendable {
     private let subscriptions: SubscriptionService
     private let condition: ServiceCondition
     private let access: AccessPolicy
-    private let webhookSecret: Locked<String?>
+    private let webhookSecrets: Locked<[WebhookSecret]>
     /// The initial configuration; the files that it names are read again on demand.
     private let configuration: Configuration
     private let heapTrimmer = HeapTrimmer()
@@ -33,7 +33,7 @@ public final class Service: Sendable {
 
     private init(
         server: HTTPServer, address: SocketAddress, downloads: DownloadService, client: HTTPClient,
-        api: API, webhookSecret: Locked<String?>, configuration: Configuration, log: Log
+        api: API, webhookSecrets: Locked<[WebhookSecret]>, configuration: Configuration, log: Log
     ) {
         self.server = server
         url = "http://\(address)"
@@ -43,7 +43,7 @@ public final class Service: Sendable {
         subscriptions = api.subscriptions
         condition = api.condition
         access = api.access
-        self.webhookSecret = webhookSecret
+        self.webhookSecrets = webhookSecrets
         self.configuration = configuration
         self.log = log
         storeWatch = Task {
@@ -71,16 +71,16 @@ public final class Service: Sendable {
         try configuration.readToken()
         try configuration.checkToken()
         let tokens = try configuration.readTokensFile()
-        try configuration.readWebhookSecret()
+        try configuration.readWebhookSecrets()
         try configuration.readStore()
-        let webhookSecret = Locked(configuration.webhookSecret)
+        let webhookSecrets = Locked(configuration.webhookSecrets)
         let client = try configuration.makeClient()
         let metrics = ServiceMetrics(fenced: losses, receivedBytes: { client.receivedBytes })
         let downloads: DownloadService
         do throws(DownloadsStartError) {
             let settings = DownloadsConfiguration(configuration)
             let webhooks = SignedWebhookSender(
-                client: client, destinationGuard: settings.destinationGuard, secret: webhookSecret,
+                client: client, destinationGuard: settings.destinationGuard, secrets: webhookSecrets,
                 linkPrefix: configuration.basePath)
             downloads = try await DownloadService(configuration: settings, client: client, webhooks: webhooks) { event in
                 metrics.record(event)
@@ -108,7 +108,8 @@ public final class Service: Sendable {
         // The stored settings may differ from the configuration.
         settings.limits = descriptors.fit(transfers: await downloads.settings)
         let subscriptions = SubscriptionService(
-            downloads: downloads, catalog: catalog, client: client, destinationGuard: configuration.destinationGuard
+            downloads: downloads, catalog: catalog, client: client, destinationGuard: configuration.destinationGuard,
+            resource: { [linkPrefix = configuration.basePath] in $0.resource(linkPrefix) }
         ) { event in log.write(event) }
         let api = API(
             configuration: configuration, tokens: tokens, downloads: downloads, catalog: catalog, subscriptions: subscriptions,
@@ -134,7 +135,7 @@ public final class Service: Sendable {
             condition.isReady = true
             return Service(
                 server: server, address: address, downloads: downloads, client: client, api: api,
-                webhookSecret: webhookSecret, configuration: configuration, log: log)
+                webhookSecrets: webhookSecrets, configuration: configuration, log: log)
         } catch {
             await downloads.shutdown()
             client.shutdown()
@@ -148,13 +149,31 @@ public final class Service: Sendable {
         condition.isReady = false
     }
 
-    /// Reads the files of secrets again. A file that is unreadable, empty or has too short a token leaves the old
-    /// secrets in force. Streams and other responses for tokens that are no longer accepted end.
+    /// Reads the files of secrets again. A file that is unreadable, malformed, empty or has too short a token leaves the
+    /// old secrets in force. Streams and other responses for tokens that are no longer accepted end.
     public func reloadSecrets() {
         reloadToken()
         reloadTokens()
         server.endRevoked()
-        reloadWebhookSecret()
+        reloadWebhookSecrets()
+        reload(configuration.netrcFile, "netrc file", configuration.readNetrc) { $0.netrc = $1 }
+        reload(configuration.cookieFile, "cookie file", configuration.readCookies) { $0.cookies = $1 }
+        reload(configuration.headerFile, "header file", configuration.readHeaders) { $0.headers = $1 }
+    }
+
+    /// Reads a file of credentials for origins again.
+    private func reload<Contents: Sendable>(
+        _ path: String?, _ what: String, _ read: () throws(StartError) -> Contents,
+        _ replace: @Sendable (inout OriginCredentials, Contents) -> Void
+    ) {
+        guard path != nil else { return }
+        do throws(StartError) {
+            let contents = try read()
+            client.changeCredentials { replace(&$0, contents) }
+            log.write(.info, "the \(what) is read again")
+        } catch {
+            log.write(.error, "the old \(what) remains in use: \(error)")
+        }
     }
 
     private func reloadTokens() {
@@ -178,12 +197,12 @@ public final class Service: Sendable {
         }
     }
 
-    private func reloadWebhookSecret() {
+    private func reloadWebhookSecrets() {
         guard configuration.webhookSecretFile != nil else { return }
         do throws(StartError) {
             var configuration = configuration
-            try configuration.readWebhookSecret()
-            webhookSecret.withLock { $0 = configuration.webhookSecret }
+            try configuration.readWebhookSecrets()
+            webhookSecrets.withLock { $0 = configuration.webhookSecrets }
             log.write(.info, "the webhook secret file is read again")
         } catch {
             log.write(.error, "the old webhook secret remains in use: \(error)")

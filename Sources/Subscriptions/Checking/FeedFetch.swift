@@ -41,12 +41,18 @@ struct FeedFetch: Sendable {
         var url = address
         var permanent = address
         var isPermanent = true
+        var cookies = CookieJar()
+        var hasLostEncryption = false
+        var hasSecrets = false
         for _ in 0...Self.maximumRedirects {
             // The validators are those of the present address. One that takes its place must give the feed.
             let isConditional = isConditional && (url == address || !isPermanent)
             let response: ClientResponse
             do throws(ClientError) {
-                response = try await client.fetch(request(url, isConditional: isConditional), bodyLimit: Feed.Limits.bytes)
+                var request = request(url, isConditional: isConditional)
+                request.cookies = cookies
+                request.hasLostEncryption = hasLostEncryption
+                response = try await client.fetch(request, bodyLimit: Feed.Limits.bytes)
             } catch {
                 return Fetched(outcome: Self.failure(error, from: url))
             }
@@ -58,7 +64,17 @@ struct FeedFetch: Sendable {
             guard let next = url.resolving(location)?.withoutUserInfo else {
                 return Fetched(outcome: Self.rejected("\(url.host) redirects to something that is no address."))
             }
+            hasSecrets = hasSecrets || isSecret(url)
+            if url.scheme == "https", next.scheme == "http" {
+                // A listener could forge the response, even though the secret is not sent any more.
+                guard !hasSecrets else {
+                    let error = ClientError.destinationForbidden("a redirect from https to \(next.origin), with secret headers")
+                    return Fetched(outcome: Self.failure(error, from: url))
+                }
+                hasLostEncryption = true
+            }
             isPermanent = isPermanent && (status == 301 || status == 308)
+            cookies = response.head.cookies
             url = next
             if isPermanent { permanent = next }
         }
@@ -72,6 +88,7 @@ struct FeedFetch: Sendable {
         request.headTimeout = left
         request.totalTimeout = left
         request.acceptsEncodings = true
+        request.isForOrigin = true
         request.maximumRedirects = nil
         request.guarding = destinationGuard
         if isConditional {
@@ -83,10 +100,19 @@ struct FeedFetch: Sendable {
             }
         }
         // Secrets go to the origin that they were given for, also after a move.
-        if url.origin == subscription.headersOrigin {
-            for header in subscription.settings.headers { request.fields.append((name: header.name, value: header.value)) }
+        let hasAll = url.origin == subscription.headersOrigin
+        for header in subscription.settings.headers where hasAll || header.isHarmless {
+            request.fields.append((name: header.name, value: header.value))
+        }
+        if !request.fields.contains(where: { FieldName($0.name) == .accept }) {
+            request.fields.append((name: "Accept", value: Catalog.feedAccept))
         }
         return request
+    }
+
+    /// Whether a request to the URL has secret headers of the subscription.
+    private func isSecret(_ url: HTTPURL) -> Bool {
+        url.origin == subscription.headersOrigin && !subscription.settings.headers.allSatisfy(\.isHarmless)
     }
 
     private func read(

@@ -39,10 +39,19 @@ extension SubscriptionService {
             guard !Task.isCancelled, var failed = entries[id]?.subscription else { return true }
             failed.fail(Subscription.Failure(code: Addition.Refusal(error).code, message: error.description), at: downloads.now)
             entries[id]?.subscription = failed
-            try? await save(failed, under: claim)
+            try? await save(failure: failed, under: claim)
             log(.failed(failed))
         }
         return true
+    }
+
+    /// Saves a subscription whose check has failed. The commit has the messages to the default webhooks if this is the
+    /// first failure since a success.
+    private func save(failure failed: Subscription, under claim: SubscriptionClaim) async throws(DownloadError) {
+        let deliveries =
+            failed.failures == 1
+            ? await downloads.deliveries(.subscriptionFailed, about: failed.id, data: resource(failed)) : []
+        try await save(failed, under: claim, with: deliveries.map(StoreChange.keepDelivery))
     }
 
     /// Waits until fewer than ``Limits/checks`` checks run, and none of the same host.
@@ -85,18 +94,18 @@ extension SubscriptionService {
             subscription.failures += 1
             subscription.failure = Subscription.Failure(code: "gone", message: "The feed has ended (status 410).")
             subscription.touch(at: now)
-            try await save(subscription, under: claim)
+            try await save(failure: subscription, under: claim)
             log(.failed(subscription))
         case .failed(let failure, let retryAfter):
             subscription.fail(failure, retryAfter: retryAfter, at: now)
-            try await save(subscription, under: claim)
+            try await save(failure: subscription, under: claim)
             log(.failed(subscription))
         case .listed(let listing):
             if let address = listing.address, let other = existing(for: .feed(address)), other.id != id {
                 // Both subscriptions would take every item.
                 let message = "The feed at this address is that of another subscription, \(other.id)."
                 subscription.fail(Subscription.Failure(code: "duplicate", message: message), at: now)
-                try await save(subscription, under: claim)
+                try await save(failure: subscription, under: claim)
                 return log(.failed(subscription))
             }
             try await apply(listing, to: subscription, now, under: claim)
@@ -200,10 +209,9 @@ extension SubscriptionService {
         else { return }
         var change = DownloadChange()
         change.url = url
-        change.authorization = authorization
-        if url.origin == subscription.headersOrigin {
-            change.authorization = subscription.settings.headers.first { $0.name.lowercased() == "authorization" }?.value
-        }
+        change.headers = subscription.headers(for: url)
+        // The fields of the subscription come first.
+        if let authorization { try? change.headers.authorize(authorization) }
         // A refusal leaves the old address, with which the download may still succeed.
         _ = try? await downloads.change(id, change)
         if download.state == .failed { _ = try? await downloads.perform(.retry, on: id) }
@@ -431,15 +439,17 @@ extension Subscription {
         new.speedLimit = settings.speedLimit
         new.webhook = settings.webhook
         new.labels = labels ?? settings.labels
-        if !settings.headers.isEmpty, url.origin == headersOrigin {
-            for header in settings.headers {
-                guard let name = FieldName(header.name) else { continue }
-                try? new.headers.append(name, header.value)
-            }
-        }
+        new.headers = headers(for: url)
         new.folder = settings.folder ?? ""
         let template = DownloadTemplate(new, choosesFolder: settings.folder != nil, naming: settings.naming)
         return .success(template.download(of: details.item, at: url, track: details.track))
+    }
+
+    /// Returns the header fields for the file of an item.
+    fileprivate func headers(for url: HTTPURL) -> RequestHeaders {
+        // Works of catalogues have files on several hosts, of which each download's first one gets the headers.
+        let isOwn = if case .feed = source { url.origin == headersOrigin } else { true }
+        return RequestHeaders(settings.headers.filter { isOwn || $0.isHarmless })
     }
 
     /// Whether more items are taken than are to be kept.

@@ -73,6 +73,8 @@ public actor SubscriptionService {
     let catalog: Catalog
     let client: any UpstreamClient
     let destinationGuard: DestinationGuard?
+    /// Returns the JSON text of a subscription for messages to webhooks.
+    let resource: @Sendable (Subscription) -> [UInt8]
     let log: @Sendable (SubscriptionLogEvent) -> Void
     /// The changes of subscriptions, for readers.
     public nonisolated let events = SubscriptionEventHub()
@@ -91,15 +93,18 @@ public actor SubscriptionService {
     ///   - catalog: Lists the works of catalogues.
     ///   - client: Fetches feeds.
     ///   - destinationGuard: Examines the addresses of feeds; `nil` for none.
+    ///   - resource: Returns the JSON text of a subscription for messages to webhooks, without secrets.
     ///   - log: Receives events. It is called on any thread and must not block.
     public init(
         downloads: DownloadService, catalog: Catalog, client: any UpstreamClient, destinationGuard: DestinationGuard?,
+        resource: @escaping @Sendable (Subscription) -> [UInt8],
         log: @escaping @Sendable (SubscriptionLogEvent) -> Void = { _ in }
     ) {
         self.downloads = downloads
         self.catalog = catalog
         self.client = client
         self.destinationGuard = destinationGuard
+        self.resource = resource
         self.log = log
         for stored in downloads.storedSubscriptions {
             if let subscription = Subscription(stored) {

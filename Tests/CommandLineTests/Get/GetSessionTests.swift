@@ -185,6 +185,23 @@ struct GetSessionTests {
         FileManager.default.contents(atPath: directory.path + "/" + name).map(Array.init) ?? []
     }
 
+    @Test("Sends headers, user and password, and the credentials of files; another run has its own headers")
+    func headers() async throws {
+        let origin = try ScriptedOrigin { request in
+            let isRight = request["X-Key"] == "right" && request["Authorization"] == "Basic YTox"
+            return [isRight ? .response(body: [1]) : .response(403)]
+        }
+        let url = origin.url("/file")
+        #expect(try await !get([url, "-H", "X-Key: wrong", "-u", "a:1"]).isComplete)
+        #expect(try await get([url, "-H", "X-Key: right", "--user", "a:1"]).isComplete)
+        #expect(contents("file") == [1])
+        let (netrc, keys) = (directory.path + "/netrc", directory.path + "/keys")
+        try SmallFile.write(Array("machine 127.0.0.1 login a password 1".utf8), to: netrc)
+        try SmallFile.write(Array("127.0.0.1 X-Key: right".utf8), to: keys)
+        #expect(try await get([url + "?2", "--netrc-file", netrc, "--header-file", keys, "--user-agent", "mine"]).isComplete)
+        #expect(origin.requests.last?["User-Agent"] == "mine")
+    }
+
     @Test("Files are in the target directory, and nothing else stays")
     func plain() async throws {
         let result = try await get([base + "/entity?size=1000&seed=1", base + "/entity?size=2000&seed=2"])

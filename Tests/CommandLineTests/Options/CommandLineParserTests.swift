@@ -49,9 +49,12 @@ struct CommandLineParserTests {
 
     @Test("Reads each option from a flag, a flag with an equals sign, and the environment")
     func everyOption() throws {
+        let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         let values = [
             "host": "127.0.0.2", "port": "9", "data-dir": "/d", "downloads-dir": "/v", "file-mode": "0640",
-            "directory-mode": "0750", "token": "t0ken", "token-file": "/t", "webhook-secret": "s",
+            "directory-mode": "0750", "token": "t0ken", "token-file": "/t", "webhook": "https://a.example/hook?key=x,y;z",
+            "webhook-events": "download.failed,service.degraded",
+            "webhook-secret": secret,
             "webhook-secret-file": "/w",
             "max-concurrent": "3", "max-per-host": "2", "segments": "7", "speed-limit": "1000",
             "speed-schedule": "sat,sun\t22:00-06:00\t2M", "allow-destination": "10.0.0.0/8",
@@ -62,6 +65,7 @@ struct CommandLineParserTests {
             "ca-file": "/ca", "log-level": "debug",
             "log-format": "json", "tokens-file": "/tokens", "min-free": "1G", "quota": "2T", "keep-completed": "30d",
             "keep-ended": "7d", "trusted-proxy": "10.0.0.0/8", "base-path": "/pawl", "unix-socket": "/run/pawl/pawl.sock",
+            "netrc-file": "/n", "cookie-file": "/c", "header-file": "/h", "user-agent": "curl/8",
             "store": "postgres://a@b/c", "store-file": "/s", "files": "s3://b/p?region=eu-west-1", "lease": "30s",
             "connect-timeout": "5s", "response-timeout": "90", "stall-timeout": "0",
         ]
@@ -80,10 +84,33 @@ struct CommandLineParserTests {
             #expect(separate == variable, "\(option.name)")
         }
         #expect(try parse("serve --token t0ken").token?.digest == TokenDigest(of: "t0ken".utf8))
-        #expect(try parse("serve --webhook-secret s").webhookSecret == "s")
-        let both = try parse("serve --webhook-secret-file w", ["PAWL_WEBHOOK_SECRET": "s"])
+        #expect(try parse("serve --webhook-secret \(secret)").webhookSecrets == [WebhookSecret(secret)])
+        let both = try parse("serve --webhook-secret-file w", ["PAWL_WEBHOOK_SECRET": secret])
         #expect(both.webhookSecretFile == "w")
-        #expect(both.webhookSecret == nil)
+        #expect(both.webhookSecrets == [])
+    }
+
+    @Test("Webhooks accumulate up to eight, and their URLs and secrets are not repeated in errors")
+    func webhooks() throws {
+        let environment = ["PAWL_WEBHOOK": "https://a.example/?a,b;c https://b.example/"]
+        let given = try parse("serve", environment).webhooks?.map(\.string)
+        #expect(given == ["https://a.example/?a,b;c", "https://b.example/"])
+        #expect(try parse("serve --webhook http://c.example", environment).webhooks?.count == 1)
+        #expect(try parse("serve").webhooks == nil)
+        let nine = Array(repeating: ["--webhook", "https://a.example/?s3cret"], count: 9).flatMap(\.self)
+        let tooMany = try #require(failure(["serve"] + nine))
+        #expect(tooMany.contains("at most 8 times") && !tooMany.contains("s3cret"))
+        #expect(failure(["serve", "--webhook", "ftp://s3cret"])?.contains("s3cret") == false)
+        #expect(try parse("serve").webhookTypes == WebhookMessageType.selectable)
+        #expect(
+            try parse("serve --webhook-events service.degraded,download.failed").webhookTypes
+                == [.downloadFailed, .serviceDegraded])
+        for types in ["download", "download.failed,", "webhook.test", ""] {
+            #expect(failure(["serve", "--webhook-events", types])?.contains("subscription.failed, service.degraded") == true)
+        }
+        #expect(
+            failure(["serve", "--webhook-secret", "s3cret"])?.contains("it takes whsec_ and the base64 of 24 to 64 bytes") == true
+        )
     }
 
     @Test("A shared store and shared files require each other, and keys")
@@ -263,6 +290,27 @@ struct CommandLineParserTests {
         let line = try #require(failure(["serve", "--token", "se cret"]))
         #expect(line.contains("--token"))
         #expect(!line.contains("cret"))
+        for flags in [
+            ["--header", "s3cret"], ["--header", "Range: s3cret"], ["--header", "X: s3cret", "-H", "x: s3cret"],
+            ["--header", ": s3cret"], ["--header", "X: s3cret\n1"], ["--user", "s3cret"], ["--user", "a:s3cret\n"],
+            ["--user", "a:s3cret", "--header", "Authorization: s3cret"],
+        ] {
+            for command in ["get", "add"] {
+                let line = try #require(failure([command, "http://a.example/"] + flags))
+                #expect(line.contains("--header") || line.contains("--user"))
+                #expect(!line.contains("s3cret"))
+            }
+        }
+    }
+
+    @Test("Reads headers, and a user with a password as curl does")
+    func headers() throws {
+        let invocation = try CommandLineParser.parse(
+            ["get", "-H", "X-Key:  a: b ", "--header=Cookie: c=d", "-u", "ada:s3:cret", "http://a.example/"], environment: [:])
+        #expect(
+            invocation.headers.map { "\($0.name): \($0.value)" }
+                == ["X-Key: a: b", "Cookie: c=d", "Authorization: Basic YWRhOnMzOmNyZXQ="])
+        #expect(!"\(invocation.headers)".contains("YWRh"))
     }
 
     @Test(

@@ -2,6 +2,7 @@ import HTTPCore
 import Testing
 
 @testable import DownloadCore
+@testable import Downloads
 
 @Suite("The clock for deletions")
 struct ClockTrustTests {

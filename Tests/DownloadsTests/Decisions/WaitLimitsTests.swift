@@ -1,7 +1,6 @@
 import System
 import Testing
 
-@testable import DownloadCore
 @testable import Downloads
 
 @Suite("Limits of waits")

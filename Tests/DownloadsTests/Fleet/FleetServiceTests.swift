@@ -1,6 +1,7 @@
 import DemoUpstream
 import Foundation
 import HTTPCore
+import JSON
 import System
 import TestSupport
 import Testing
@@ -452,6 +453,37 @@ struct FleetServiceTests {
         try await until { await replicas[1].service.settings.maxPerHost == 7 }
         #expect(replicas[1].service.speedLimitInForce == 5_000)
         for replica in replicas { await replica.service.shutdown() }
+    }
+
+    @Test("Default webhooks are those of the fleet, and the message of a replica that leaves is sent by another")
+    func defaultWebhooks() async throws {
+        let scene = try FleetScene()
+        let isUp = Waiter(false)
+        let receiver = try ScriptedOrigin { _ in [.response(isUp.value ? 200 : 503)] }
+        let hook = try #require(HTTPURL(receiver.url("/hook")))
+        let leaving = try await scene.replica {
+            $0.leavesFleet = true
+            ($0.webhookPolicy.firstDelay, $0.webhookPolicy.longestDelay) = (.seconds(600), .seconds(900))
+        }
+        _ = try await leaving.service.change([:], webhooks: [])
+        let other = try await scene.replica(starting: false) {
+            ($0.webhookPolicy.firstDelay, $0.webhookPolicy.longestDelay) = (.milliseconds(1), .milliseconds(1))
+            $0.webhooks = [hook]
+        }
+        #expect(await other.service.settings.webhooks == [])
+        #expect(other.warnings.withLock { $0.contains { $0.contains("--webhook has no effect") } })
+        _ = try await other.service.change([:], webhooks: [hook])
+        try await until { await leaving.service.settings.webhooks == [hook] }
+        let made = try await leaving.service.add(try scene.new("size=10&seed=77")).download
+        _ = try await other.follow(made.id) { $0.state == .completed }
+        let first = try await receiver.requests(atLeast: 1)
+        await other.service.start()
+        isUp.update { $0 = true }
+        await leaving.service.shutdown()
+        let last = try #require(try await receiver.requests(atLeast: first.count + 1).last)
+        #expect(last["webhook-id"] == first[0]["webhook-id"] && last.body == first[0].body)
+        #expect(try ReceivedMessage(last).data.string == "\(made.id) completed")
+        await other.service.shutdown()
     }
 
     @Test("One of several concurrent conditional changes of settings succeeds at a time")

@@ -27,7 +27,7 @@ struct RemoteMessageTests {
             $0.removedLabel = "removed"
             $0.speedLimit = 0
             $0.url = HTTPURL("https://example.com/a?b=c")
-            $0.authorization = "Bearer s3cret"
+            $0.headers = .of(["Authorization": "Bearer s3cret", "Cookie": "a=1"])
             $0.filename = "ü.bin"
             $0.folder = "a/b"
             $0.mirrors = [HTTPURL("https://mirror.example/1")].compactMap(\.self)

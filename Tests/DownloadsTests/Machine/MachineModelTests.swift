@@ -74,7 +74,7 @@ struct MachineModel {
         var operation: Operation?
         var record: DownloadRecord?
         var progress: StoredProgress?
-        var deliveries: [WebhookDelivery] = []
+        var messages: [EndAnnouncement] = []
     }
 
     // Ends that readers have seen, and their messages.
@@ -82,6 +82,8 @@ struct MachineModel {
     private var shownState = DownloadState.queued
     private var keptMessages: Set<DownloadID> = []
     private var deliveredMessages: Set<DownloadID> = []
+    /// The number of webhooks, which receive a message each about every end.
+    private let webhooks: Int
 
     // The promises.
     private var asked: [DownloadMachine.Waiter: String] = [:]
@@ -107,6 +109,8 @@ struct MachineModel {
                 isTaken: { $0.name.hasPrefix("name-2") && !$0.name.contains("(") },
                 obstacle: { $0 == "in-the-way" ? "it is no directory" : nil }))
         _ = host.names.reserve("name-1", for: DownloadID(value: 1))
+        webhooks = 1 + Int(seed % 2)
+        if webhooks == 2, let url = HTTPURL("http://127.0.0.1/all") { host.context.defaultWebhooks.urls = [url] }
     }
 
     private var machine: DownloadMachine { host.machine }
@@ -207,14 +211,14 @@ struct MachineModel {
                 "a finished file keeps the name that it is found by until the store has it as completed")
             parts = [:]
         case .removeFile, .discardFile: break
-        case .save(let operation, let record, let deliveries), .saveCompletion(let operation, let record, let deliveries):
-            try submit(Pending(operation: operation, record: record, deliveries: deliveries))
-        case .saveRemoval(let operation, let deliveries): try submit(Pending(operation: operation, deliveries: deliveries))
-        case .deliver(let deliveries):
-            for delivery in deliveries {
-                try check(keptMessages.contains(delivery.id), "a message is delivered once it is durable")
-                try check(deliveredMessages.insert(delivery.id).inserted, "a message is delivered once")
-                try check(deliveredMessages.count <= ends, "an end is announced once readers see it, and once")
+        case .save(let operation, let record, let messages), .saveCompletion(let operation, let record, let messages):
+            try submit(Pending(operation: operation, record: record, messages: messages))
+        case .saveRemoval(let operation, let messages): try submit(Pending(operation: operation, messages: messages))
+        case .deliver(let messages):
+            for message in messages {
+                try check(keptMessages.contains(message.id), "a message is delivered once it is durable")
+                try check(deliveredMessages.insert(message.id).inserted, "a message is delivered once")
+                try check(deliveredMessages.count <= ends * webhooks, "an end is announced once readers see it, and once")
             }
         case .abandonRemoval: break
         case .publishVersion(let download):
@@ -239,8 +243,8 @@ struct MachineModel {
     }
 
     private mutating func submit(_ pending: Pending) throws {
-        for delivery in pending.deliveries {
-            try check(!deliveredMessages.contains(delivery.id), "a delivered message is not written again")
+        for message in pending.messages {
+            try check(!deliveredMessages.contains(message.id), "a delivered message is not written again")
         }
         commits.append(pending)
     }
@@ -287,7 +291,7 @@ struct MachineModel {
             if timers.contains(.save) { try fire(.save) }
             while !commits.isEmpty { try finishCommit(failing: false) }
         }
-        try check(deliveredMessages.count == ends, "every end is announced: \(ends), \(deliveredMessages.count)")
+        try check(deliveredMessages.count == ends * webhooks, "every end is announced: \(ends), \(deliveredMessages.count)")
     }
 
     private mutating func command() throws {
@@ -440,7 +444,7 @@ struct MachineModel {
             return try checkCrash()
         }
         if let record = pending.record { stored = record } else { isStored = false }
-        keptMessages.formUnion(pending.deliveries.map(\.id))
+        keptMessages.formUnion(pending.messages.map(\.id))
         try checkCrash()
         try send(.committed(operation, nil))
     }

@@ -80,10 +80,10 @@ extension DownloadMachine.Action {
         case .publish: "publish"
         case .withdraw: "withdraw"
         case .finishPublishing: "finish publishing"
-        case .save(_, let record, let deliveries): "save \(record.download.state)\(deliveries.words)"
-        case .saveCompletion(_, _, let deliveries): "save completion\(deliveries.words)"
-        case .saveRemoval(_, let deliveries): "save removal\(deliveries.words)"
-        case .deliver(let deliveries): "deliver \(deliveries.map(\.download.state.rawValue).joined(separator: " and "))"
+        case .save(_, let record, let messages): "save \(record.download.state)\(messages.words)"
+        case .saveCompletion(_, _, let messages): "save completion\(messages.words)"
+        case .saveRemoval(_, let messages): "save removal\(messages.words)"
+        case .deliver(let messages): "deliver \(messages.map(\.download.state.rawValue).joined(separator: " and "))"
         case .abandonRemoval: "abandon removal"
         case .saveProgress: "save progress"
         case .publishVersion(let download): "show \(download.state) \(download.revision)"
@@ -102,7 +102,7 @@ extension DownloadMachine.Action {
     }
 }
 
-extension [WebhookDelivery] {
+extension [EndAnnouncement] {
     fileprivate var words: String {
         switch count {
         case 0: ""

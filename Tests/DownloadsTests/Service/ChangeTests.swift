@@ -196,20 +196,21 @@ struct ChangeTests {
         let other = try await ServiceFixture()
         let made = try await fixture.add("size=1000&seed=60") {
             $0.startsPaused = true
-            $0.headers = .of(["X-Key": "secret", "Authorization": "old"])
+            $0.headers = .of(["X-Key": "secret", "Authorization": "old", "User-Agent": "mine"])
         }
         let url = try other.url("size=1000&seed=60")
         _ = try await fixture.service.change(
             made.id,
             change {
                 $0.url = url
-                $0.authorization = "new"
+                $0.headers = .of(["authorization": "new"])
             })
         _ = try await fixture.service.perform(.resume, on: made.id)
         #expect(try await fixture.end(of: made.id).state == .completed)
         let request = try #require(other.requests().last)
         #expect(request.fields[.authorization] == "new")
         #expect(FieldName("X-Key").flatMap { request.fields[$0] } == nil)
+        #expect(request.fields[.userAgent] == "mine")
         await fixture.service.shutdown()
         await other.service.shutdown()
     }

@@ -1,6 +1,7 @@
 import DemoUpstream
 import Foundation
 import HTTPCore
+import JSON
 import System
 import TestSupport
 import Testing
@@ -295,8 +296,10 @@ struct PromiseTests {
         let service = Waiter<DownloadService?>(nil)
         let early = Waiter(0)
         let receiver = try ScriptedOrigin { request in
-            let id = DownloadID(String(decoding: request.body.prefix(26), as: UTF8.self))
-            if let id, let service = service.value, service.index.download(id)?.state != .completed { early.update { $0 += 1 } }
+            let id = (try? ReceivedMessage(request))?.data.string.flatMap { DownloadID(String($0.prefix(26))) }
+            if let service = service.value, service.index.download(id ?? DownloadID(value: 0))?.state != .completed {
+                early.update { $0 += 1 }
+            }
             return [.response(204)]
         }
         let fixture = try await ServiceFixture()

@@ -2,6 +2,7 @@ import DemoUpstream
 import Foundation
 import HTTPClient
 import HTTPCore
+import JSON
 import Synchronization
 import System
 import TestSupport
@@ -182,7 +183,7 @@ final class ServiceFixture: Sendable {
     }
 }
 
-/// Adds a download, and returns its id and state.
+/// Posts messages without signatures, whose data is the id and the state of the download.
 struct PlainWebhookSender: WebhookSender {
     let client: HTTPClient
 
@@ -190,9 +191,25 @@ struct PlainWebhookSender: WebhookSender {
         guard let url = HTTPURL(delivery.url) else { throw .invalidRequest(delivery.url) }
         var request = ClientRequest(url: url)
         request.method = "POST"
-        request.body = .bytes(Array("\(delivery.download.id) \(delivery.download.state.rawValue)".utf8))
-        request.fields = [("Pawl-Delivery", delivery.id.description)]
+        request.body = .bytes(delivery.body)
+        request.fields = [("webhook-id", delivery.id.description)]
         return try await client.fetch(request, bodyLimit: 1024).head.status.code
+    }
+
+    func resource(of download: Download) -> [UInt8] { Array("\"\(download.id) \(download.state.rawValue)\"".utf8) }
+}
+
+/// A message to a webhook, as its receiver reads it.
+struct ReceivedMessage {
+    let type: String
+    let data: JSONValue
+
+    init(_ request: ScriptedOrigin.Request) throws {
+        let body = try JSONValue(parsing: request.body)
+        guard let type = body["type"]?.string, let data = body["data"],
+            body["timestamp"]?.string.flatMap(Timestamp.init(parsing:)) != nil
+        else { throw ServiceFixture.Missing(what: "a message in \(String(decoding: request.body, as: UTF8.self))") }
+        (self.type, self.data) = (type, data)
     }
 }
 

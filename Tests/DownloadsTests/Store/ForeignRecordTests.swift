@@ -26,6 +26,7 @@ struct ForeignRecordTests {
 
     private struct NoReceiver: WebhookSender {
         func send(_ delivery: WebhookDelivery) async throws(ClientError) -> Int { throw .connectionFailed("there is none") }
+        func resource(of download: Download) -> [UInt8] { Array("{}".utf8) }
     }
 
     /// - Parameter awaitsRefusal: whether a row is refused after the start, as messages to webhooks are read then.
@@ -312,7 +313,7 @@ struct ForeignRecordTests {
     /// Adds a valid row to each of the other tables.
     private static func addRows(_ path: String) throws {
         let delivery = WebhookDelivery(
-            id: sampleRecord(9).id, url: "http://127.0.0.1:9/", download: sampleRecord(2).download, attempts: 0, due: .now())
+            id: sampleRecord(9).id, url: "http://127.0.0.1:9/", subject: sampleRecord(2).id, body: Array("{}".utf8), due: .now())
         try SQLiteStatements(SQLiteConnection(path: path)).commit([
             .keepDelivery(delivery), .remember(IdempotencyRecord(key: "key", digest: [1], outcomes: [], createdAt: .now())),
             .remove(sampleRecord(8).id, changeID: EventID(epoch: 1_763_717_520_001, sequence: 1)),

@@ -466,7 +466,7 @@ import Testing
         let scene = try PostgresScene()
         let giver = try PostgresRecordWriter(scene.options("a"))
         let delivery = WebhookDelivery(
-            id: DownloadID(value: 5), url: "https://hook.example/", download: sampleRecord(1).download,
+            id: DownloadID(value: 5), url: "https://hook.example/", subject: nil, body: Array("{}".utf8),
             due: sampleRecord(1).download.createdAt)
         try giver.commit([.keepDelivery(delivery)], isRepeated: false)
         try giver.ownership.retire(leaving: true)
@@ -537,7 +537,8 @@ import Testing
         record.download.bytesReceived = 9
         record.segments = [SyncedSegment(start: 0, end: nil, synced: 9)]
         let delivery = WebhookDelivery(
-            id: DownloadID(value: 5), url: "https://hook.example/", download: record.download, due: record.download.createdAt)
+            id: DownloadID(value: 5), url: "https://hook.example/", subject: record.id, body: Array("{}".utf8),
+            due: record.download.createdAt)
         try first.commit([.save(record), .keepDelivery(delivery)], isRepeated: false)
         try other.commit([.save(sampleRecord(2))], isRepeated: false)
         let second = try PostgresRecordWriter(scene.options("a"))
@@ -545,7 +546,8 @@ import Testing
         let contents = try second.load()
         #expect(contents.fleet?.owned == [record.id])
         #expect(contents.records.map(portrait) == [portrait(record), portrait(sampleRecord(2))])
-        #expect(try second.deliveries(from: DownloadID(value: 0)) { _ in true }.deliveries.map(\.id) == [delivery.id])
+        let kept = try second.deliveries(from: DownloadID(value: 0)) { _ in true }.deliveries
+        #expect(kept.map(\.id) == [delivery.id] && kept.map(\.subject) == [record.id] && kept.map(\.body) == [delivery.body])
         try other.commit([], isRepeated: false)
     }
 

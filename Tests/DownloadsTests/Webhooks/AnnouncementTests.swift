@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCore
+import JSON
 import TestSupport
 import Testing
 
@@ -64,10 +65,10 @@ struct AnnouncementTests {
         let after = try await ServiceFixture(continuing: fixture)
         _ = try await receiver.requests(atLeast: 1)
         await after.service.shutdown()
-        let bodies = Set(receiver.requests.map { String(decoding: $0.body, as: UTF8.self) })
-        #expect(bodies == ["\(made.id) \(end.rawValue)"])
+        let ends = Set(try receiver.requests.map { try ReceivedMessage($0).data.string })
+        #expect(ends == ["\(made.id) \(end.rawValue)"])
         // A stop may precede the response, and then the message is sent again under the same name.
-        #expect(Set(receiver.requests.map { $0["Pawl-Delivery"] }).count == 1)
+        #expect(Set(receiver.requests.map { $0["webhook-id"] }).count == 1)
     }
 
     @Test("An announced end is not announced again after a later failed save", arguments: [false, true])
@@ -94,7 +95,7 @@ struct AnnouncementTests {
         await fixture.service.shutdown()
         let after = try await ServiceFixture(continuing: fixture)
         await after.service.shutdown()
-        #expect(Set(receiver.requests.map { $0["Pawl-Delivery"] }).count == 1)
+        #expect(Set(receiver.requests.map { $0["webhook-id"] }).count == 1)
     }
 
     @Test("Each end of a retried download has its own message")
@@ -108,8 +109,8 @@ struct AnnouncementTests {
         _ = try await fixture.service.perform(.retry, on: made.id)
         let requests = try await receiver.requests(atLeast: 2)
         #expect(
-            requests.map { String(decoding: $0.body, as: UTF8.self) } == ["\(made.id) failed", "\(made.id) completed"])
-        #expect(Set(requests.map { $0["Pawl-Delivery"] }).count == 2)
+            try requests.map { try ReceivedMessage($0).data.string } == ["\(made.id) failed", "\(made.id) completed"])
+        #expect(Set(requests.map { $0["webhook-id"] }).count == 2)
         await fixture.service.shutdown()
     }
 
@@ -129,7 +130,7 @@ struct AnnouncementTests {
         fixture.store.refuse(nil)
         _ = try await fixture.service.removeAll(ListQuery(), deletingFiles: false)
         let requests = try await receiver.requests(atLeast: 20)
-        #expect(Set(requests.map { $0["Pawl-Delivery"] }).count == 20)
+        #expect(Set(requests.map { $0["webhook-id"] }).count == 20)
         await fixture.service.shutdown()
         #expect(receiver.requests.count == 20)
     }

@@ -28,11 +28,13 @@ struct WebhookDispatcherTests {
             while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
             throw .cancelled
         }
+
+        func resource(of download: Download) -> [UInt8] { Array("{}".utf8) }
     }
 
     private func delivery(_ number: Int, to host: String) -> WebhookDelivery {
         WebhookDelivery(
-            id: DownloadID(value: UInt128(number) << 80), url: "http://\(host)/hook", download: sampleRecord(number).download,
+            id: DownloadID(value: UInt128(number) << 80), url: "http://\(host)/hook", subject: nil, body: Array("{}".utf8),
             due: Timestamp(millisecondsSinceEpoch: 0))
     }
 

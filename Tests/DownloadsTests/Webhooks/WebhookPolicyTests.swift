@@ -40,7 +40,7 @@ struct WebhookPolicyTests {
 
     private func delivery(_ number: Int, host: String = "a.example") -> WebhookDelivery {
         WebhookDelivery(
-            id: DownloadID(value: UInt128(number)), url: "http://\(host)/hook", download: sampleRecord(1).download,
+            id: DownloadID(value: UInt128(number)), url: "http://\(host)/hook", subject: nil, body: Array("{}".utf8),
             due: Timestamp(millisecondsSinceEpoch: 0))
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCore
+import JSON
 import TestSupport
 import Testing
 
@@ -31,8 +32,10 @@ struct WebhookTests {
         let made = try await fixture.add("size=10&seed=102") { $0.webhook = hook }
         let request = try #require(try await receiver.requests(atLeast: 1).first)
         #expect(request.target == "/hook")
-        #expect(request.body == Array("\(made.id) completed".utf8))
-        #expect(request["Pawl-Delivery"].flatMap(DownloadID.init) != nil)
+        let message = try ReceivedMessage(request)
+        #expect(message.type == "download.completed")
+        #expect(message.data.string == "\(made.id) completed")
+        #expect(request["webhook-id"].flatMap(DownloadID.init) != nil)
         await fixture.service.shutdown()
         #expect(receiver.requests.count == 1)
     }
@@ -53,8 +56,12 @@ struct WebhookTests {
         }
         _ = try await fixture.service.perform(.cancel, on: cancelled.id)
         try await fixture.service.remove(removed.id, deletingFile: false)
-        let bodies = Set(try await receiver.requests(atLeast: 3).map { String(decoding: $0.body, as: UTF8.self) })
-        #expect(bodies == ["\(failed.id) failed", "\(cancelled.id) cancelled", "\(removed.id) cancelled"])
+        let messages = try await receiver.requests(atLeast: 3).map { try ReceivedMessage($0) }
+        #expect(
+            Set(messages.map { "\($0.type) \($0.data.string ?? "")" }) == [
+                "download.failed \(failed.id) failed", "download.cancelled \(cancelled.id) cancelled",
+                "download.cancelled \(removed.id) cancelled",
+            ])
         // An ended download ends no second time.
         try await fixture.service.remove(cancelled.id, deletingFile: false)
         await fixture.service.shutdown()
@@ -73,7 +80,7 @@ struct WebhookTests {
         let fixture = try await fixture()
         let hook = try url(receiver)
         _ = try await fixture.add("size=10&seed=106") { $0.webhook = hook }
-        let names = try await receiver.requests(atLeast: 3).map { $0["Pawl-Delivery"] }
+        let names = try await receiver.requests(atLeast: 3).map { $0["webhook-id"] }
         #expect(Set(names).count == 1)
         let other = try #require(HTTPURL(receiver.url("/other")))
         _ = try await fixture.add("size=10&seed=107") { $0.webhook = other }
@@ -97,8 +104,9 @@ struct WebhookTests {
         isUp.update { $0 = true }
         let after = try await fixture(directory: copy, continuing: before)
         let second = try #require(try await receiver.requests(atLeast: 2).last)
-        #expect(second["Pawl-Delivery"] == first["Pawl-Delivery"])
-        #expect(second.body == Array("\(made.id) completed".utf8))
+        #expect(second["webhook-id"] == first["webhook-id"])
+        #expect(second.body == first.body)
+        #expect(try ReceivedMessage(second).data.string == "\(made.id) completed")
         try await until { try await pending(after).isEmpty }
         await after.service.shutdown()
     }

@@ -29,6 +29,9 @@ extension Property {
     private static let connection: (MutatedOrigin, HTTPClient)? = {
         var configuration = ClientConfiguration()
         configuration.threads = 1
+        // With a login, Digest challenges are answered.
+        configuration.credentials.netrc =
+            (try? NetrcFile(parsing: Array("default login ada password secret".utf8))) ?? NetrcFile()
         guard let origin = MutatedOrigin(), let client = try? HTTPClient(configuration: configuration) else { return nil }
         return (origin, client)
     }()
@@ -37,6 +40,7 @@ extension Property {
     private func fetch(_ path: String, from origin: MutatedOrigin, by client: HTTPClient) -> Result<[UInt8], ClientError>? {
         guard let url = HTTPURL("http://127.0.0.1:\(origin.port)\(path)") else { return nil }
         var request = ClientRequest(url: url)
+        request.isForOrigin = true
         // Bytes that the origin omits never arrive.
         request.headTimeout = .milliseconds(20)
         request.totalTimeout = .milliseconds(path == "/" ? 40 : 5_000)

@@ -47,7 +47,9 @@ struct FleetRouteTests {
             let catalog = Catalog(configuration: CatalogConfiguration(bases: [:]), client: client)
             let api = API(
                 configuration: configuration, downloads: downloads, catalog: catalog,
-                subscriptions: SubscriptionService(downloads: downloads, catalog: catalog, client: client, destinationGuard: nil),
+                subscriptions: SubscriptionService(
+                    downloads: downloads, catalog: catalog, client: client, destinationGuard: nil,
+                    resource: { $0.resource(.none) }),
                 condition: condition,
                 metrics: ServiceMetrics(), log: log, descriptors: DescriptorBudget(descriptors: 1024))
             var serverSettings = ServerConfiguration()

@@ -48,9 +48,9 @@ struct MetricsTests {
         let metrics = ServiceMetrics()
         let id = DownloadID(value: 1)
         for outcome in [WebhookOutcome.delivered, .retried("503", isFirst: true), .retried("503", isFirst: false), .delivered] {
-            metrics.record(.webhook(id, outcome))
+            metrics.record(.webhook(id, about: id, outcome))
         }
-        metrics.record(.webhook(id, .abandoned("404")))
+        metrics.record(.webhook(id, about: nil, .abandoned("404")))
         metrics.record(.mirrorDropped(id, "it answered 404"))
         #expect(metrics.figures.webhooks == (2, 2, 1))
         #expect(metrics.figures.droppedMirrors == 1)

@@ -10,10 +10,14 @@ struct SettingsRouteTests {
     func settings() async throws {
         try await RunningService.with { running in
             let before = try await running.send("GET", "/settings")
-            #expect(before.text == #"{"maxConcurrent":8,"maxPerHost":4,"segments":4,"speedLimit":0,"speedSchedule":[]}"#)
+            #expect(
+                before.text == #"{"maxConcurrent":8,"maxPerHost":4,"segments":4,"speedLimit":0,"speedSchedule":[],"webhooks":[]}"#
+            )
             let after = try await running.send(
                 "PATCH", "/settings", json: #"{"maxConcurrent":2,"speedLimit":1000000,"segments":null}"#)
-            #expect(after.text == #"{"maxConcurrent":2,"maxPerHost":4,"segments":4,"speedLimit":1000000,"speedSchedule":[]}"#)
+            #expect(
+                after.text
+                    == #"{"maxConcurrent":2,"maxPerHost":4,"segments":4,"speedLimit":1000000,"speedSchedule":[],"webhooks":[]}"#)
             #expect(try await running.send("GET", "/settings").body == after.body)
             let cases: [(body: String, mentions: [String])] = [
                 (#"{"maxConcurrent":0}"#, ["'maxConcurrent'", "1 to 1000"]), (#"{"segments":17}"#, ["'segments'", "1 to 16"]),
@@ -24,6 +28,12 @@ struct SettingsRouteTests {
                 (#"{"speedSchedule":["mon-fri 08:00-25:00 1M"]}"#, ["'speedSchedule[0]'", "08:00-25:00"]),
                 (#"{"speedSchedule":["mon-fry 08:00-18:00 1M"]}"#, ["'speedSchedule[0]'", "mon-fry"]),
                 (#"{"speedSchedule":["mon-fri 08:00-18:00 fast"]}"#, ["'speedSchedule[0]'", "fast"]),
+                (#"{"webhooks":"https://example.org/"}"#, ["'webhooks'", "array"]),
+                (#"{"webhooks":["https://example.org/","ftp://example.org/"]}"#, ["'webhooks[1]'", "http or https"]),
+                (
+                    #"{"webhooks":[\#(Array(repeating: #""https://example.org/""#, count: 9).joined(separator: ","))]}"#,
+                    ["at most 8"]
+                ),
             ]
             for (body, mentions) in cases {
                 let answer = try await running.send("PATCH", "/settings", json: body)
@@ -40,13 +50,13 @@ struct SettingsRouteTests {
             let always = #"["mon-sun 00:00-24:00 500k","sat,SUN 22:00-06:00 0"]"#
             let changed = try await running.send("PATCH", "/settings", json: #"{"speedLimit":7,"speedSchedule":\#(always)}"#)
             #expect(changed.status == 200)
-            #expect(changed.text.hasSuffix(#""speedSchedule":\#(always)}"#))
+            #expect(changed.text.hasSuffix(#""speedSchedule":\#(always),"webhooks":[]}"#))
             #expect(try await running.send("GET", "/settings").text == changed.text)
             #expect(try await running.send("GET", "/stats").json["speedLimit"]?.integer == 500 * 1024)
             _ = try await running.send("PATCH", "/settings", json: #"{"speedLimit":9,"speedSchedule":null}"#)
             #expect(try await running.send("GET", "/stats").json["speedLimit"]?.integer == 500 * 1024)
             let cleared = try await running.send("PATCH", "/settings", json: #"{"speedSchedule":[]}"#)
-            #expect(cleared.text.hasSuffix(#""speedLimit":9,"speedSchedule":[]}"#))
+            #expect(cleared.text.hasSuffix(#""speedLimit":9,"speedSchedule":[],"webhooks":[]}"#))
             #expect(try await running.send("GET", "/stats").json["speedLimit"]?.integer == 9)
         }
     }

@@ -82,14 +82,27 @@ struct RestartTests {
         }
     }
 
-    @Test("The message to a webhook is the resource, signed and named, and equal in each attempt")
+    private static let secrets = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX"]
+
+    /// Checks that a message has the signatures of these secrets, and no other.
+    private func expectSigned(_ request: ScriptedOrigin.Request, by secrets: [String]) throws {
+        let seconds = try #require(request["webhook-timestamp"].flatMap { Int64($0) })
+        #expect(abs(Timestamp.now().millisecondsSinceEpoch / 1000 - seconds) < 100)
+        let id = try #require(request["webhook-id"])
+        let signatures = try secrets.map { secret in
+            try #require(WebhookSecret(secret)).signature(id: id, seconds: seconds, body: request.body)
+        }
+        #expect(request["webhook-signature"] == signatures.joined(separator: " "))
+    }
+
+    @Test("The data of a message is the resource; each attempt has the same id and body, and a signature of each secret")
     func webhooks() async throws {
         let isUp = Waiter(false)
         let receiver = try ScriptedOrigin { _ in [.response(isUp.value ? 204 : 503)] }
         let allowed = try DestinationRule(parsing: "127.0.0.1:\(receiver.port)")
         var resource: [UInt8] = []
         try await RunningService.with(directory: directory) {
-            $0.webhookSecret = "key"
+            $0.webhookSecrets = Self.secrets.compactMap { WebhookSecret($0) }
             $0.allowedDestinations.append(allowed)
         } _: { running in
             let id = try await running.add(
@@ -102,22 +115,21 @@ struct RestartTests {
         let tries = receiver.requests.count
         isUp.update { $0 = true }
         try await RunningService.with(directory: directory) {
-            $0.webhookSecret = "key"
+            $0.webhookSecrets = Self.secrets.compactMap { WebhookSecret($0) }
             $0.allowedDestinations.append(allowed)
         } _: { _ in
             let delivered = try #require(try await receiver.requests(atLeast: tries + 1).last)
             let first = try #require(receiver.requests.first)
-            #expect(delivered["Pawl-Delivery"] == first["Pawl-Delivery"])
+            #expect(delivered["webhook-id"] == first["webhook-id"])
             #expect(Bytes(delivered.body) == Bytes(first.body))
-            #expect(Bytes(first.body) == Bytes(resource))
+            let ended = try #require(try JSONValue(parsing: resource)["completedAt"]?.string)
+            let head = #"{"type":"download.completed","timestamp":"\#(ended)","data":"#
+            #expect(Bytes(first.body) == Bytes(Array(head.utf8) + resource + Array("}".utf8)))
             for request in [first, delivered] {
                 #expect(request.method == "POST")
                 #expect(request.target == "/hook")
                 #expect(request["Content-Type"] == "application/json")
-                let signature = try #require(request["Pawl-Signature"])
-                let seconds = try #require(Int64(signature.dropFirst(2).prefix { $0 != "," }))
-                let now = Timestamp(millisecondsSinceEpoch: seconds * 1000)
-                #expect(signature == SignedWebhookSender.signature(of: request.body, secret: "key", at: now))
+                try expectSigned(request, by: Self.secrets)
             }
         }
     }
@@ -130,39 +142,39 @@ struct RestartTests {
         configuration.dataDirectory = directory.path + "/unused"
         configuration.webhookSecretFile = path
         let silent = Log(level: .error, format: .text, now: { .now() }, sink: { _ in })
-        for contents in [nil, "", "\nkey\n"] {
+        for contents in [nil, "", "\n\(Self.secrets[0])\n", "a-s3cret", Self.secrets[0] + ","] {
             if let contents { try Data(contents.utf8).write(to: URL(filePath: path)) }
-            await #expect(throws: StartError.self) { _ = try await Service.start(configuration, log: silent) }
+            let error = await #expect(throws: StartError.self) { _ = try await Service.start(configuration, log: silent) }
+            #expect(contents == nil || error?.description.contains(WebhookSecret.accepted) == true)
+            #expect(error?.description.contains("s3cret") == false)
         }
 
         let receiver = try ScriptedOrigin { _ in [.response(204)] }
         let allowed = try DestinationRule(parsing: "127.0.0.1:\(receiver.port)")
-        try Data("first key\r\nsecond line".utf8).write(to: URL(filePath: path))
+        try Data("\(Self.secrets[0])\r\nsecond line".utf8).write(to: URL(filePath: path))
         try await RunningService.with(directory: directory) {
             $0.webhookSecretFile = path
             $0.allowedDestinations.append(allowed)
         } _: { running in
-            func expectSigned(by key: String) async throws {
+            func expectSigned(by secrets: [String]) async throws {
                 let count = receiver.requests.count
                 _ = try await running.add(
                     "/entity?size=10", #","onDuplicate":"new","webhook":"\#(receiver.url("/hook"))""#)
                 let request = try #require(try await receiver.requests(atLeast: count + 1).last)
-                let signature = try #require(request["Pawl-Signature"])
-                let seconds = try #require(Int64(signature.dropFirst(2).prefix { $0 != "," }))
-                let now = Timestamp(millisecondsSinceEpoch: seconds * 1000)
-                #expect(signature == SignedWebhookSender.signature(of: request.body, secret: key, at: now))
+                try self.expectSigned(request, by: secrets)
             }
-            try await expectSigned(by: "first key")
-            try Data("next".utf8).write(to: URL(filePath: path))
-            try await expectSigned(by: "first key")
+            let old = [Self.secrets[0]]
+            try await expectSigned(by: old)
+            try Data(Self.secrets.joined(separator: ",").utf8).write(to: URL(filePath: path))
+            try await expectSigned(by: old)
             running.service.reloadSecrets()
-            try await expectSigned(by: "next")
-            try Data().write(to: URL(filePath: path))
+            try await expectSigned(by: Self.secrets)
+            try Data("whsec_short".utf8).write(to: URL(filePath: path))
             running.service.reloadSecrets()
-            try await expectSigned(by: "next")
+            try await expectSigned(by: Self.secrets)
             try FileManager.default.removeItem(atPath: path)
             running.service.reloadSecrets()
-            try await expectSigned(by: "next")
+            try await expectSigned(by: Self.secrets)
         }
     }
 
@@ -175,8 +187,8 @@ struct RestartTests {
         } _: { running in
             _ = try await running.add("/entity?size=10", #","webhook":"\#(receiver.url("/hook"))""#)
             let request = try #require(try await receiver.requests(atLeast: 1).first)
-            #expect(request["Pawl-Signature"] == nil)
-            #expect(request["Pawl-Delivery"] != nil)
+            #expect(request["webhook-signature"] == nil)
+            #expect(request["webhook-id"] != nil && request["webhook-timestamp"] != nil)
         }
     }
 }

@@ -96,6 +96,9 @@ struct FeedSource: SearchSource {
 }
 
 extension Catalog {
+    /// The value of Accept in requests for feeds.
+    public static var feedAccept: String { FeedSource.description.accept }
+
     /// Returns the address of a feed as people copy it: of http or https, or with a scheme of podcast programs (`feed:`,
     /// `itpc:`, `pcast:`, `podcast:`). `nil` for other texts.
     public static func feedAddress(_ text: String) -> HTTPURL? {

@@ -143,11 +143,14 @@ ondragover = ondrop = async (event) => {
 
 // --- Settings
 
+const webhooksIn = ({ webhooks }) => entriesOf(webhooks.value, "\n");
+
 const settings = wireDialog("settings", "Save settings", "Close", async () => {
 	const { fields } = settings;
 	const numbers = ["maxConcurrent", "maxPerHost", "segments"].map((name) => [name, Number(fields[name].value)]);
 	const speedSchedule = entriesOf(fields.speedSchedule.value, "\n");
-	await call("PATCH", "settings", { ...Object.fromEntries(numbers), speedLimit: Math.round(fields.speedLimit.value * 1e6), speedSchedule });
+	const speedLimit = Math.round(fields.speedLimit.value * 1e6);
+	await call("PATCH", "settings", { ...Object.fromEntries(numbers), speedLimit, speedSchedule, webhooks: webhooksIn(fields) });
 	say("Settings saved.");
 });
 
@@ -155,8 +158,31 @@ $("open-settings").onclick = () =>
 	attempt(async () => {
 		const values = await call("GET", "settings");
 		$("forget").hidden = !sessionStorage.pawlToken;
-		settings.open({ ...values, speedLimit: values.speedLimit / 1e6 || "", speedSchedule: values.speedSchedule.join("\n") });
+		setText($("test-results"), "");
+		settings.open({
+			...values,
+			speedLimit: values.speedLimit / 1e6 || "",
+			speedSchedule: values.speedSchedule.join("\n"),
+			// With a token of scope read there are none.
+			webhooks: (values.webhooks ?? []).join("\n"),
+		});
 	});
+$("test-webhooks").onclick = async ({ target }) => {
+	target.disabled = true;
+	setText(settings.complaint, "");
+	setText($("test-results"), "Sending…");
+	let results = "";
+	try {
+		await call("PATCH", "settings", { webhooks: webhooksIn(settings.fields) });
+		const { receivers } = await call("POST", "settings/webhooks/test");
+		const outcomes = receivers.map(({ url, status, error }) => `${url}: ${error ?? `accepted with status ${status}`}`);
+		results = outcomes.join("\n") || "There is no webhook.";
+	} catch (error) {
+		setText(settings.complaint, error.message);
+	}
+	setText($("test-results"), results);
+	target.disabled = false;
+};
 $("forget").onclick = () => {
 	delete sessionStorage.pawlToken;
 	location.reload();

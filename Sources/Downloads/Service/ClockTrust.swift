@@ -1,4 +1,4 @@
-package import HTTPCore
+internal import HTTPCore
 
 /// Decides by which time records, files and keys are deleted for their age.
 ///
@@ -6,9 +6,9 @@ package import HTTPCore
 /// make everything look old at once. The new time is therefore trusted only after it has held for ``probation``,
 /// measured by a clock that cannot be set. Until then the old time continues. A clock that is set back is trusted at
 /// once, since that deletes nothing.
-package struct ClockTrust: Sendable {
+struct ClockTrust: Sendable {
     /// The time for which a jump forward has to hold.
-    package static let probation: Duration = .seconds(300)
+    static let probation: Duration = .seconds(300)
     /// The largest step forward that is trusted at once. It makes nothing much older, and a service may have been off
     /// for as long.
     static let tolerance: Duration = .seconds(60)
@@ -29,18 +29,18 @@ package struct ClockTrust: Sendable {
     ///     the wall clock is trusted.
     ///   - wall: The time of the wall clock.
     ///   - uptime: The time of a clock that cannot be set, from any origin.
-    package init(lastKnown: Timestamp?, wall: Timestamp, uptime: Duration, probation: Duration = Self.probation) {
+    init(lastKnown: Timestamp?, wall: Timestamp, uptime: Duration, probation: Duration = Self.probation) {
         self.probation = probation
         offset = (lastKnown ?? wall).sinceEpoch - uptime
         _ = time(wall: wall, uptime: uptime)
     }
 
     /// Whether the wall clock shows a time that is not trusted yet.
-    package var isOnProbation: Bool { candidate != nil }
+    var isOnProbation: Bool { candidate != nil }
 
     /// Updates the trusted time from both clocks.
     /// - Returns: The trusted time, by which deletions are decided.
-    package mutating func time(wall: Timestamp, uptime: Duration) -> Timestamp {
+    mutating func time(wall: Timestamp, uptime: Duration) -> Timestamp {
         let found = wall.sinceEpoch - uptime
         if found - offset <= Self.tolerance {
             offset = found

@@ -1,9 +1,9 @@
 /// The deadlines of requests that wait for a result. Pure.
 ///
 /// Waits are added and removed without a search. Ended waits stay in the list until they are its first.
-package struct WaitLimits {
-    package typealias Number = Int
-    package typealias End = @Sendable () -> Void
+struct WaitLimits {
+    typealias Number = Int
+    typealias End = @Sendable () -> Void
 
     /// The waits in the order of their numbers, from `head` on; `nil` for an ended wait.
     private var waits: [(deadline: ContinuousClock.Instant, end: End)?] = []
@@ -11,22 +11,12 @@ package struct WaitLimits {
     /// The number of the first wait in the list.
     private var first: Number = 0
     /// The time at which ``takeExpired(now:)`` is due; `nil` if there is no wait.
-    package private(set) var next: ContinuousClock.Instant?
-
-    package init(
-        waits: [(deadline: ContinuousClock.Instant, end: End)?] = [], head: Int = 0, first: Number = 0,
-        next: ContinuousClock.Instant? = nil
-    ) {
-        self.waits = waits
-        self.head = head
-        self.first = first
-        self.next = next
-    }
+    private(set) var next: ContinuousClock.Instant?
 
     /// Adds a wait.
     /// - Parameter end: Ends the wait without a result.
     /// - Returns: The number of the wait, and whether ``next`` is earlier than before.
-    package mutating func add(by deadline: ContinuousClock.Instant, end: @escaping End) -> (number: Number, isFirst: Bool) {
+    mutating func add(by deadline: ContinuousClock.Instant, end: @escaping End) -> (number: Number, isFirst: Bool) {
         waits.append((deadline, end))
         let isFirst = next.map { deadline < $0 } ?? true
         if isFirst { next = deadline }
@@ -34,7 +24,7 @@ package struct WaitLimits {
     }
 
     /// Removes a wait that has its result.
-    package mutating func remove(_ number: Number) {
+    mutating func remove(_ number: Number) {
         // An expired wait may have left the list.
         guard number >= first + head else { return }
         waits[number - first] = nil
@@ -43,7 +33,7 @@ package struct WaitLimits {
 
     /// Removes the waits whose deadlines have passed, and finds the next deadline.
     /// - Returns: The functions that end those waits, in the order of the deadlines.
-    package mutating func takeExpired(now: ContinuousClock.Instant) -> [End] {
+    mutating func takeExpired(now: ContinuousClock.Instant) -> [End] {
         var expired: [(deadline: ContinuousClock.Instant, end: End)] = []
         next = nil
         for offset in head..<waits.count {
