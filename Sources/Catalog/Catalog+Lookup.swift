@@ -1,3 +1,4 @@
+internal import HTTPCore
 internal import System
 
 /// Lookups of single items by their ids.
@@ -121,13 +122,20 @@ extension Catalog {
         }
     }
 
+    /// Returns the reason why a text is no id, as the end of a sentence about it. No secret of an address is in it.
+    public static func objection(toID id: String) -> String {
+        let hasUser = id.hasPrefix("feed:") && feedAddress(id)?.hasUserInfo == true
+        let problem = hasUser ? "has a user name or password, which ids cannot have" : "is \(SearchParameter.quoted(id))"
+        return "\(problem); it takes \(acceptedIDs)"
+    }
+
     /// The source of an id, and the request that looks it up.
     func request(forID id: String) throws(CatalogError) -> (any SearchSource, SourceRequest) {
         guard Self.canBeID(id), let source = source(ofID: id),
             let request = source.request(forID: Self.rest(of: id))
         else {
             throw .invalidRequest(
-                "the query parameter 'id' is \(SearchParameter.quoted(id)); it takes \(Self.acceptedIDs), "
+                "the query parameter 'id' \(Self.objection(toID: id)), "
                     + "of at most \(Self.longestOtherID) bytes (of a feed, \(Self.longestID))")
         }
         if type(of: source).namesNothing(Self.rest(of: id)) { throw Self.notFound(id) }

@@ -64,7 +64,7 @@ extension TransferAttempt {
             var request = template
             request.url = url
             // The caller's fields may be secrets, and the mirror is the origin's choice.
-            request.fields = []
+            request.fields.removeAll { FieldName($0.name)?.isHarmless != true }
             state.requests.append(request)
             state.announced.insert(state.sources.add())
         }

@@ -26,7 +26,7 @@ public struct WebhookSecret: Sendable, Equatable {
     /// Parses secrets with commas between them; `nil` if there is none, or one is malformed.
     public static func list(_ text: String) -> [WebhookSecret]? {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-        let secrets = parts.compactMap { WebhookSecret(String($0)) }
+        let secrets = parts.compactMap { WebhookSecret(String($0.drop { $0 == " " })) }
         return secrets.count == parts.count && secrets.count <= limit ? secrets : nil
     }
 

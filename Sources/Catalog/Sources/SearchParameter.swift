@@ -108,9 +108,9 @@ extension SearchParameter {
         return values.filter { seen.insert($0).inserted }
     }
 
-    /// The text in quotation marks, cut to 64 characters.
+    /// The text in quotation marks, cut to 64 characters, without the secrets of addresses in it.
     static func quoted(_ text: String) -> String {
-        "'\(cut(text, to: 64))'"
+        "'\(cut(HTTPURL.withoutSecrets(in: text), to: 64))'"
     }
 
     static func cut(_ text: String, to longest: Int) -> String {

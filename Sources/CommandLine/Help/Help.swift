@@ -88,7 +88,7 @@ public enum Help {
         + " PAWL_WEBHOOK by spaces."
 
     static let aboutSettings =
-        "--max-concurrent, --max-per-host, --segments, --speed-limit and --webhook can be changed at run time (PATCH /settings);"
+        "--max-concurrent, --max-per-host, --segments, --speed-limit, --speed-schedule and --webhook can be changed at run time (PATCH /settings);"
         + " the last values are stored with the data. A value given at the start overrides and replaces the stored one; without"
         + " both, the default applies."
 

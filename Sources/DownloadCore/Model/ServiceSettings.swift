@@ -127,8 +127,12 @@ extension ServiceSettings {
     }
 
     /// Returns a client's list of default webhooks with the passwords that no client sees: a URL that is shown without
-    /// its user information keeps it.
+    /// its user information keeps it. Of several that are shown alike, each keeps its own, in their order.
     package func restoringUserInfo(in urls: [HTTPURL]) -> [HTTPURL] {
-        urls.map { url in url.hasUserInfo ? url : webhooks.first { $0.withoutUserInfo == url } ?? url }
+        var left = webhooks.filter { !urls.contains($0) || !$0.hasUserInfo }
+        return urls.map { url in
+            guard !url.hasUserInfo, let index = left.firstIndex(where: { $0.withoutUserInfo == url }) else { return url }
+            return left.remove(at: index)
+        }
     }
 }

@@ -64,7 +64,8 @@ public struct HeaderFile: Sendable {
             throw LineFault(reason: form)
         }
         guard !ClientRequest.reserves(name), !conditions.contains(name.lowercased) else {
-            throw LineFault(reason: "\(name) cannot be set: the service sets it for the connection, or to resume a download")
+            throw LineFault(
+                reason: "\(name.lowercased) cannot be set: the service sets it for the connection, or to resume a download")
         }
         let value = String(field[field.index(after: colon)...].drop { $0 == " " || $0 == "\t" })
         guard (1...CredentialLimits.headerValue).contains(value.utf8.count) else {

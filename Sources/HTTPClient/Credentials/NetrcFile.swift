@@ -16,11 +16,9 @@ public struct NetrcFile: Sendable {
     /// Parses a file.
     public init(parsing bytes: [UInt8]) throws(CredentialFault) {
         var entry: Entry?
-        var keyword: Keyword?
+        var keyword: (keyword: Keyword, line: Int)?
         var isMacro = false
-        var last = 1
         try CredentialFault.read(bytes) { line, number throws(LineFault) in
-            last = number
             var rest = line
             // A macro ends with an empty line.
             if isMacro {
@@ -29,7 +27,7 @@ public struct NetrcFile: Sendable {
             }
             while let word = try Self.takeWord(&rest) {
                 if let pending = keyword {
-                    try take(word, of: pending, into: &entry)
+                    try take(word, of: pending.keyword, into: &entry)
                     keyword = nil
                     continue
                 }
@@ -40,12 +38,14 @@ public struct NetrcFile: Sendable {
                 case .macro?:
                     isMacro = true
                     return
-                case let other?: keyword = other
+                case let other?: keyword = (other, number)
                 case nil: throw LineFault(reason: "expected machine, default, login, password, account or macdef")
                 }
             }
         }
-        if let keyword { throw CredentialFault(line: last, reason: "\(keyword.rawValue) needs a word after it") }
+        if let keyword {
+            throw CredentialFault(line: keyword.line, reason: "\(keyword.keyword.rawValue) needs a word after it")
+        }
         keep(entry)
     }
 
@@ -76,6 +76,9 @@ public struct NetrcFile: Sendable {
 
     private mutating func take(_ word: String, of keyword: Keyword, into entry: inout Entry?) throws(LineFault) {
         if keyword == .machine {
+            guard let rule = try? DestinationRule(parsing: word), rule.isHost, !word.hasPrefix("*") else {
+                throw LineFault(reason: "machine needs a host or an address after it, optionally with :port")
+            }
             keep(entry)
             entry = Entry(machine: HostSpelling.normalize(word))
             return

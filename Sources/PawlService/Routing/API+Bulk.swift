@@ -34,7 +34,7 @@ extension API {
     /// Adds all parts of a work, labelled with the work.
     private func addParts(_ work: WorkRequest, _ request: borrowing Request) throws(Problem) -> RouteResult {
         guard catalog.isID(work.id) else {
-            throw Problem(.invalidRequest, "'partsOf' is '\(work.id)'; it takes \(Catalog.acceptedIDs)")
+            throw Problem(.invalidRequest, "'partsOf' \(Catalog.objection(toID: work.id))")
         }
         return try addAll(request, label: Catalog.label(ofWork: work.id)) { [self] () throws(Problem) in
             let found = try await parts(of: work)

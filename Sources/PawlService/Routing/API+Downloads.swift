@@ -123,7 +123,8 @@ extension API {
         let member = "'\(request.prefix)trackId' is '\(id)'"
         switch found {
         // The catalogue's message names the parameter of `/search/lookup`; here a member is wrong.
-        case .failure(.invalidRequest): throw Problem(.invalidRequest, "\(member); it takes \(Catalog.acceptedIDs)")
+        case .failure(.invalidRequest):
+            throw Problem(.invalidRequest, "'\(request.prefix)trackId' \(Catalog.objection(toID: id))")
         case .failure(let error): throw Problem(error)
         case .success(let response):
             guard let item = response.items.first, let track = response.encodedItems.first else {

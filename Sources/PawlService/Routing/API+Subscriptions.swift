@@ -66,7 +66,7 @@ extension API {
         case .search(let term): return .search(term: term)
         case .work(let id):
             guard catalog.isID(id) else {
-                throw Problem(.invalidRequest, "'source.partsOf' is '\(id)'; it takes \(Catalog.acceptedIDs)")
+                throw Problem(.invalidRequest, "'source.partsOf' \(Catalog.objection(toID: id))")
             }
             if id.hasPrefix("itunes:") {
                 let found = try await Problem.rethrowing(catalog: await catalog.lookup(id))

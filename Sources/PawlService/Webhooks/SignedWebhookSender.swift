@@ -30,7 +30,7 @@ struct SignedWebhookSender: WebhookSender {
         request.headTimeout = .seconds(15)
         request.totalTimeout = .seconds(30)
         // A message must not reach another receiver by a redirect.
-        request.maximumRedirects = 0
+        request.maximumRedirects = nil
         return try await client.fetch(request, bodyLimit: Self.responseLimit).head.status.code
     }
 

@@ -52,6 +52,19 @@ struct DefaultWebhookTests {
         #expect(settings.restoringUserInfo(in: list).map(\.string) == expected)
     }
 
+    @Test(
+        "Of webhooks that are shown alike, each keeps its own password",
+        arguments: [
+            (["http://a/x", "http://a/x"], ["http://u:1@a/x", "http://v:2@a/x"]),
+            (["http://a/x", "http://a/x", "http://b/"], ["http://u:1@a/x", "http://v:2@a/x", "http://b/"]),
+            (["http://u:1@a/x", "http://a/x"], ["http://u:1@a/x", "http://v:2@a/x"]), (["http://a/x"], ["http://u:1@a/x"]),
+        ])
+    func alike(list: [String], expected: [String]) throws {
+        var settings = ServiceSettings(maxConcurrent: 1, maxPerHost: 1, segments: 1, speedLimit: 0)
+        settings.webhooks = try ["http://u:1@a/x", "http://v:2@a/x"].map(Self.url)
+        #expect(settings.restoringUserInfo(in: try list.map(Self.url)).map(\.string) == expected)
+    }
+
     @Test("A given list of webhooks overrides the stored one, which overrides none; a damaged one counts as absent")
     func precedence() throws {
         let (given, kept) = (try [Self.url("http://a/")], try ["http://b/?c,d", "http://e/"].map(Self.url))

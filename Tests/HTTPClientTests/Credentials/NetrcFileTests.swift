@@ -54,6 +54,9 @@ import Testing
             ("machine a login x s3cret", 1, "expected machine"), ("\n\nmachine", 3, "needs a word"),
             ("login s3cret", 1, "machine or default before it"), ("machine a password \"s3cret", 1, "not closed"),
             ("machine a\nlogin \"s3cret\u{1}\"", 2, "control characters"), ("machine a password", 1, "needs a word"),
+            ("\nmachine a login\n\n", 2, "needs a word"), ("machine http://s3cret/ login a", 1, "a host or an address"),
+            ("machine s3cret:99999 login a", 1, "a host or an address"), ("machine *.s3cret login a", 1, "a host or an address"),
+            ("machine 10.0.0.0/8 login a", 1, "a host or an address"),
         ])
     func faults(text: String, line: Int, reason: String) {
         do throws(CredentialFault) {

@@ -404,6 +404,17 @@ struct SubscriptionOwnershipTests {
                 #expect(
                     answer.status == 400 && !answer.text.contains("s3cret") && answer.text.contains("a.test"), "\(answer.text)")
             }
+            let id = "feed:http://ada:s3cret@a.test/"
+            let answers = [
+                try await running.send("POST", "/downloads/batch", json: #"{"partsOf":"\#(id)"}"#),
+                try await running.send("POST", "/downloads", json: #"{"trackId":"\#(id)"}"#),
+                try await running.send("GET", "/search/parts?id=\(id)"),
+                try await running.send("GET", "/search?source=feed&term=\(id)"),
+            ]
+            for answer in answers {
+                #expect(answer.status == 400 && !answer.text.contains("s3cret"), "\(answer.text)")
+                #expect(answer.text.contains("user"), "\(answer.text)")
+            }
         }
     }
 }

@@ -77,6 +77,18 @@ struct WebhookRouteTests {
         #expect(!text.contains("s3cret"))
     }
 
+    @Test("A redirect of a receiver is its response")
+    func redirect() async throws {
+        let receiver = try ScriptedOrigin { _ in [.response(302, [("Location", "/other")])] }
+        try await with([receiver]) {
+            $0.webhooks = [HTTPURL(receiver.url("/hook"))].compactMap(\.self)
+        } _: { running in
+            let tested = try await running.send("POST", "/settings/webhooks/test")
+            #expect(tested.text.contains(#""status":302,"error":"it answered 302""#), "\(tested.text)")
+            #expect(receiver.requests.count == 1)
+        }
+    }
+
     @Test("Every download that ends is told of, also one of a client of aria2")
     func everyDownload() async throws {
         let receiver = try ScriptedOrigin { _ in [.response(204)] }

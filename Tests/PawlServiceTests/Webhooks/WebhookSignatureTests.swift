@@ -39,6 +39,8 @@ struct WebhookSignatureTests {
         func list(_ count: Int) -> String { Array(repeating: Self.secret, count: count).joined(separator: ",") }
         #expect(WebhookSecret.list(list(8))?.count == 8)
         #expect(WebhookSecret.list(list(9)) == nil)
+        #expect(WebhookSecret.list("\(Self.secret), \(Self.secret)")?.count == 2)
+        #expect(WebhookSecret.list("\(Self.secret),") == nil)
     }
 
     @Test("The fields of an attempt name the message and the second, with a signature of each secret")
