@@ -96,9 +96,11 @@ extension Catalog {
                 return try ResponseValidator.listing(of: response, to: request, from: source)
             }
             let second = SourceRequest(url: successor)
-            let others =
-                successor.hasOrigin(of: request.url) ? fields : fields.filter { FieldName($0.name)?.isHarmless == true }
-            let answer = try await self.response(to: second, source, others)
+            let isOwn = successor.hasOrigin(of: request.url) && !response.head.hasLeftOrigin
+            let others = isOwn ? fields : fields.filter { FieldName($0.name)?.isHarmless == true }
+            let hasLostEncryption =
+                response.head.hasLostEncryption || response.head.url.scheme == "https" && successor.scheme == "http"
+            let answer = try await self.response(to: second, source, others, hasLostEncryption: hasLostEncryption)
             return try ResponseValidator.listing(of: answer, to: second, from: source)
         }
         try await waitForToken(of: description)
@@ -122,7 +124,8 @@ extension Catalog {
 
     /// Sends a request to the source.
     private func response(
-        to requested: SourceRequest, _ source: any SearchSource, _ fields: [(name: String, value: String)] = []
+        to requested: SourceRequest, _ source: any SearchSource, _ fields: [(name: String, value: String)] = [],
+        hasLostEncryption: Bool = false
     ) async throws(CatalogError) -> ClientResponse {
         let description = type(of: source).description
         let limit = description.hosts == .any ? configuration.feedTimeout : configuration.totalTimeout
@@ -134,6 +137,7 @@ extension Catalog {
         request.maximumRedirects = description.hosts == .any ? 10 : 3
         request.guarding = configuration.destinationGuard
         request.isForOrigin = true
+        request.hasLostEncryption = hasLostEncryption
         request.fields = fields
         if !fields.contains(where: { FieldName($0.name) == .accept }) {
             request.fields.append((name: "Accept", value: description.accept))

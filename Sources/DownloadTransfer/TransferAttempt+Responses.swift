@@ -107,7 +107,9 @@ extension TransferAttempt {
             state.entity = body.entity
             state.expectation.mediaType = mediaType ?? state.expectation.mediaType
             state.firstFailure = nil
-            state.isResumable = body.isResumable
+            // Many origins have validators and no ranges.
+            let hasRanges = head.status == .partialContent || head.fields[.acceptRanges]?.lowercased() == "bytes"
+            state.isResumable = body.isResumable && hasRanges
             state.sources.note(body.entity, of: state.sources.first)
             state.announcedDigest = body.entity.digest
             adopt(state.announcement, known: body.entity.digest, &state)

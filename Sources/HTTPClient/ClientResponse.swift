@@ -15,6 +15,10 @@ public struct ClientResponseHead: Sendable {
     public var contentLength: Int64?
     /// The cookies that the responses so far have set, this one included.
     public var cookies = CookieJar()
+    /// Whether a redirect has led from https to http.
+    public var hasLostEncryption = false
+    /// Whether a redirect has led to another origin.
+    public var hasLeftOrigin = false
 
     /// Creates a head from its parts.
     public init(status: HTTPStatus, fields: Fields, url: HTTPURL, version: HTTPVersion, contentLength: Int64?) {

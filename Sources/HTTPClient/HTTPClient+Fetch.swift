@@ -9,7 +9,19 @@ extension HTTPClient {
     /// - Throws: The error that ended the transfer. It is ``ClientError/bodyTooLarge(_:)`` if the body exceeds the
     ///   limit; the rest of the body is not read.
     public func fetch(_ request: ClientRequest, bodyLimit: Int) async throws(ClientError) -> ClientResponse {
-        let sink = CollectingSink(bodyLimit: bodyLimit, expectsBody: request.method != "HEAD")
+        try await fetch(request, bodyLimit: bodyLimit, cutsBody: false)
+    }
+
+    /// Fetches a response, of whose body the end may be missing. Cancelling the task cancels the transfer.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - bodyLimit: The maximum length of the body, in bytes.
+    ///   - cutsBody: Whether a longer body is cut at the limit, and no error.
+    /// - Throws: As ``fetch(_:bodyLimit:)``.
+    public func fetch(
+        _ request: ClientRequest, bodyLimit: Int, cutsBody: Bool
+    ) async throws(ClientError) -> ClientResponse {
+        let sink = CollectingSink(bodyLimit: bodyLimit, cutsBody: cutsBody, expectsBody: request.method != "HEAD")
         let transfer = Transfer(request: request, loop: loop(for: request))
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -30,16 +42,19 @@ private final class CollectingSink: TransferSink {
 
     private struct State {
         var continuation: CheckedContinuation<Outcome, Never>?
+        var head: ClientResponseHead?
         var body: [UInt8] = []
         var isTooLarge = false
     }
 
     private let bodyLimit: Int
+    private let cutsBody: Bool
     private let expectsBody: Bool
     private let state = Locked(State())
 
-    init(bodyLimit: Int, expectsBody: Bool) {
+    init(bodyLimit: Int, cutsBody: Bool, expectsBody: Bool) {
         self.bodyLimit = max(0, bodyLimit)
+        self.cutsBody = cutsBody
         self.expectsBody = expectsBody
     }
 
@@ -48,6 +63,7 @@ private final class CollectingSink: TransferSink {
     }
 
     func received(_ head: ClientResponseHead) -> SinkDecision {
+        state.withLock { $0.head = head }
         guard expectsBody, !head.status.forbidsBody, let length = head.contentLength else { return .proceed }
         return state.withLock { state in
             state.isTooLarge = length > Int64(bodyLimit)
@@ -73,7 +89,12 @@ private final class CollectingSink: TransferSink {
             let result: Outcome =
                 switch outcome {
                 case .success(let summary): .success(ClientResponse(head: summary.head, body: state.body))
-                case .failure(.stopped) where state.isTooLarge: .failure(.bodyTooLarge(bodyLimit))
+                case .failure(.stopped) where state.isTooLarge:
+                    if cutsBody, let head = state.head {
+                        .success(ClientResponse(head: head, body: state.body))
+                    } else {
+                        .failure(.bodyTooLarge(bodyLimit))
+                    }
                 case .failure(let error): .failure(error)
                 }
             defer { state.continuation = nil }

@@ -14,9 +14,11 @@ public struct CookieFile: Sendable {
 
     /// Parses a file.
     public init(parsing bytes: [UInt8]) throws(CredentialFault) {
+        /// The places of the cookies in the lists of their domains.
+        var places: [[[UInt8]]: Int] = [:]
         try CredentialFault.read(bytes) { line, _ throws(LineFault) in
             let line = line.starts(with: Self.httpOnly) ? line.dropFirst(Self.httpOnly.count) : line
-            if line.first != UInt8(ascii: "#"), !line.trimmingWhiteSpace.isEmpty { keep(try Self.cookie(line)) }
+            if line.first != UInt8(ascii: "#"), !line.trimmingWhiteSpace.isEmpty { keep(try Self.cookie(line), &places) }
         }
     }
 
@@ -36,11 +38,15 @@ public struct CookieFile: Sendable {
 
     private static let httpOnly = Array("#HttpOnly_".utf8)
 
-    private mutating func keep(_ cookie: Cookie) {
+    private mutating func keep(_ cookie: Cookie, _ places: inout [[[UInt8]]: Int]) {
         if cookie.name.isEmpty { return }
-        var list = cookies[cookie.domain] ?? []
-        if let index = list.firstIndex(where: { $0.isReplaced(by: cookie) }) { list[index] = cookie } else { list.append(cookie) }
-        cookies[cookie.domain] = list
+        let key = [Array(cookie.domain.utf8), Array(cookie.path.utf8), cookie.name]
+        if let place = places[key] {
+            cookies[cookie.domain]?[place] = cookie
+        } else {
+            places[key] = cookies[cookie.domain]?.count ?? 0
+            cookies[cookie.domain, default: []].append(cookie)
+        }
     }
 
     private static func cookie(_ line: ArraySlice<UInt8>) throws(LineFault) -> Cookie {
@@ -62,7 +68,7 @@ public struct CookieFile: Sendable {
         guard texts[2].hasPrefix("/") else { throw LineFault(reason: "the third part is a path, which begins with a slash") }
         // Some programs write fractions of a second.
         let digits = texts[4].prefix { $0 != "." }
-        guard let end = Int64(digits), end >= 0 else {
+        guard let end = Int64(digits) else {
             throw LineFault(reason: "the fifth part is a number of seconds since 1970")
         }
         let value = parts.count == 7 ? parts[6] : []

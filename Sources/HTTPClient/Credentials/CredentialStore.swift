@@ -34,15 +34,15 @@ final class CredentialStore: Sendable {
         let clientNonce = Hexadecimal.encode((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
         state.withLock { state in
             // Another connection may have received the same nonce, whose count goes on.
-            if let challenge, state.sessions[origin]?.challenge.nonce == challenge.nonce { return }
+            if let challenge, state.sessions[origin]?.challenge.isSame(as: challenge) == true { return }
             if state.sessions.count >= CredentialLimits.challenges { state.sessions.removeAll() }
             state.sessions[origin] = challenge.map { Session(challenge: $0, clientNonce: clientNonce) }
         }
     }
 
-    /// Answers the kept challenge of an origin: the value of an Authorization field, and the nonce that it is for. Nil
-    /// without a challenge.
-    func answer(_ login: Login, for hop: Hop) -> (authorization: String, nonce: String)? {
+    /// Answers the kept challenge of an origin: the value of an Authorization field, and the challenge. Nil without a
+    /// challenge.
+    func answer(_ login: Login, for hop: Hop) -> (authorization: String, challenge: DigestChallenge)? {
         let session = state.withLock { state -> Session? in
             guard var session = state.sessions[hop.url.origin] else { return nil }
             session.count &+= 1
@@ -54,7 +54,7 @@ final class CredentialStore: Sendable {
         return (
             session.challenge.authorization(
                 of: login, method: hop.method, target: target, count: session.count, clientNonce: session.clientNonce),
-            session.challenge.nonce
+            session.challenge
         )
     }
 }

@@ -31,7 +31,7 @@ struct DigestChallenge: Sendable, Equatable {
     /// Whether the origin counts requests (`qop=auth`). Only old ones do not (RFC 2069).
     let isCounting: Bool
     /// Whether the user and the password were right, and only the nonce has to be replaced.
-    let isStale: Bool
+    private(set) var isStale: Bool
 
     /// Returns the strongest of the challenges that can be answered; nil if there is none.
     static func strongest(of challenges: [AuthenticationChallenge]) -> DigestChallenge? {
@@ -56,6 +56,13 @@ struct DigestChallenge: Sendable, Equatable {
         self.nonce = nonce
         opaque = challenge.parameters["opaque"]
         isStale = challenge.parameters["stale"]?.lowercased() == "true"
+    }
+
+    /// Whether an answer to another challenge has answered this one.
+    func isSame(as other: DigestChallenge) -> Bool {
+        var other = other
+        other.isStale = isStale
+        return self == other
     }
 
     /// Returns the value of the Authorization field (RFC 7616 §3.4).

@@ -28,6 +28,7 @@ struct HopFields: Sendable {
             }
         }
         if hop.sendsCallerFields { authorization = authorization ?? request.url.basicAuthorization }
+        let isOwn = authorization != nil
         // A listener could have forged the redirect that gave up encryption.
         let usesFiles = request.isForOrigin && !hop.hasLostEncryption
         if usesFiles {
@@ -40,7 +41,9 @@ struct HopFields: Sendable {
                     fields.append((name.canonical, value))
                 }
             }
-            authorization = Self.completed(authorization, by: credentials.netrc, for: hop.url)
+            if isOwn || authorization == nil {
+                authorization = Self.completed(authorization, by: credentials.netrc, for: hop.url)
+            }
         }
         if request.isForOrigin, let agent = credentials.userAgent,
             !fields.contains(where: { FieldName($0.name) == .userAgent })

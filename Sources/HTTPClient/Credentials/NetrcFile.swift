@@ -25,7 +25,7 @@ public struct NetrcFile: Sendable {
                 isMacro = !rest.isEmpty
                 return
             }
-            while let word = try Self.takeWord(&rest) {
+            while let word = try Self.takeWord(&rest, isValue: keyword != nil) {
                 if let pending = keyword {
                     try take(word, of: pending.keyword, into: &entry)
                     keyword = nil
@@ -95,10 +95,10 @@ public struct NetrcFile: Sendable {
         if let machine = entry.machine { logins[machine, default: []].append(login) } else { others.append(login) }
     }
 
-    /// Takes the next word of a line; nil at its end and before a comment.
-    private static func takeWord(_ rest: inout ArraySlice<UInt8>) throws(LineFault) -> String? {
+    /// Takes the next word of a line; nil at its end and before a comment. A value can begin with the mark of comments.
+    private static func takeWord(_ rest: inout ArraySlice<UInt8>, isValue: Bool) throws(LineFault) -> String? {
         rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-        guard let first = rest.first, first != UInt8(ascii: "#") else { return nil }
+        guard let first = rest.first, isValue || first != UInt8(ascii: "#") else { return nil }
         var word: [UInt8] = []
         if first == UInt8(ascii: "\"") {
             rest = rest.dropFirst()

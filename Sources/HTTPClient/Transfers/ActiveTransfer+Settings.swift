@@ -93,7 +93,7 @@ extension ActiveTransfer {
         // An origin that has asked for Digest gets no password by Basic.
         login = chosen.login
         let answer = login.flatMap { driver.credentials.answer($0, for: hop) }
-        answeredNonce = answer?.nonce
+        answeredChallenge = answer?.challenge
         if let value = answer?.authorization ?? chosen.authorization {
             lines.append(Self.line("Authorization", Array(value.utf8)))
         }

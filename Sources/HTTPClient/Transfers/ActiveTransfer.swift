@@ -17,7 +17,7 @@ final class ActiveTransfer {
     /// The login of this hop; nil: none.
     var login: Login?
     /// The nonce of the Digest challenge that this hop answers; nil: none.
-    var answeredNonce: String?
+    var answeredChallenge: DigestChallenge?
     var policy: RedirectPolicy
     var reader: ResponseHeadReader
     var timer: TransferTimer
@@ -239,6 +239,8 @@ final class ActiveTransfer {
         case .deliver:
             var head = responseHead
             head.cookies = cookies
+            head.hasLostEncryption = hop.hasLostEncryption
+            head.hasLeftOrigin = !hop.sendsCallerFields
             self.head = head
             if head.fields.contains(.transferEncoding) {
                 framing = FramingMonitor(now: .now)
@@ -257,13 +259,18 @@ final class ActiveTransfer {
     /// Returns the hop that answers the response's Digest challenge; nil if the login was refused, or there is none.
     private func hopWithAnswer() -> Hop? {
         guard reader.status.code == 401, login != nil, hop.answeredChallenges < 2 else { return nil }
-        let challenge = DigestChallenge.strongest(of: AuthenticationChallenge.all(in: reader.fields))
-        if let answeredNonce {
-            // A kept nonce may have ended, which not every origin calls stale.
-            let isOld = hop.answeredChallenges == 0 || challenge?.isStale == true
-            guard isOld, challenge?.nonce != answeredNonce else { return nil }
-        } else if challenge == nil {
+        let challenges = AuthenticationChallenge.all(in: reader.fields)
+        guard let challenge = DigestChallenge.strongest(of: challenges) else {
+            // The next exchange may use Basic. In this one a listener could have forged the response to get the password.
+            if answeredChallenge != nil, challenges.contains(where: { $0.scheme == "basic" }) {
+                driver.credentials.keep(nil, of: origin)
+            }
             return nil
+        }
+        if let answeredChallenge {
+            // A kept nonce may have ended, which not every origin calls stale.
+            let isOld = hop.answeredChallenges == 0 || challenge.isStale
+            guard isOld, !challenge.isSame(as: answeredChallenge) else { return nil }
         }
         driver.credentials.keep(challenge, of: origin)
         var hop = hop

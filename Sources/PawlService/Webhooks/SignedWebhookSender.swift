@@ -31,7 +31,7 @@ struct SignedWebhookSender: WebhookSender {
         request.totalTimeout = .seconds(30)
         // A message must not reach another receiver by a redirect.
         request.maximumRedirects = nil
-        return try await client.fetch(request, bodyLimit: Self.responseLimit).head.status.code
+        return try await client.fetch(request, bodyLimit: Self.responseLimit, cutsBody: true).head.status.code
     }
 
     /// Returns the fields of an attempt. The signatures cover the id, the time of the attempt and the body, so that no

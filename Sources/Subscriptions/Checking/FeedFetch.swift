@@ -19,12 +19,12 @@ struct FeedFetch: Sendable {
 
     /// Fetches the feed at an address, and the feed that it names in its place.
     @concurrent func run(_ address: HTTPURL) async -> CheckOutcome {
-        let first = await fetch(address, isConditional: true)
+        let first = await fetch(address, Trust(subscription.headersOrigin), isConditional: true)
         guard case .listed(var listing) = first.outcome, let successor = first.successor, successor != listing.address else {
             return first.outcome
         }
         // A move holds once the new address has given a feed. Until then the old one is read.
-        let moved = await fetch(successor, isConditional: false).outcome
+        let moved = await fetch(successor, first.trust, isConditional: false).outcome
         if case .listed = moved { return moved }
         // The next check must see the new address again.
         listing.validators = Subscription.Validators()
@@ -35,53 +35,79 @@ struct FeedFetch: Sendable {
     private struct Fetched {
         var outcome: CheckOutcome
         var successor: HTTPURL?
+        var trust: Trust
     }
 
-    private func fetch(_ address: HTTPURL, isConditional: Bool, mayBePage: Bool = true) async -> Fetched {
+    /// The limits of what the next request of a chain may send. A response has chosen its address.
+    private struct Trust {
+        /// The origin that the header fields were given for; `nil` after a request to another one.
+        private(set) var origin: String?
+        /// Whether the chain has led from https to http. A listener could have forged the response.
+        private(set) var hasLostEncryption = false
+
+        init(_ origin: String?) { self.origin = origin }
+
+        /// Notes that a response leads on to another address.
+        mutating func note(from url: HTTPURL, to next: HTTPURL) {
+            if url.origin != origin { origin = nil }
+            if url.scheme == "https", next.scheme == "http" { hasLostEncryption = true }
+        }
+    }
+
+    private func fetch(
+        _ address: HTTPURL, _ trusted: Trust, isConditional: Bool, mayBePage: Bool = true
+    ) async -> Fetched {
         var url = address
         var permanent = address
         var isPermanent = true
         var cookies = CookieJar()
-        var hasLostEncryption = false
+        var trust = trusted
         var hasSecrets = false
         for _ in 0...Self.maximumRedirects {
             // The validators are those of the present address. One that takes its place must give the feed.
             let isConditional = isConditional && (url == address || !isPermanent)
             let response: ClientResponse
             do throws(ClientError) {
-                var request = request(url, isConditional: isConditional)
+                var request = request(url, trust, isConditional: isConditional)
                 request.cookies = cookies
-                request.hasLostEncryption = hasLostEncryption
                 response = try await client.fetch(request, bodyLimit: Feed.Limits.bytes)
             } catch {
-                return Fetched(outcome: Self.failure(error, from: url))
+                return Fetched(outcome: Self.failure(error, from: url), trust: trust)
             }
             let status = response.head.status.code
             let location = response.head.fields[.location]
             guard [301, 302, 303, 307, 308].contains(status), let location else {
-                return await read(response, from: url, permanent, isConditional: isConditional, mayBePage: mayBePage)
+                let outcome = read(response, from: url, permanent, trust, isConditional: isConditional)
+                guard mayBePage, subscription.changedAt == nil, let feed = page(response, from: url) else { return outcome }
+                // The feed's address would be kept, and a listener could have chosen it.
+                guard !trust.hasLostEncryption else {
+                    let message = "\(address.host) redirects from https to a page over http; give the address of the feed."
+                    return Fetched(outcome: Self.rejected(message), trust: trust)
+                }
+                trust.note(from: url, to: feed)
+                return await fetch(feed, trust, isConditional: false, mayBePage: false)
             }
             guard let next = url.resolving(location)?.withoutUserInfo else {
-                return Fetched(outcome: Self.rejected("\(url.host) redirects to something that is no address."))
+                return Fetched(outcome: Self.rejected("\(url.host) redirects to something that is no address."), trust: trust)
             }
-            hasSecrets = hasSecrets || isSecret(url)
-            if url.scheme == "https", next.scheme == "http" {
-                // A listener could forge the response, even though the secret is not sent any more.
-                guard !hasSecrets else {
-                    let error = ClientError.destinationForbidden("a redirect from https to \(next.origin), with secret headers")
-                    return Fetched(outcome: Self.failure(error, from: url))
-                }
-                hasLostEncryption = true
+            hasSecrets = hasSecrets || isSecret(url, trust)
+            trust.note(from: url, to: next)
+            // A listener could forge the response, even though the secret is not sent any more.
+            guard !trust.hasLostEncryption || !hasSecrets else {
+                let error = ClientError.destinationForbidden("a redirect from https to \(next.origin), with secret headers")
+                return Fetched(outcome: Self.failure(error, from: url), trust: trust)
             }
-            isPermanent = isPermanent && (status == 301 || status == 308)
+            // The next check begins with encryption again.
+            isPermanent = isPermanent && (status == 301 || status == 308) && !trust.hasLostEncryption
             cookies = response.head.cookies
             url = next
             if isPermanent { permanent = next }
         }
-        return Fetched(outcome: Self.rejected("\(address.host) redirects more than \(Self.maximumRedirects) times."))
+        return Fetched(
+            outcome: Self.rejected("\(address.host) redirects more than \(Self.maximumRedirects) times."), trust: trust)
     }
 
-    private func request(_ url: HTTPURL, isConditional: Bool) -> ClientRequest {
+    private func request(_ url: HTTPURL, _ trust: Trust, isConditional: Bool) -> ClientRequest {
         var request = ClientRequest(url: url)
         request.connectTimeout = .seconds(10)
         let left = max(.milliseconds(1), ContinuousClock.now.duration(to: deadline))
@@ -89,6 +115,7 @@ struct FeedFetch: Sendable {
         request.totalTimeout = left
         request.acceptsEncodings = true
         request.isForOrigin = true
+        request.hasLostEncryption = trust.hasLostEncryption
         request.maximumRedirects = nil
         request.guarding = destinationGuard
         if isConditional {
@@ -99,8 +126,8 @@ struct FeedFetch: Sendable {
                 request.fields.append((name: "If-Modified-Since", value: date))
             }
         }
-        // Secrets go to the origin that they were given for, also after a move.
-        let hasAll = url.origin == subscription.headersOrigin
+        // Secrets go to the origin that they were given for, and not after a return from another one.
+        let hasAll = url.origin == trust.origin
         for header in subscription.settings.headers where hasAll || header.isHarmless {
             request.fields.append((name: header.name, value: header.value))
         }
@@ -111,41 +138,54 @@ struct FeedFetch: Sendable {
     }
 
     /// Whether a request to the URL has secret headers of the subscription.
-    private func isSecret(_ url: HTTPURL) -> Bool {
-        url.origin == subscription.headersOrigin && !subscription.settings.headers.allSatisfy(\.isHarmless)
+    private func isSecret(_ url: HTTPURL, _ trust: Trust) -> Bool {
+        url.origin == trust.origin && !subscription.settings.headers.allSatisfy(\.isHarmless)
+    }
+
+    /// Returns the address of the feed that a page announces; `nil` if the response is no such page.
+    private func page(_ response: ClientResponse, from url: HTTPURL) -> HTTPURL? {
+        guard (200..<300).contains(response.head.status.code) else { return nil }
+        return FeedLink.first(in: response.body, at: url, charset: Self.charset(response))
+    }
+
+    private static func charset(_ response: ClientResponse) -> String? {
+        response.head.fields[.contentType].flatMap { MediaType(parsing: $0)?.charset }
     }
 
     private func read(
-        _ response: ClientResponse, from url: HTTPURL, _ permanent: HTTPURL, isConditional: Bool, mayBePage: Bool
-    ) async -> Fetched {
+        _ response: ClientResponse, from url: HTTPURL, _ permanent: HTTPURL, _ trust: Trust, isConditional: Bool
+    ) -> Fetched {
         let fields = response.head.fields
         let hint = Self.hint(fields)
         switch response.head.status.code {
         case 304:
             let hasAsked = isConditional && subscription.validators != Subscription.Validators()
             guard hasAsked else {
-                return Fetched(outcome: Self.rejected("\(url.host) answered with status 304 to a request without conditions."))
+                return Fetched(
+                    outcome: Self.rejected("\(url.host) answered with status 304 to a request without conditions."),
+                    trust: trust)
             }
-            return Fetched(outcome: .unchanged(hint: hint))
-        case 410: return Fetched(outcome: .gone)
+            return Fetched(outcome: .unchanged(hint: hint), trust: trust)
+        case 410: return Fetched(outcome: .gone, trust: trust)
         case 200..<300: break
         case let status:
             let code = status == 429 ? "upstream-rate-limited" : "upstream-rejected"
             return Fetched(
                 outcome: .failed(
                     Subscription.Failure(code: code, message: "\(url.host) answered with status \(status)."),
-                    retryAfter: Self.delay(fields[.retryAfter])))
-        }
-        let charset = fields[.contentType].flatMap { MediaType(parsing: $0)?.charset }
-        // Later, a page is an error: it may be that of a login, and its feed another one.
-        if mayBePage, subscription.changedAt == nil, let feed = FeedLink.first(in: response.body, at: url, charset: charset) {
-            return await fetch(feed, isConditional: false, mayBePage: false)
+                    retryAfter: Self.delay(fields[.retryAfter])), trust: trust)
         }
         do throws(Feed.Refusal) {
-            let feed = try Feed(reading: response.body, from: url, charset: charset)
-            return Fetched(outcome: .listed(listing(feed, fields, at: permanent, hint: hint)), successor: feed.newAddress)
+            let feed = try Feed(reading: response.body, from: url, charset: Self.charset(response))
+            var after = trust
+            if let successor = feed.newAddress { after.note(from: url, to: successor) }
+            // A listener could have chosen the new address, or could listen there from now on.
+            let successor = after.hasLostEncryption ? nil : feed.newAddress
+            return Fetched(
+                outcome: .listed(listing(feed, fields, at: permanent, hint: hint)), successor: successor, trust: after)
         } catch {
-            return Fetched(outcome: Self.rejected("\(url.host) answered with \(error.finding); expected is a feed."))
+            return Fetched(
+                outcome: Self.rejected("\(url.host) answered with \(error.finding); expected is a feed."), trust: trust)
         }
     }
 

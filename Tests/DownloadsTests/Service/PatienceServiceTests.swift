@@ -24,10 +24,12 @@ struct PatienceServiceTests {
     }
 
     /// An origin that waits for the gate at a moment of its first response. It resumes if its files have tags.
-    private func origin(_ moment: Moment, tag: String?, _ gate: Gate) throws -> ScriptedOrigin {
+    private func origin(
+        _ moment: Moment, tag: String?, announcesRanges: Bool = true, _ gate: Gate
+    ) throws -> ScriptedOrigin {
         let content = Self.content
         return try ScriptedOrigin { request in
-            let tags = tag.map { "ETag: \($0)\r\nAccept-Ranges: bytes\r\n" } ?? ""
+            let tags = tag.map { "ETag: \($0)\r\n\(announcesRanges ? "Accept-Ranges: bytes\r\n" : "")" } ?? ""
             if let range = request["Range"], let start = range.dropFirst(6).split(separator: "-").first.flatMap({ Int($0) }) {
                 let head = "HTTP/1.1 206 Partial Content\r\n\(tags)Content-Range: bytes \(start)-99999/100000\r\n"
                 return [.text(head + "Content-Length: \(content.count - start)\r\n\r\n"), .send(Array(content[start...]))]
@@ -61,14 +63,19 @@ struct PatienceServiceTests {
         }
     }
 
-    @Test("An origin that cannot resume is waited for, at any moment, and is asked once", arguments: Moment.allCases)
-    func borne(_ moment: Moment) async throws {
+    @Test(
+        "An origin that cannot resume, or has not shown ranges, is waited for and asked once; so is any for its first byte",
+        arguments: [
+            (.head, nil, false), (.firstByte, nil, false), (.middle, nil, false), (.head, "\"v1\"", false),
+            (.firstByte, "\"v1\"", false), (.middle, "\"v1\"", false), (.firstByte, "\"v1\"", true),
+        ] as [(Moment, String?, Bool)])
+    func borne(_ moment: Moment, tag: String?, announcesRanges: Bool) async throws {
         let fixture = try await fixture()
         let gate = Gate()
-        let slow = try origin(moment, tag: nil, gate)
+        let slow = try origin(moment, tag: tag, announcesRanges: announcesRanges, gate)
         let id = try await add(fixture, slow)
         try await slow.requests(atLeast: 1)
-        if moment != .head { _ = try await fixture.follow(id) { $0.resumable == false } }
+        if moment != .head { _ = try await fixture.follow(id) { $0.resumable == (tag != nil) } }
         try await waitBeyondLimits(fixture)
         gate.open()
         let done = try await fixture.end(of: id)

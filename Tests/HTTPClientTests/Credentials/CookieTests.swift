@@ -125,6 +125,7 @@ import Testing
         example.org\tFALSE\t/private\tFALSE\t0\tpath\t3
         example.org\tFALSE\t/\tTRUE\t0\tsecure\t4
         example.org\tFALSE\t/\tFALSE\t999999999\tended\t5
+        example.org\tFALSE\t/\tFALSE\t-1\tended too\t5
         example.org\tFALSE\t/\tFALSE\t0\thost\t6
         example.org\tFALSE\t/\tFALSE\t1999999999.25\tempty
         example.org\tfalse\t/\tfalse\t0\t\tnameless

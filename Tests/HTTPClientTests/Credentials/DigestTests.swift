@@ -155,8 +155,50 @@ struct DigestTests {
         let client = try client("default login ada password secret")
         #expect(try await client.fetch(request(origin), bodyLimit: 10).body == [1])
         asksDigest.update { $0 = false }
+        // A listener could forge the response to get the password, so the same exchange has no Basic.
+        #expect(try await client.fetch(request(origin), bodyLimit: 10).head.status.code == 401)
         for _ in 0..<2 { #expect(try await client.fetch(request(origin), bodyLimit: 10).body == [1]) }
         #expect(origin.requests.map(Self.sent) == ["Basic", "Digest n 00000001", "Digest n 00000002", "Basic", "Basic"])
+    }
+
+    @Test(
+        "A refusal without a usable challenge gets no password by Basic, then or later",
+        arguments: [[], [#"Digest realm="r", nonce="n2", algorithm=SHA-512-256"#]])
+    func downgrade(challenges: [String]) async throws {
+        let isForged = Waiter(false)
+        let origin = try ScriptedOrigin { request in
+            if isForged.value { return [.response(401, challenges.map { ("WWW-Authenticate", $0) })] }
+            let isAnswered = request["Authorization"]?.hasPrefix("Digest ") == true
+            return isAnswered ? [.response(body: [1])] : [Self.unauthorized("n")]
+        }
+        let client = try client("default login ada password secret")
+        #expect(try await client.fetch(request(origin), bodyLimit: 10).body == [1])
+        isForged.update { $0 = true }
+        for _ in 0..<2 { #expect(try await client.fetch(request(origin), bodyLimit: 10).head.status.code == 401) }
+        isForged.update { $0 = false }
+        #expect(try await client.fetch(request(origin), bodyLimit: 10).body == [1])
+        let sent = origin.requests.map(Self.sent).dropFirst()
+        #expect(sent.count == 4 && sent.allSatisfy { $0.hasPrefix("Digest ") }, "\(sent)")
+    }
+
+    @Test("A challenge with the same nonce, and another realm or algorithm, is answered")
+    func sameNonce() async throws {
+        let challenge = Waiter(#"Digest realm="a", nonce="n", qop="auth""#)
+        let origin = try ScriptedOrigin { request in
+            let parts = challenge.value.split(separator: " ").dropFirst().map { $0.filter { $0 != "," } }
+            let expected = parts.filter { $0.hasPrefix("realm") || $0.hasPrefix("algorithm") }
+            let answer = request["Authorization"] ?? ""
+            let isRight = answer.hasPrefix("Digest ") && expected.allSatisfy { answer.contains($0) }
+            return isRight ? [.response(body: [1])] : [.response(401, [("WWW-Authenticate", challenge.value)])]
+        }
+        let client = try client("default login ada password secret")
+        for value in [
+            #"Digest realm="a", nonce="n", qop="auth""#, #"Digest realm="b", nonce="n", qop="auth""#,
+            #"Digest realm="b", nonce="n", qop="auth", algorithm=SHA-256"#,
+        ] {
+            challenge.update { $0 = value }
+            for _ in 0..<2 { #expect(try await client.fetch(request(origin), bodyLimit: 10).body == [1]) }
+        }
     }
 
     @Test("An answer has the method, range and content of the request, and the cookies of the challenge")

@@ -17,6 +17,7 @@ import Testing
         cd /tmp
         machine macro login m password n
 
+        machine mark login m password #hash
         machine ::1 login six password s
         machine [::1]:81 login six81 password s
         default login any password thing
@@ -30,7 +31,8 @@ import Testing
             ("http://a.example:8080/", nil, "port:two"), ("http://a.example/", "ada2", "ada2:three"),
             ("http://a.example:8080/", "ada", "ada:one"), ("http://a.example/", "other", "other:else"),
             ("http://a.example/", "absent", nil), ("http://b.example/", nil, "b c:d\"e #f"), ("http://bare/", nil, ":only"),
-            ("http://empty/", nil, "any:thing"), ("http://macro/", nil, "any:thing"), ("http://sub.a.example/", nil, "any:thing"),
+            ("http://empty/", nil, "any:thing"), ("http://macro/", nil, "any:thing"), ("http://mark/", nil, "m:#hash"),
+            ("http://sub.a.example/", nil, "any:thing"),
             ("http://[::1]/", nil, "six:s"), ("http://[::1]:81/", nil, "six81:s"), ("http://a.example./", nil, "ada:one"),
         ] as [(String, String?, String?)])
     func lookup(address: String, user: String?, expected: String?) throws {

@@ -77,6 +77,22 @@ struct WebhookRouteTests {
         #expect(!text.contains("s3cret"))
     }
 
+    @Test("A long body of a response is cut, and the status counts", arguments: [200, 503])
+    func longBody(status: Int) async throws {
+        let receiver = try ScriptedOrigin { request in
+            [
+                .response(
+                    request.number == 0 ? status : 204, body: request.number == 0 ? [UInt8](repeating: 1, count: 300_000) : [])
+            ]
+        }
+        try await with([receiver]) {
+            $0.webhooks = [HTTPURL(receiver.url("/hook"))].compactMap(\.self)
+        } _: { running in
+            let tested = try await running.send("POST", "/settings/webhooks/test")
+            #expect(tested.text.contains(#""status":\#(status),"#), "\(tested.text)")
+        }
+    }
+
     @Test("A redirect of a receiver is its response")
     func redirect() async throws {
         let receiver = try ScriptedOrigin { _ in [.response(302, [("Location", "/other")])] }
