@@ -61,12 +61,26 @@ struct Router: Sendable {
         }
     }
 
-    /// Fixed paths first, then those with a variable segment.
-    private let patterns: [Pattern]
+    /// The patterns by ``place(of:)``. In each list, fixed paths precede those with a variable segment.
+    private let patterns: [[Pattern]]
 
     init() {
         let all = Endpoint.all.enumerated().map { Pattern($1, number: $0) }
-        patterns = all.filter { $0.suffix == nil } + all.filter { $0.suffix != nil }
+        var patterns = [[Pattern]](repeating: [], count: Self.places)
+        for pattern in all.filter({ $0.suffix == nil }) + all.filter({ $0.suffix != nil }) {
+            patterns[Self.place(of: Array(pattern.endpoint.path.utf8).span)].append(pattern)
+        }
+        self.patterns = patterns
+    }
+
+    private static let places = 8 * 32
+
+    /// The place of a path in ``patterns``: by the number of its slashes, which no variable segment has, and by its first
+    /// letter. No endpoint's path begins with a variable segment, or has more than six slashes.
+    private static func place(of path: Span<UInt8>) -> Int {
+        var slashes = 0
+        for index in path.indices where path[index] == UInt8(ascii: "/") { slashes += 1 }
+        return min(slashes, 7) << 5 | (path.count > 1 ? Int(path[1] & 31) : 0)
     }
 
     /// The endpoint of a request target.
@@ -85,7 +99,7 @@ struct Router: Sendable {
 
     private func match(_ path: ArraySlice<UInt8>) -> Match {
         let bytes = path.span
-        for pattern in patterns {
+        for pattern in patterns[Self.place(of: bytes)] {
             guard let (first, second) = pattern.fit(bytes) else { continue }
             let start = path.startIndex
             return Match(
