@@ -20,14 +20,18 @@ let product: [SwiftSetting] =
         .unsafeFlags(["-Xfrontend", "-function-sections"], .when(platforms: [.linux], configuration: .release)),
     ]
 
-/// Joins equal functions, and puts the ones that every start runs side by side.
-let order: [LinkerSetting] = [
-    .unsafeFlags(
-        [
-            "-use-ld=gold", "-Xlinker", "--icf=safe", "-Xlinker",
-            "--section-ordering-file=\(Context.packageDirectory)/Sources/pawl/sections.txt",
-        ], .when(platforms: [.linux], configuration: .release))
-]
+/// Joins equal functions, and puts the ones that every start runs side by side. Other linkers than gold have no such order:
+/// `PAWL_LINKER` names the one that the command line chooses.
+let order: [LinkerSetting] =
+    Context.environment["PAWL_LINKER"] != nil
+    ? []
+    : [
+        .unsafeFlags(
+            [
+                "-use-ld=gold", "-Xlinker", "--icf=safe", "-Xlinker",
+                "--section-ordering-file=\(Context.packageDirectory)/Sources/pawl/sections.txt",
+            ], .when(platforms: [.linux], configuration: .release))
+    ]
 
 /// Linked by exact file name on Linux, where the toolchain itself needs both libraries at run time:
 /// no development package has to be installed.
