@@ -28,12 +28,15 @@ package struct Patience: Sendable, Equatable {
         package var hasHead: Bool
         /// Whether another request can continue the present bytes; `nil` if no head has shown that yet.
         package var isResumable: Bool?
+        /// Whether bytes of the file are present, which another request could continue.
+        package var hasBytes: Bool
         /// Whether another source can take over without costing present bytes.
         package var hasSubstitute: Bool
 
-        package init(hasHead: Bool, isResumable: Bool?, hasSubstitute: Bool = false) {
+        package init(hasHead: Bool, isResumable: Bool?, hasBytes: Bool = true, hasSubstitute: Bool = false) {
             self.hasHead = hasHead
             self.isResumable = isResumable
+            self.hasBytes = hasBytes
             self.hasSubstitute = hasSubstitute
         }
     }
@@ -67,6 +70,8 @@ package struct Patience: Sendable, Equatable {
     /// Returns the length that a wait may have although it has exceeded its limit; `nil`: its attempt ends.
     package func extendedLimit(of wait: Wait) -> Duration? {
         let isChosen = (wait.hasHead ? chosen.stall : chosen.response) != nil
-        return isChosen || wait.isResumable == true || wait.hasSubstitute ? nil : minimum
+        // For the first byte of the file, the next response may need as long again.
+        let losesNothing = wait.isResumable == true && (wait.hasBytes || !wait.hasHead)
+        return isChosen || losesNothing || wait.hasSubstitute ? nil : minimum
     }
 }

@@ -53,7 +53,7 @@ extension TransferAttempt {
         let source = state.requests[state.sources.first].url.string
         switch state.resume.evaluate(response, from: source == order.url ? nil : source) {
         case .append(let body):
-            return accept(head, body, &state)
+            return accept(head, body, hasRanges: response.hasRanges, &state)
         case .restart(let body):
             let kept = (plan: state.plan, hasher: state.hasher)
             let startedOver = kept.plan.written.byteCount > 0
@@ -67,7 +67,7 @@ extension TransferAttempt {
             }
             state.plan = SegmentPlan(limits: state.plan.limits)
             state.hasher = StreamingHasher([order.checksum, body.entity.digest].compactMap { $0?.algorithm })
-            let accepted = accept(head, body, startedOver: startedOver, &state)
+            let accepted = accept(head, body, hasRanges: response.hasRanges, startedOver: startedOver, &state)
             // A response may be refused, because it is a page or because the disk has no room. The
             // present bytes then stay.
             if state.part == nil { (state.plan, state.hasher) = kept }
@@ -83,7 +83,8 @@ extension TransferAttempt {
     }
 
     private func accept(
-        _ head: ClientResponseHead, _ body: ResumeDecision.Body, startedOver: Bool = false, _ state: inout State
+        _ head: ClientResponseHead, _ body: ResumeDecision.Body, hasRanges: Bool, startedOver: Bool = false,
+        _ state: inout State
     ) -> (SinkDecision, [SegmentConnection]) {
         let mediaType = head.fields[.contentType].flatMap { MediaType(parsing: $0)?.essence ?? PageFormat.mediaType(of: $0) }
         if let failure = mediaTypeFailure(mediaType, httpStatus: head.status.code) ?? digestFailure(body.entity.digest) {
@@ -107,8 +108,6 @@ extension TransferAttempt {
             state.entity = body.entity
             state.expectation.mediaType = mediaType ?? state.expectation.mediaType
             state.firstFailure = nil
-            // Many origins have validators and no ranges.
-            let hasRanges = head.status == .partialContent || head.fields[.acceptRanges]?.lowercased() == "bytes"
             state.isResumable = body.isResumable && hasRanges
             state.sources.note(body.entity, of: state.sources.first)
             state.announcedDigest = body.entity.digest

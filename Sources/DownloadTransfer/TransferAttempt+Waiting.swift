@@ -8,13 +8,12 @@ extension TransferAttempt {
         let hasHead = connection.hasHead
         return state.withLock { state -> Duration? in
             guard !state.isCancelled, state.decided == nil else { return nil }
-            var isResumable = state.isResumable
             // Another connection for the same range loses nothing.
-            if connection.range != nil, !hasHead { isResumable = true }
-            // There is no byte to continue. The next response may need as long for its first one.
-            if hasHead, state.plan.written.byteCount == 0 { isResumable = false }
+            let isForSegment = connection.range != nil && !hasHead
             return order.patience.extendedLimit(
-                of: Patience.Wait(hasHead: hasHead, isResumable: isResumable, hasSubstitute: hasSubstitute(state)))
+                of: Patience.Wait(
+                    hasHead: hasHead, isResumable: isForSegment ? true : state.isResumable,
+                    hasBytes: state.plan.written.byteCount > 0, hasSubstitute: hasSubstitute(state)))
         }
     }
 

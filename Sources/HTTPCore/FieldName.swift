@@ -28,7 +28,7 @@ public struct FieldName: Sendable {
     }
 
     /// The name with its letters in lower case.
-    public var lowercased: String { String(decoding: canonical.utf8.map(ASCII.lowercased), as: UTF8.self) }
+    public var lowercased: String { canonical.asciiLowercased }
 
     /// One bit that depends on the name's length and first letter. Most names differ in it.
     var trait: UInt64 { Self.trait(length: canonical.utf8.count, initial: canonical.utf8.first ?? 0) }

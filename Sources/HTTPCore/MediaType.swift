@@ -43,7 +43,7 @@ public struct MediaType: Sendable, Hashable {
 
     /// The `charset` parameter in lowercase; nil if there is none.
     public var charset: String? {
-        parameter("charset").map { String(decoding: $0.utf8.map(ASCII.lowercased), as: UTF8.self) }
+        parameter("charset")?.asciiLowercased
     }
 
     /// Whether a pattern covers this type: `audio/mp4`, `audio/*` or `*/*`. Parameters are ignored. An invalid pattern

@@ -314,4 +314,7 @@ extension OriginResponse {
     fileprivate var refusesRanges: Bool {
         acceptRanges?.lowercased() == "none"
     }
+
+    /// Whether the origin has shown that it supports ranges. Many origins have validators and no ranges.
+    package var hasRanges: Bool { status == 206 || acceptRanges?.lowercased() == "bytes" }
 }

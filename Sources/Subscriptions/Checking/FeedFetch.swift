@@ -77,8 +77,10 @@ struct FeedFetch: Sendable {
             let status = response.head.status.code
             let location = response.head.fields[.location]
             guard [301, 302, 303, 307, 308].contains(status), let location else {
-                let outcome = read(response, from: url, permanent, trust, isConditional: isConditional)
-                guard mayBePage, subscription.changedAt == nil, let feed = page(response, from: url) else { return outcome }
+                // After the first listing a page is an error: it may be that of a login, and its feed another one.
+                guard mayBePage, subscription.changedAt == nil, let feed = page(response, from: url) else {
+                    return read(response, from: url, permanent, trust, isConditional: isConditional)
+                }
                 // The feed's address would be kept, and a listener could have chosen it.
                 guard !trust.hasLostEncryption else {
                     let message = "\(address.host) redirects from https to a page over http; give the address of the feed."

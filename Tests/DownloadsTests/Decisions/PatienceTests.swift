@@ -25,11 +25,12 @@ struct PatienceTests {
         var chosen = Timeouts()
         let hasHead: Bool
         let isResumable: Bool?
+        var hasBytes = true
         var hasSubstitute = false
         let isBorne: Bool
 
         var testDescription: String {
-            "\(hasHead ? "body" : "head"), resumable \(isResumable.map { "\($0)" } ?? "unknown"), substitute \(hasSubstitute), \(chosen)"
+            "\(hasHead ? "body" : "head"), resumable \(isResumable.map { "\($0)" } ?? "unknown"), bytes \(hasBytes), substitute \(hasSubstitute), \(chosen)"
         }
     }
 
@@ -41,6 +42,11 @@ struct PatienceTests {
             Row(hasHead: false, isResumable: true, isBorne: false),
             // A late first byte, or a stall.
             Row(hasHead: true, isResumable: false, isBorne: true), Row(hasHead: true, isResumable: true, isBorne: false),
+            // The first byte of the file.
+            Row(hasHead: true, isResumable: true, hasBytes: false, isBorne: true),
+            Row(hasHead: false, isResumable: true, hasBytes: false, isBorne: false),
+            Row(chosen: Timeouts(stall: 30), hasHead: true, isResumable: true, hasBytes: false, isBorne: false),
+            Row(hasHead: true, isResumable: true, hasBytes: false, hasSubstitute: true, isBorne: false),
             // Mirrors go on.
             Row(hasHead: false, isResumable: nil, hasSubstitute: true, isBorne: false),
             Row(hasHead: true, isResumable: false, hasSubstitute: true, isBorne: false),
@@ -54,7 +60,8 @@ struct PatienceTests {
         ])
     func waits(row: Row) {
         let patience = Patience(Self.options, chosen: row.chosen)
-        let wait = Patience.Wait(hasHead: row.hasHead, isResumable: row.isResumable, hasSubstitute: row.hasSubstitute)
+        let wait = Patience.Wait(
+            hasHead: row.hasHead, isResumable: row.isResumable, hasBytes: row.hasBytes, hasSubstitute: row.hasSubstitute)
         #expect(patience.extendedLimit(of: wait) == (row.isBorne ? .seconds(300) : nil))
     }
 
