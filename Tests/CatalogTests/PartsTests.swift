@@ -120,7 +120,7 @@ struct PartsTests {
             }
         }
         let key = "archive https://archive.test/metadata/x"
-        while bench.catalog.waiting(for: key) < 3 { await Task.yield() }
+        while bench.catalog.waiting(for: key) < 3 { try await nextTurn() }
         looking[0].cancel()
         guard case .failure(.cancelled) = await looking[0].value else {
             Issue.record("not cancelled")

@@ -178,7 +178,7 @@ struct WaitTests {
                 answer = try await bench.catalog.search(next)
             } catch {
                 try #require(error == .upstreamRateLimited(retryAfter: .seconds(60)))
-                await Task.yield()
+                try await nextTurn()
             }
         }
         #expect(answer?.items.count == 1)

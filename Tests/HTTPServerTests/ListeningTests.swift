@@ -117,7 +117,7 @@ import Testing
             #expect(server.connectionCount == number)
         }
         clients.removeAll()
-        while server.connectionCount > 0 { await Task.yield() }
+        while server.connectionCount > 0 { try await nextTurn() }
         await server.shutdown(within: .zero)
     }
 }

@@ -44,7 +44,7 @@ import Testing
         #expect(await isStarted.reaches { $0 })
         async let stopped: Void = server.shutdown(within: .seconds(60))
         // The stop has begun when connections are refused.
-        while (try? TestConnection(port)) != nil { await Task.yield() }
+        while (try? TestConnection(port)) != nil { try await nextTurn() }
         goesOn.update { $0 = true }
         let response = try await onThread { try client.readResponse() }
         #expect(response.text == "done")
@@ -91,7 +91,7 @@ import Testing
         try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(await isStarted.reaches { $0 })
         async let stopped: Void = server.shutdown(within: .seconds(60))
-        while (try? TestConnection(port)) != nil { await Task.yield() }
+        while (try? TestConnection(port)) != nil { try await nextTurn() }
         goesOn.update { $0 = true }
         #expect(try await onThread { try client.readResponse().status } == 200)
         await stopped

@@ -228,7 +228,7 @@ import Testing
         try client.send(.text("x"))
         #expect(await handler.state.reaches { $0.messages.count == 1 })
         async let stopped: Void = server.shutdown(within: .seconds(60))
-        while (try? TestConnection(port)) != nil { await Task.yield() }
+        while (try? TestConnection(port)) != nil { try await nextTurn() }
         goesOn.update { $0 = true }
         #expect(try await onThread { try client.takeFrame() } == .text("x"))
         #expect(try await onThread { try client.takeFrame() }.closeCode == 1001)

@@ -3,7 +3,13 @@ public func until(
     isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
 ) async throws {
     while try await !condition() {
-        try Task.checkCancellation()
-        await Task.yield()
+        try await nextTurn()
     }
+}
+
+/// Lets other tasks run, in a loop that waits for a condition.
+/// - Throws: `CancellationError` once the suite's time limit has passed.
+public func nextTurn(isolation: isolated (any Actor)? = #isolation) async throws {
+    try Task.checkCancellation()
+    await Task.yield()
 }

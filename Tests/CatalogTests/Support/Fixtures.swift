@@ -2,6 +2,7 @@ import Foundation
 import HTTPClient
 import HTTPCore
 import JSON
+import TestSupport
 import Testing
 
 @testable import Catalog
@@ -63,7 +64,7 @@ extension Bench {
     /// Continues when this number of waiters share the search. They arrive on their own threads without a signal.
     func waitForWaiters(_ count: Int, _ text: String) async throws {
         let search = try query(text)
-        while catalog.waiting(for: search) < count { await Task.yield() }
+        while catalog.waiting(for: search) < count { try await nextTurn() }
     }
 }
 

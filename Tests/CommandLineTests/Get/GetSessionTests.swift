@@ -51,7 +51,7 @@ struct GetSessionTests {
     private func open(_ invocation: Invocation, _ urls: [HTTPURL]) async throws -> GetSession {
         for _ in 0..<10_000 {
             if let session = try? await session(invocation, urls) { return session }
-            await Task.yield()
+            try await nextTurn()
         }
         return try await session(invocation, urls)
     }

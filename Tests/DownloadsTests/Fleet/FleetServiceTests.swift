@@ -341,7 +341,7 @@ struct FleetServiceTests {
         let replicas = try await [scene.replica { $0.maxPerHost = 2 }, scene.replica { $0.maxPerHost = 2 }]
         for seed in 10..<16 { _ = try await replicas[seed % 2].service.add(scene.slow(seed: seed)) }
         for replica in replicas {
-            while replica.service.index.statistics().counts != [.downloading: 2, .queued: 4] { await Task.yield() }
+            while replica.service.index.statistics().counts != [.downloading: 2, .queued: 4] { try await nextTurn() }
         }
         #expect(try await replicas[1].service.performOnAll(.cancel) == 6)
         for replica in replicas { await replica.service.shutdown() }
@@ -627,7 +627,7 @@ struct FleetServiceTests {
             let subscription = replica.service.events.subscribe(scope: nil, after: last, interval: .seconds(60)) {}
             // Until some of the added downloads have ended here.
             while ids.suffix(3).contains(where: { replica.service.index.download($0)?.state.isLive ?? true }) {
-                await Task.yield()
+                try await nextTurn()
             }
             while let event = subscription.next(now: .now) {
                 last = event.eventID

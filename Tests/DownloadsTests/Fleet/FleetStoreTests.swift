@@ -81,6 +81,6 @@ import Testing
         let scene = try PostgresScene()
         do { _ = try start(FleetStore(scene.options())) }
         let sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        while try scene.number(sessions) > 0 { await Task.yield() }
+        while try scene.number(sessions) > 0 { try await nextTurn() }
     }
 }

@@ -47,7 +47,7 @@ struct ObjectFleetTests {
         #expect(try await scene.collector(second).sweepOnce(olderThan: .zero) == 0)
         try await second.service.remove(added.id, deletingFile: false)
         try await until { try await scene.keys().isEmpty }
-        while try scene.garbage() > 0 { await Task.yield() }
+        while try scene.garbage() > 0 { try await nextTurn() }
         await first.service.shutdown()
         await second.service.shutdown()
         #expect(first.warnings.withLock { $0 } + second.warnings.withLock { $0 } == [])
@@ -233,7 +233,7 @@ struct ObjectFleetTests {
             return failing
         })
         let id = try await first.service.add(try scene.fleet.new("size=30000&seed=6")).download.id
-        while store.withLock({ $0?.refused ?? 0 }) == 0 { await Task.yield() }
+        while store.withLock({ $0?.refused ?? 0 }) == 0 { try await nextTurn() }
         let orphan = try await scene.keys()
         #expect(orphan.count == 1)
         await first.service.shutdown()
@@ -397,7 +397,7 @@ struct ObjectFleetTests {
         for key in try await scene.keys() { try await scene.storage.remove(key) }
         #expect(try await objects.recognise(file, of: id) == .missing)
         try await replica.service.remove(id, deletingFile: true)
-        while try scene.garbage() > 0 { await Task.yield() }
+        while try scene.garbage() > 0 { try await nextTurn() }
         await replica.service.shutdown()
     }
 }

@@ -53,7 +53,7 @@ struct FailingStoreTests {
         await #expect(throws: DownloadError.self) { try await fixture.service.perform(.cancel, on: made.id) }
         #expect(try fixture.names(in: "incomplete") != [])
         fixture.store.refuse(nil)
-        while try fixture.names(in: "incomplete") != [] { await Task.yield() }
+        while try fixture.names(in: "incomplete") != [] { try await nextTurn() }
         let after = try await fixture.crash(starting: false)
         #expect(after.service.index.download(made.id)?.state == .cancelled)
         await after.service.shutdown()

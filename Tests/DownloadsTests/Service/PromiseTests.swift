@@ -112,7 +112,7 @@ struct PromiseTests {
         let second = try await fixture.end(of: fixture.add("size=1000&seed=73") { $0.filename = "a.bin" }.id)
         #expect(second.filename == "a.bin")
         // Its record has it without a request for the file.
-        while fixture.service.index.download(first.id)?.fileMissing != true { await Task.yield() }
+        while fixture.service.index.download(first.id)?.fileMissing != true { try await nextTurn() }
         await #expect(throws: FinishedFileError.gone) { _ = try await fixture.service.openFile(of: first.id) }
         // The same URL again is a new download, not the one without a file.
         let again = try await fixture.add("size=1000&seed=72")
@@ -356,7 +356,7 @@ struct PromiseTests {
         let done = try await fixture.end(of: fixture.add("size=1000&seed=79").id)
         #expect(await fixture.service.isUnsaved(done.id))
         fixture.store.refuse(nil)
-        while try fixture.names(in: "incomplete") != [] { await Task.yield() }
+        while try fixture.names(in: "incomplete") != [] { try await nextTurn() }
         #expect(await !fixture.service.isUnsaved(done.id))
         let after = try await fixture.crash(starting: false)
         #expect(after.service.index.download(done.id)?.state == .completed)

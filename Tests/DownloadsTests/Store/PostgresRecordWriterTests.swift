@@ -327,7 +327,7 @@ import Testing
             let blocked = try scene.blocked()
             if blocked.count > 1 { break }
             if let session = blocked.first, given.insert(session).inserted { relay.cut() }
-            await Task.yield()
+            try await nextTurn()
         }
         try scene.execute("COMMIT")
         try await commit.wait()

@@ -124,7 +124,7 @@ import Testing
         let store = try scene.open(GroupCommitOptions(noteDelay: .milliseconds(1)))
         try await store.save(sampleRecord(1))
         store.note(StoredProgress(id: sampleRecord(1).id, bytesReceived: 5, segments: []))
-        while try scene.contentsAfterCrash().records.first?.download.bytesReceived != 5 { await Task.yield() }
+        while try scene.contentsAfterCrash().records.first?.download.bytesReceived != 5 { try await nextTurn() }
         await store.close()
     }
 

@@ -105,7 +105,7 @@ struct SQLiteRecordStoreTests {
                 await store.close()
                 return
             } catch StoreError.inUse {
-                await Task.yield()
+                try await nextTurn()
             }
         }
     }

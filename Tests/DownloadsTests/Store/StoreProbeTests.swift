@@ -74,7 +74,7 @@ struct StoreProbeTests {
             #expect(condition.reason?.contains("no answer from the disk") == true)
             // It depends on the time of the read.
             #expect(condition.unreadable?.contains("no answer from the disk") != false)
-            await Task.yield()
+            try await nextTurn()
         }
         #expect(store.submitted.withLock { $0.count } == 1)
         // The disk works again.

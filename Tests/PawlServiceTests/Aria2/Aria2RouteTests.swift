@@ -45,7 +45,7 @@ extension RunningService {
             let statuses = try await result("aria2.tellStatus", #""\#(gid)""#, secret: secret)
             if statuses["status"]?.string == status { return statuses }
             try #require(!["error", "removed", "complete"].contains(statuses["status"]?.string), "\(statuses)")
-            await Task.yield()
+            try await nextTurn()
         }
     }
 }
@@ -100,7 +100,7 @@ struct Aria2RouteTests {
             _ = try await running.result("aria2.unpause", #""\#(gid)""#)
             // The last attempt has failed.
             while try await running.result("aria2.tellStatus", #""\#(gid)",["status"]"#)["status"]?.string != "error" {
-                await Task.yield()
+                try await nextTurn()
             }
             let used = targets.enumerated().map { [$1, $0 == 0 ? "used" : "waiting"] }
             for keys in ["", #",["files"]"#, #",["gid","files","status"]"#] {
@@ -112,7 +112,7 @@ struct Aria2RouteTests {
             while try await running.result("aria2.tellStatus", #""\#(slow)",["completedLength"]"#)["completedLength"]?.string
                 == "0"
             {
-                await Task.yield()
+                try await nextTurn()
             }
             for method in ["getUris", "tellStatus"] {
                 let answer = try await running.result("aria2.\(method)", #""\#(slow)""#)

@@ -72,7 +72,7 @@ struct ObjectRouteTests {
         new.filename = "söng.bin"
         let id = try await downloads.add(new).download.id
         #expect(try await end.wait { $0 != nil } == .completed)
-        while downloads.index.download(id)?.state != .completed { await Task.yield() }
+        while downloads.index.download(id)?.state != .completed { try await nextTurn() }
         var configuration = Configuration()
         configuration.port = 0
         configuration.dataDirectory = directory.path

@@ -44,7 +44,7 @@ struct SubscriptionOwnershipTests {
         while true {
             let all = try await running.send("GET", "/downloads?limit=200").json["items"]?.array ?? []
             if all.count == count, all.allSatisfy({ $0["state"]?.string == "completed" }) { return all }
-            await Task.yield()
+            try await nextTurn()
         }
     }
 
@@ -201,10 +201,10 @@ struct SubscriptionOwnershipTests {
             let taken = try await refresh(running, id)
             #expect(taken["items"]?["taken"]?.integer == 3 && taken["items"]?["expired"]?.integer == 0, "\(taken)")
             feed.change { $0.statuses = [:] }
-            while try await states(running, id) != ["Three taken", "Two taken", "One expired"] { await Task.yield() }
+            while try await states(running, id) != ["Three taken", "Two taken", "One expired"] { try await nextTurn() }
             let changed = try await running.send("PATCH", "/subscriptions/\(id)", json: #"{"keep":1}"#)
             #expect(changed.status == 200)
-            while try await states(running, id) != ["Three taken", "Two expired", "One expired"] { await Task.yield() }
+            while try await states(running, id) != ["Three taken", "Two expired", "One expired"] { try await nextTurn() }
         }
     }
 
@@ -302,7 +302,7 @@ struct SubscriptionOwnershipTests {
             while true {
                 let resumed = try await items(running, paused)
                 if !resumed.isEmpty, resumed.allSatisfy({ $0["state"]?.string == "taken" }) { break }
-                await Task.yield()
+                try await nextTurn()
             }
         }
     }

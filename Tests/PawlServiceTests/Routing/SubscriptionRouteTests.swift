@@ -56,7 +56,7 @@ struct SubscriptionRouteTests {
         while true {
             let all = try await downloads(running, of: id)
             if all.count(where: { $0["state"]?.string == "completed" }) == count { return all }
-            await Task.yield()
+            try await nextTurn()
         }
     }
 
@@ -161,7 +161,7 @@ struct SubscriptionRouteTests {
         try await with(feed) { running in
             let id = try await subscribe(running, feed, #""take":"all""#)
             try await refresh(running, id)
-            while try await downloads(running, of: id).first?["state"]?.string != "failed" { await Task.yield() }
+            while try await downloads(running, of: id).first?["state"]?.string != "failed" { try await nextTurn() }
             feed.change { state in
                 state.statuses = [:]
                 state.suffix = "?signed=2"
