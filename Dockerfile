@@ -51,7 +51,7 @@ COPY Sources Sources
 COPY Tests Tests
 # Packed relocations, which every glibc since 2.36 reads, have a twentieth of the size. Nothing loads the executable as a library, so
 # it exports no symbols.
-RUN PAWL_LINKER=lld swift build -c release --static-swift-stdlib --product pawl -Xswiftc -L/curl/lib \
+RUN BUILD_LINKER=lld swift build -c release --static-swift-stdlib --product pawl -Xswiftc -L/curl/lib \
         -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs \
         -Xlinker --no-export-dynamic
 

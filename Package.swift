@@ -21,9 +21,9 @@ let product: [SwiftSetting] =
     ]
 
 /// Joins equal functions, and puts the ones that every start runs side by side. Other linkers than gold have no such order:
-/// `PAWL_LINKER` names the one that the command line chooses.
+/// `BUILD_LINKER` names the one that the command line chooses.
 let order: [LinkerSetting] =
-    Context.environment["PAWL_LINKER"] != nil
+    Context.environment["BUILD_LINKER"] != nil
     ? []
     : [
         .unsafeFlags(
