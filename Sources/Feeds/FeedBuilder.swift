@@ -51,14 +51,15 @@ struct FeedBuilder {
 
     /// Returns a text without surrounding and repeated white space.
     static func collapsed(_ text: String) -> String {
-        if isCollapsed(text.utf8) { return text }
+        if isCollapsed(text.utf8.span) { return text }
         return text.unicodeScalars.split(whereSeparator: isSpace).map(String.init).joined(separator: " ")
     }
 
     /// Returns whether a text certainly has neither surrounding nor repeated white space.
-    private static func isCollapsed(_ text: String.UTF8View) -> Bool {
+    private static func isCollapsed(_ text: Span<UInt8>) -> Bool {
         var last: UInt8 = 0x20
-        for byte in text {
+        for index in text.indices {
+            let byte = text[index]
             switch byte {
             case 0x20 where last == 0x20: return false
             // Controls, and the first bytes of white space outside ASCII.

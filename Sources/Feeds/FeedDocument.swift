@@ -26,15 +26,18 @@ struct FeedDocument {
         case core, itunes, media, podcast, content, dublinCore, syndication, enclosure, other
     }
 
-    /// The vocabularies of the namespaces that have occurred.
-    private var known: [String: Vocabulary] = [:]
+    /// The vocabularies of the first namespaces that have occurred.
+    private var known: [(namespace: String, vocabulary: Vocabulary)] = []
+
+    /// The maximum number of namespaces whose vocabularies are kept. Feeds have fewer.
+    private static let maximumKnown = 16
 
     /// Returns the vocabulary of the element that has just started.
     private mutating func vocabulary() -> Vocabulary {
         guard let namespace = reader.namespace, !namespace.isEmpty else { return Self.vocabulary(ofPrefix: reader.prefix) }
-        if let vocabulary = known[namespace] { return vocabulary }
+        if let (_, vocabulary) = known.first(where: { $0.namespace == namespace }) { return vocabulary }
         let vocabulary = Self.vocabulary(ofNamespace: namespace.asciiLowercased) ?? Self.vocabulary(ofPrefix: reader.prefix)
-        known[namespace] = vocabulary
+        if known.count < Self.maximumKnown { known.append((namespace, vocabulary)) }
         return vocabulary
     }
 

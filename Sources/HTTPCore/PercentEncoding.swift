@@ -63,7 +63,7 @@ public enum PercentEncoding {
         return String(decoding: result, as: UTF8.self)
     }
 
-    private static func append(_ byte: UInt8, isKept: Bool, to result: inout [UInt8]) {
+    static func append(_ byte: UInt8, isKept: Bool, to result: inout [UInt8]) {
         if isKept {
             result.append(byte)
         } else {

@@ -59,7 +59,9 @@ public struct XMLReader {
     private var pendingEnds = 0
     private var hasRoot = false
     private var nameRange = 0..<0
-    private var attributeRange = 0..<0
+    /// The start of the name behind its prefix.
+    private var localStart = 0
+    private var attributes: [(name: Range<Int>, value: Range<Int>)] = []
     private var textRange = 0..<0
     private var isLiteral = false
 
@@ -76,6 +78,8 @@ public struct XMLReader {
 
     /// The maximum number of namespaces that are declared at the same time. Others count as not declared.
     private static let maximumDeclarations = 64
+    /// The maximum number of attributes of an element. Others are ignored.
+    private static let maximumAttributes = 256
     /// The maximum length of a namespace in bytes. Longer ones count as not declared.
     private static let maximumNamespace = 256
     private static let instructionEnd = Array("?>".utf8)
@@ -129,22 +133,17 @@ public struct XMLReader {
     // MARK: - The present token
 
     /// The name of the element without its prefix.
-    public var name: String {
-        let colon = bytes[nameRange].lastIndex(of: UInt8(ascii: ":"))
-        return String(decoding: bytes[(colon.map { $0 + 1 } ?? nameRange.lowerBound)..<nameRange.upperBound], as: UTF8.self)
-    }
+    public var name: String { String(decoding: bytes[localStart..<nameRange.upperBound], as: UTF8.self) }
 
     /// The prefix of the element's name; empty if it has none.
-    public var prefix: String { String(decoding: prefixBytes, as: UTF8.self) }
+    public var prefix: String { String(decoding: bytes[prefixRange], as: UTF8.self) }
 
-    private var prefixBytes: ArraySlice<UInt8> {
-        bytes[nameRange.lowerBound..<(bytes[nameRange].lastIndex(of: UInt8(ascii: ":")) ?? nameRange.lowerBound)]
-    }
+    private var prefixRange: Range<Int> { nameRange.lowerBound..<max(nameRange.lowerBound, localStart - 1) }
 
     /// The URI of the element's namespace; `nil` if its prefix is not declared.
     public var namespace: String? {
-        let prefix = prefixBytes
-        return declarations.last { $0.prefix.utf8.elementsEqual(prefix) }?.namespace
+        let prefix = prefixRange
+        return declarations.last { isEqual(prefix, $0.prefix) }?.namespace
     }
 
     /// The text of the present text token, with references replaced.
@@ -157,13 +156,8 @@ public struct XMLReader {
     /// Returns the value of an attribute of the element that has just started.
     /// - Parameter name: The name as it is written, with its prefix. A tolerant reader ignores its case, as HTML does.
     public func attribute(_ name: String) -> String? {
-        if attributeRange.isEmpty { return nil }
-        let difference: UInt8 = isTolerant ? 0x20 : 0
-        for (found, value) in XMLAttributes(bytes, in: attributeRange)
-        where found.count == name.utf8.count && zip(found, name.utf8).allSatisfy({ (bytes[$0] ^ $1) & ~difference == 0 }) {
-            return XMLReferences.decoded(bytes[value.prefix(limits.text)], isTolerant: true)
-        }
-        return nil
+        guard let (_, value) = attributes.first(where: { isEqual($0.name, name, ignoringCase: isTolerant) }) else { return nil }
+        return XMLReferences.decoded(bytes[value.prefix(limits.text)], isTolerant: true)
     }
 
     // MARK: - Text
@@ -230,17 +224,20 @@ public struct XMLReader {
             throw ParsingError("it has too many elements")
         }
         guard count <= limits.elements, open.count < limits.depth else { throw ParsingError("it has too many elements") }
-        let isEmpty = try takeAttributes(from: name.upperBound)
+        attributes.removeAll(keepingCapacity: true)
+        let (range, isEmpty) = try takeAttributes(from: name.upperBound)
+        if !range.isEmpty { attributes += XMLAttributes(bytes, in: range).prefix(Self.maximumAttributes) }
         hasRoot = true
         nameRange = name
+        localStart = bytes[name].lastIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? name.lowerBound
         open.append(Open(name: name, declarations: declarations.count))
         declareNamespaces()
         if isEmpty { pendingEnds = 1 }
         return .start
     }
 
-    /// Finds the end of a start tag. Returns whether the element is empty.
-    private mutating func takeAttributes(from start: Int) throws(ParsingError) -> Bool {
+    /// Finds the end of a start tag. Returns the range of its attributes, and whether the element is empty.
+    private mutating func takeAttributes(from start: Int) throws(ParsingError) -> (Range<Int>, isEmpty: Bool) {
         var index = start
         // Quotation marks are only those of a value, which follows `=`.
         var precedesValue = false
@@ -256,18 +253,16 @@ public struct XMLReader {
                 index = close
             case Self.greater:
                 let isEmpty = index > start && bytes[index - 1] == UInt8(ascii: "/")
-                attributeRange = start..<(isEmpty ? index - 1 : index)
                 position = index + 1
-                return isEmpty
+                return (start..<(isEmpty ? index - 1 : index), isEmpty)
             case UInt8(ascii: "/") where !isTolerant:
                 guard index + 1 < bytes.endIndex, bytes[index + 1] == Self.greater else {
                     throw ParsingError("a tag has a slash in it")
                 }
             case Self.less:
                 guard isTolerant else { throw ParsingError("a tag has no end") }
-                attributeRange = start..<index
                 position = index
-                return false
+                return (start..<index, false)
             default: break
             }
             if !Self.isSpace(byte) { precedesValue = byte == UInt8(ascii: "=") }
@@ -277,8 +272,7 @@ public struct XMLReader {
     }
 
     private mutating func declareNamespaces() {
-        if attributeRange.isEmpty { return }
-        for (name, value) in XMLAttributes(bytes, in: attributeRange) where bytes[name].starts(with: "xmlns".utf8) {
+        for (name, value) in attributes where bytes[name].starts(with: "xmlns".utf8) {
             let rest = bytes[name].dropFirst(5)
             guard rest.first ?? UInt8(ascii: ":") == UInt8(ascii: ":") else { continue }
             guard value.count <= Self.maximumNamespace else { continue }
@@ -299,15 +293,14 @@ public struct XMLReader {
             position = end + 1
             return nil
         }
-        let matches = { [bytes] (open: Open) in bytes[open.name].elementsEqual(bytes[name]) }
         if !isTolerant {
-            guard bytes[name.upperBound..<end].allSatisfy(Self.isSpace), let last = open.last, matches(last) else {
+            guard bytes[name.upperBound..<end].allSatisfy(Self.isSpace), let last = open.last, isEqual(last.name, name) else {
                 throw ParsingError("an end tag matches no start tag")
             }
         }
         position = end + 1
         // The elements in between have no end tags.
-        guard let index = open.lastIndex(where: matches) else { return nil }
+        guard let index = open.lastIndex(where: { isEqual($0.name, name) }) else { return nil }
         pendingEnds = open.count - index - 1
         close()
         return .end
@@ -339,6 +332,17 @@ public struct XMLReader {
     }
 
     // MARK: - Bytes
+
+    private func isEqual(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
+        guard left.count == right.count else { return false }
+        return zip(left, right).allSatisfy { bytes[$0] == bytes[$1] }
+    }
+
+    private func isEqual(_ range: Range<Int>, _ text: String, ignoringCase: Bool = false) -> Bool {
+        guard range.count == text.utf8.count else { return false }
+        let mask: UInt8 = ignoringCase ? ~0x20 : ~0
+        return zip(range, text.utf8).allSatisfy { (bytes[$0] ^ $1) & mask == 0 }
+    }
 
     /// Returns the range of a qualified name.
     private func takeName(at start: Int) throws(ParsingError) -> Range<Int> {
