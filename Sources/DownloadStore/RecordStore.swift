@@ -59,6 +59,9 @@ package struct StoredContents: Sendable {
     /// that time.
     package static let trustedTimeName = "trustedTime"
 
+    /// The setting that holds the service's secret, in hexadecimal digits.
+    package static let secretName = "secret"
+
     /// The newest time that an earlier run has recorded; `nil` if there are no records.
     package var lastKnownTime: Timestamp? {
         if let kept = settings[Self.trustedTimeName].flatMap({ Int64($0) }) { return Timestamp(millisecondsSinceEpoch: kept) }

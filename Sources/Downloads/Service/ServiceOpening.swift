@@ -63,6 +63,8 @@ struct ServiceOpening: Sendable {
         }
         (self.trustedTimeKeeper, self.ledger) = (trustedTimeKeeper, ledger)
         if let setting = volume.save() { changes.append(setting) }
+        let secret = Self.secret(contents)
+        if let setting = secret.setting { changes.append(setting) }
         let epoch = contents.events.nextEpoch(now: clock.now)
         if let error = await store.submit(changes + [.beginEpoch(epoch)]).failure(within: DownloadService.answerLimit) {
             await store.close()
@@ -81,10 +83,9 @@ struct ServiceOpening: Sendable {
         }
         if opened.isVolumeRolledBack { log(.warning(DownloadService.rollback)) }
         let journal = Self.journal(in: opened.data, log)
-        var random = SystemRandom()
         parts = ServiceParts(
             configuration: configuration, log: log, clock: clock,
-            secret: contents.fleet?.secret ?? (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) },
+            secret: secret.bytes,
             store: store, sharing: sharing, publisher: publisher,
             probe: StoreProbe(
                 store,
@@ -176,6 +177,16 @@ struct ServiceOpening: Sendable {
             log(.warning("--webhook has no effect: the fleet has other webhooks; PATCH /settings changes them"))
         }
         return (settings, changes)
+    }
+
+    /// Returns the service's secret, and the change that stores a new one.
+    private static func secret(_ contents: StoredContents) -> (bytes: [UInt8], setting: StoreChange?) {
+        if let shared = contents.fleet?.secret { return (shared, nil) }
+        let kept = contents.settings[StoredContents.secretName].flatMap { Hexadecimal.decode($0.utf8) }
+        if let kept, kept.count == 32 { return (kept, nil) }
+        var random = SystemRandom()
+        let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        return (bytes, .set(name: StoredContents.secretName, value: Hexadecimal.encode(bytes)))
     }
 
     private static func journal(in data: Directory, _ log: (DownloadLogEvent) -> Void) -> TransferJournal? {

@@ -11,7 +11,7 @@ struct ServiceParts: Sendable {
     let configuration: DownloadsConfiguration
     let log: @Sendable (DownloadLogEvent) -> Void
     let clock: ServiceClock
-    /// Secret random bytes. All replicas of a fleet have the same.
+    /// Secret random bytes, the same over restarts. All replicas of a fleet have the same.
     let secret: [UInt8]
 
     // Records and their readers.

@@ -35,14 +35,12 @@ final class FileFields: Sendable {
     /// The fields of every response with a file.
     private let common: Fields
 
-    /// - Parameter isShared: Whether pages of other origins may embed the files.
-    init(isShared: Bool) {
+    init() {
         var common = Fields()
         common.append(
             .contentSecurityPolicy,
             "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'"
         )
-        if isShared { common.append(.crossOriginResourcePolicy, "cross-origin") }
         common.append(.cacheControl, "private, no-cache")
         self.common = common
     }

@@ -55,7 +55,7 @@ extension API {
             } else {
                 response.status = .noContent
                 response.fields.set(.allow, Self.aria2Methods)
-                if isPreflight(request) { crossOrigin.respondToPreflight(&response, for: request, methods: Self.aria2Methods) }
+                if isPreflight(request) { respondToPreflight(request, &response, methods: Self.aria2Methods) }
             }
         } catch {
             // A refused handshake has set fields that name what is accepted; they stay.

@@ -12,15 +12,16 @@ extension API {
     func events(
         of scope: DownloadID?, _ request: borrowing Request, _ caller: Caller, _ response: inout Response
     ) throws(Problem) -> RouteResult {
-        let (interval, includes) = try QueryReader.read(request.head.target) { reader throws(Problem) in
+        let (interval, includes, last) = try QueryReader.read(request.head.target) { reader throws(Problem) in
             let interval = try reader.integer("interval", in: 50...60_000) ?? 250
             let includes = try scope == nil ? reader.choices("include", IncludedEvents.self) : []
             // Already checked; taken so that it is not refused as unknown.
             _ = try reader.value("ticket")
-            return (interval, includes)
+            return (interval, includes, try reader.value("lastEventId"))
         }
         if let scope, index.version(of: scope) == nil { throw Problem(DownloadError.notFound) }
-        let after = request.head.fields[.lastEventID].flatMap { EventID(parsing: $0) }
+        // The field counts: an `EventSource` that reconnects sends it, and its URL still has the first id.
+        let after = (request.head.fields[.lastEventID] ?? last).flatMap { EventID(parsing: $0) }
         let downloads = EventStream.Downloads(
             hub: downloads.events, rendered: rendered(for: request, by: caller), scope: scope, after: after,
             interval: .milliseconds(interval))

@@ -32,7 +32,7 @@ final class API: Application {
     private let renderedWithoutSecrets: RenderedDownloads
     /// Renderings with other link prefixes, which only trusted proxies can request.
     private let renderedElsewhere = Locked<[Elsewhere: RenderedDownloads]>([:])
-    let files: FileFields
+    let files = FileFields()
     /// The interface for clients of aria2; `nil` if it is disabled.
     let aria2: Aria2?
     let descriptors: DescriptorBudget
@@ -70,7 +70,6 @@ final class API: Application {
             sources: [configuration.itunesURL, configuration.postsURL, configuration.archiveURL])
         access = AccessPolicy(configuration, listed: tokens, ticketKey: downloads.secret)
         crossOrigin = CrossOriginPolicy(configuration.corsOrigins)
-        files = FileFields(isShared: crossOrigin.isOpen)
         let path = (configuration.downloadsDirectory ?? configuration.dataDirectory) + "/files"
         aria2 =
             configuration.leavesOutAria2
@@ -161,7 +160,8 @@ final class API: Application {
 
     /// Completes every response, whether immediate or later, and records it in the metrics and the log.
     func finish(_ pending: Pending, _ response: inout Response) {
-        crossOrigin.decorate(&response.fields, forOrigin: pending.origin)
+        let isFile = pending.endpoint.map { Endpoint.all[$0].isFile } ?? false
+        crossOrigin.decorate(&response.fields, forOrigin: pending.origin, isFile: isFile)
         let nanoseconds = SystemTime.sinceStart &- pending.begun
         metrics.record(pending.endpoint, response.status, nanoseconds: nanoseconds)
         response.permit = pending.caller?.permit ?? response.permit
@@ -223,9 +223,7 @@ final class API: Application {
             response.status = .noContent
             let allow = match.endpoint?.allow ?? "GET, HEAD, POST, PATCH, DELETE, OPTIONS"
             response.fields.set(.allow, allow)
-            if isPreflight(request), match.endpoint != nil {
-                crossOrigin.respondToPreflight(&response, for: request, methods: allow)
-            }
+            if isPreflight(request), match.endpoint != nil { respondToPreflight(request, &response, methods: allow) }
             return .ready
         }
         let call = Endpoint.Call(segment: match.segment, second: match.second, caller: caller ?? .anyone)
@@ -259,6 +257,22 @@ final class API: Application {
     func isPreflight(_ request: borrowing Request) -> Bool {
         guard case .options = request.head.method else { return false }
         return request.head.fields.contains(.origin) && request.head.fields.contains(.accessControlRequestMethod)
+    }
+
+    /// Responds to a preflight of an allowed origin, and logs the refusal of another one.
+    func respondToPreflight(_ request: borrowing Request, _ response: inout Response, methods: String) {
+        guard let origin = request.head.fields[.origin] else { return }
+        guard crossOrigin.allows(origin) else {
+            // A browser tells a page's author less than this.
+            return log.write(
+                .info, "preflight refused",
+                [
+                    ("origin", .text(origin)), ("path", .text(String(decoding: request.head.target.rawPath, as: UTF8.self))),
+                    ("requestId", .text(request.id.description)),
+                    ("reason", .text("--cors-origin does not allow this origin")),
+                ])
+        }
+        crossOrigin.respondToPreflight(&response, for: request, methods: methods)
     }
 
     /// Checks the head of a request, and returns its operation; `nil` if only the options are requested.

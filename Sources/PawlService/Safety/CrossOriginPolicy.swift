@@ -91,17 +91,19 @@ struct CrossOriginPolicy: Sendable {
     }
 
     /// Adds the fields that let a page of an allowed origin read the response.
-    func decorate(_ fields: inout Fields, forOrigin origin: String?) {
+    /// - Parameter isFile: Whether the request is for a finished file, which pages of other origins may embed.
+    func decorate(_ fields: inout Fields, forOrigin origin: String?, isFile: Bool = false) {
         guard isOpen else { return }
+        // Refusals have it as well: a player learns only from a response that it may see that its ticket is void.
+        if isFile { fields.set(.crossOriginResourcePolicy, "cross-origin") }
         if !allowsAny { fields.set(.vary, fields.combined(.vary).map { "\($0), Origin" } ?? "Origin") }
         guard let origin, allows(origin) else { return }
         fields.set(.accessControlAllowOrigin, allowsAny ? "*" : origin)
         fields.set(.accessControlExposeHeaders, Self.exposed)
     }
 
-    /// Adds the fields that a preflight asks for (Fetch §3.2.2).
+    /// Adds the fields that a preflight of an allowed origin asks for (Fetch §3.2.2).
     func respondToPreflight(_ response: inout Response, for request: borrowing Request, methods: String) {
-        guard let origin = request.head.fields[.origin], allows(origin) else { return }
         response.fields.set(.accessControlAllowMethods, methods)
         response.fields.set(.accessControlAllowHeaders, Self.requestFields)
         response.fields.set(.accessControlMaxAge, "600")

@@ -9,7 +9,7 @@ import Testing
 @Suite("The cache of finished files")
 struct FileFieldsTests {
     private let index = SnapshotIndex()
-    private let files = FileFields(isShared: false)
+    private let files = FileFields()
     private let id = DownloadID(value: 1)
     private let identity = FileIdentity(device: 1, inode: 2, size: 3, modified: 4)
 

@@ -143,7 +143,7 @@ struct ObjectRouteTests {
         func isHarmless(_ mediaType: String) -> Bool {
             var download = Download(NewDownload(url: url), id: DownloadID(value: 1), at: .now())
             download.mediaType = mediaType
-            return FileFields(isShared: false).file(of: download, named: "a").isHarmless
+            return FileFields().file(of: download, named: "a").isHarmless
         }
         for type in ["audio/mp4", "Video/x; a=b", "image/png", "text/plain;charset=utf-8", "application/pdf"] {
             #expect(isHarmless(type), "\(type)")

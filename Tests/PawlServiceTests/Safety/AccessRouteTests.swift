@@ -76,7 +76,11 @@ struct AccessRouteTests {
 
     @Test("Pages of allowed origins may read and change, others may not")
     func crossOrigin() async throws {
-        try await RunningService.with {
+        let lines = Locked<[String]>([])
+        let log = Log(level: .info, format: .json, now: { .now() }) { bytes in
+            lines.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
+        }
+        try await RunningService.with(log: log) {
             $0.corsOrigins = [.origin("https://friend.example")]
             $0.token = AccessToken("s3cret")
         } _: { running in
@@ -94,6 +98,8 @@ struct AccessRouteTests {
             #expect(preflight["vary"] == "Origin")
             let denied = try await running.send(
                 "OPTIONS", "/downloads", fields: [("Origin", "https://evil.example"), ("Access-Control-Request-Method", "POST")])
+            let refusals = lines.withLock { $0 }.filter { $0.contains("preflight refused") }
+            #expect(refusals.count == 1 && refusals[0].contains("https://evil.example"), "\(refusals)")
             #expect(denied["access-control-allow-origin"] == nil)
             #expect(denied["access-control-allow-methods"] == nil)
 
@@ -415,6 +421,46 @@ struct AccessRouteTests {
             let wrong = try await running.send(
                 "GET", "/downloads/events?ticket=\(ticket)", fields: [("Authorization", "Bearer no")])
             #expect(wrong.status == 401)
+        }
+    }
+
+    @Test("A ticket opens a file after a restart, while its token is accepted")
+    func ticketOverRestart() async throws {
+        let directory = try TemporaryDirectory()
+        var ticket = ""
+        for token in ["s3cret", "s3cret", "another"] {
+            try await RunningService.with(directory: directory) {
+                $0.token = AccessToken(token)
+            } _: { running in
+                if ticket.isEmpty {
+                    let made = try await running.send("POST", "/tickets", fields: [("Authorization", "Bearer s3cret")])
+                    ticket = try #require(made.json["ticket"]?.string)
+                }
+                let file = try await running.send("GET", "/downloads/01JD6Z0000000000000000000A/file?ticket=\(ticket)")
+                #expect(file.status == (token == "s3cret" ? 404 : 401))
+            }
+        }
+    }
+
+    @Test("A page of an allowed origin can see that its ticket is void")
+    func voidTicket() async throws {
+        try await RunningService.with {
+            $0.corsOrigins = [.origin("https://friend.example")]
+            $0.token = AccessToken("s3cret")
+        } _: { running in
+            let id = "01JD6Z0000000000000000000A"
+            // A media element without `crossorigin` sends no Origin.
+            let player = [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors"), ("Sec-Fetch-Dest", "audio")]
+            let played = try await running.send("GET", "/downloads/\(id)/file?ticket=void", fields: player)
+            #expect(played.status == 401)
+            #expect(played["cross-origin-resource-policy"] == "cross-origin")
+            for path in ["/downloads/\(id)/file", "/downloads/events", "/downloads/\(id)/events", "/subscriptions/events"] {
+                let seen = try await running.send(
+                    "GET", "\(path)?ticket=void",
+                    fields: [("Origin", "https://friend.example"), ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "cors")])
+                #expect(seen.status == 401, "\(path)")
+                #expect(seen["access-control-allow-origin"] == "https://friend.example", "\(path)")
+            }
         }
     }
 
