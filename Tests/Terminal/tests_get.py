@@ -169,6 +169,29 @@ def get_ends_with_the_right_status(fixture):
     assert status == 0, screen
 
 
+def get_writes_into_a_directory(fixture):
+    url = entity(fixture, 1000)
+    fixture.path("there").mkdir()
+    for output in ["there", "new/", "there/"]:
+        answer = subprocess.run(
+            [os.environ["PAWL_BINARY"], "get", "-o", output, url], cwd=fixture.directory, env=plain_environment(),
+            capture_output=True, text=True, timeout=90)
+        assert answer.returncode == 0, answer
+    assert sorted(path.name for path in fixture.path("there").iterdir()) == ["entity", "entity (2)"]
+    assert [path.name for path in fixture.path("new").iterdir()] == ["entity"]
+
+
+def get_reports_a_failure_once(fixture):
+    bad = fixture.service.upstream + "/nothing"
+    for flags, place in [([], "stderr"), (["--json"], "stdout")]:
+        answer = subprocess.run(
+            [os.environ["PAWL_BINARY"], "get", *flags, bad], cwd=fixture.directory, env=plain_environment(),
+            capture_output=True, text=True, timeout=90)
+        assert answer.returncode == 1, answer
+        said = [name for name in ["stdout", "stderr"] for line in getattr(answer, name).splitlines() if "404" in line]
+        assert said == [place], answer
+
+
 def get_without_unicode_or_colours(fixture):
     url = entity(fixture, 7_000_000, pace=300_000)
     terminal = fixture.terminal(90, 20, LC_ALL="C", NO_COLOR="1")

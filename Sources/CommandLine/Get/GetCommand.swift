@@ -19,6 +19,7 @@ public enum GetCommand {
 
     /// Runs the command, and returns the process's exit status. `SignalWatcher.prepare()` must have been called.
     public static func run(_ invocation: Invocation) async -> Int32 {
+        let invocation = takingOutputAsDirectory(invocation)
         let (ticks, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let interruption = Interruption()
         SignalWatcher.watch(limit: .seconds(9)) { signal in
@@ -55,10 +56,26 @@ public enum GetCommand {
         }
     }
 
+    /// Returns the command with `-o` as its directory, if that names one.
+    private static func takingOutputAsDirectory(_ invocation: Invocation) -> Invocation {
+        guard let output = invocation.output else { return invocation }
+        let (folder, name) = GetSession.target(output, in: invocation.directory)
+        guard let name, name.isEmpty || (try? Directory(opening: SmallFile.path(of: name, in: folder))) != nil else {
+            return invocation
+        }
+        var changed = invocation
+        changed.output = nil
+        changed.directory = name.isEmpty ? folder : SmallFile.path(of: name, in: folder)
+        return changed
+    }
+
     private static func display(of invocation: Invocation) -> ProgressDisplay {
         let isTerminal = TerminalDevice.canDraw(on: ProcessEnvironment.variable("TERM"))
+        // Standard error has the failures, unless it is the same terminal.
+        let showsFailures = invocation.writesJSON || isTerminal && StandardStreams.errorIsTerminal
         return ProgressDisplay(
             mode: invocation.writesJSON ? .json : isTerminal ? .terminal : .lines, name: invocation.output,
+            showsFailures: showsFailures,
             appearance: Appearance(environment: ProcessEnvironment.variable, isTerminal: isTerminal),
             size: { TerminalDevice.size }, write: { StandardStreams.writeOutput($0) })
     }

@@ -15,6 +15,8 @@ struct GetSession {
     private let urls: [HTTPURL]
     private let checksum: Checksum?
     private let headers: RequestHeaders
+    /// Whether an origin that cannot be reached at first is asked again.
+    private let retries: Bool
     /// The mode of finished files. The engine creates private files; those in the user's directory get the usual mode.
     private let fileMode: UInt32
 
@@ -90,6 +92,7 @@ struct GetSession {
         configuration.explicitSettings = Set(ServiceSettings.Name.allCases)
         checksum = invocation.checksum.flatMap { try? Checksum(parsing: $0) }
         headers = invocation.headers
+        retries = invocation.retries
         var urls: [HTTPURL] = []
         var known: Set<HTTPURL> = []
         for url in given where known.insert(url).inserted {
@@ -146,7 +149,9 @@ struct GetSession {
         for await _ in ticks {
             if interruption.isRaised { return false }
             for id in pending {
-                guard let download = downloads.index.download(id), !download.state.isLive else { continue }
+                guard let download = downloads.index.download(id), !download.state.isLive || isUnreachable(download) else {
+                    continue
+                }
                 pending.removeAll { $0 == id }
                 if await finish(download, &display) { saved.append(id) } else { isComplete = false }
             }
@@ -225,6 +230,11 @@ struct GetSession {
         return headers
     }
 
+    /// Whether its origin has not answered yet, and cannot be reached: its name is probably mistyped.
+    private func isUnreachable(_ download: Download) -> Bool {
+        !retries && download.state == .retrying && download.filename == nil && download.error?.code == .connectionFailed
+    }
+
     /// Whether its file is complete and not yet moved to the target directory.
     private func isWaiting(_ download: Download) -> Bool {
         download.state == .completed && download.filename.flatMap(directories.finished)?.kind == .regular
@@ -246,6 +256,7 @@ struct GetSession {
             let reason = download.error?.message ?? "it is \(download.state.rawValue)"
             let code = download.error?.code.rawValue ?? download.state.rawValue
             reportFailure(of: download.url, name: download.filename, code, reason, download.error?.httpStatus, &display)
+            if download.state.isLive { _ = try? await downloads.perform(.cancel, on: download.id) }
             // There are no bytes to resume from.
             if download.bytesReceived == 0 { try? await downloads.remove(download.id, deletingFile: false) }
             return false
@@ -266,12 +277,12 @@ struct GetSession {
         return true
     }
 
-    /// Reports a failure in the progress, and on standard error unless both are the same terminal.
+    /// Reports a failure in the progress, or on standard error.
     private func reportFailure(
         of url: String, name: String?, _ code: String, _ reason: String, _ httpStatus: Int?, _ display: inout ProgressDisplay
     ) {
         display.failed(url, name: name, code: code, reason: reason, httpStatus: httpStatus)
-        guard !display.isTerminal || !StandardStreams.errorIsTerminal else { return }
+        guard !display.showsFailures else { return }
         StandardStreams.writeError("\(UsageError("pawl: \(Log.withoutSecrets(url)): \(reason)"))\n")
     }
 

@@ -24,6 +24,8 @@ struct ProgressDisplay {
     private let mode: Mode
     /// The name of the only download, if the user has given one.
     private let name: String?
+    /// Whether failures appear in the display.
+    let showsFailures: Bool
     private let appearance: Appearance
     private let size: () -> TerminalDevice.Size
     private let write: (String) -> Void
@@ -34,18 +36,16 @@ struct ProgressDisplay {
     private(set) var ended: [TransferStatus] = []
 
     init(
-        mode: Mode, name: String? = nil, appearance: Appearance = Appearance(), size: @escaping () -> TerminalDevice.Size,
-        write: @escaping (String) -> Void
+        mode: Mode, name: String? = nil, showsFailures: Bool = true, appearance: Appearance = Appearance(),
+        size: @escaping () -> TerminalDevice.Size, write: @escaping (String) -> Void
     ) {
+        self.showsFailures = showsFailures
         self.mode = mode
         self.name = name
         self.appearance = appearance
         self.size = size
         self.write = write
     }
-
-    /// Whether the display is a terminal.
-    var isTerminal: Bool { mode == .terminal }
 
     /// Displays the downloads that have not ended.
     mutating func show(_ downloads: [Download], now: ContinuousClock.Instant) {
@@ -73,7 +73,7 @@ struct ProgressDisplay {
         }
     }
 
-    /// Reports that a URL could not be downloaded.
+    /// Counts a URL that could not be downloaded, and reports it unless failures appear elsewhere.
     mutating func failed(_ url: String, name: String?, code: String, reason: String, httpStatus: Int? = nil) {
         ended.append(TransferStatus(name: TerminalText(name ?? url), state: .failed))
         if mode == .json {
@@ -88,7 +88,7 @@ struct ProgressDisplay {
                     writer.member("httpStatus", httpStatus)
                     writer.endObject()
                 } + "\n")
-        } else {
+        } else if showsFailures {
             stay("\(name ?? Log.withoutSecrets(url)): failed: \(reason)", .bad)
         }
     }

@@ -11,11 +11,12 @@ public enum Help {
     /// The maximum length of a line in columns.
     private static let width = 110
 
-    /// The whole text, or that of one command, with a line break at its end.
+    /// The text of one command, the whole text for `help`, or the list of commands, with a line break at its end.
     public static func text(for topic: CommandName? = nil) -> String {
         let lines =
             switch topic {
-            case nil, .help, .version: overview
+            case nil: introduction
+            case .help, .version: overview
             case let topic?: page(of: CommandTable.command(topic))
             }
         return lines.joined(separator: "\n") + "\n"
@@ -50,11 +51,20 @@ public enum Help {
         }
     }
 
+    /// The commands, on one screen.
+    private static var introduction: [String] {
+        [purpose, "", "Usage: pawl COMMAND [OPTIONS]", ""] + commands
+            + ["", "pawl help COMMAND explains a command; pawl help explains all commands and options."]
+    }
+
+    private static var commands: [String] {
+        ["Commands:"] + CommandTable.all.flatMap { entry("  " + padded($0.name.rawValue, 13), $0.meaning) }
+    }
+
     private static var overview: [String] {
         var lines = [purpose, "", "Usage:"]
         lines += CommandTable.all.map { "  " + $0.usage }
-        lines += ["  pawl --version", "", "Commands:"]
-        for command in CommandTable.all { lines += entry("  " + padded(command.name.rawValue, 13), command.meaning) }
+        lines += ["  pawl --version", ""] + commands
         for section in sections {
             lines += ["", "Options of \(section.title):"]
             for option in section.options { lines += describe(option, within: section.commands) }

@@ -95,7 +95,7 @@ public enum CommandLineParser {
 
     /// Parses `pawl help`, with or without a topic.
     private static func help(_ topic: String?) throws(UsageError) -> Invocation {
-        guard let topic, !topic.hasPrefix("-") else { return Invocation(.help) }
+        guard let topic, !topic.hasPrefix("-") else { return Invocation(.help, topic: .help) }
         guard let command = CommandName(rawValue: topic) else { throw unknownCommand(topic) }
         return Invocation(.help, topic: command)
     }

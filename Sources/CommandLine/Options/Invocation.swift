@@ -25,13 +25,15 @@ public struct Invocation: Sendable {
     public var headers = RequestHeaders()
     /// A file of more URLs for `get` or `add`; `-` is standard input.
     public var listFile: String?
+    /// Whether `get` asks an origin again that cannot be reached at first.
+    public var retries = false
     /// Whether the output is JSON instead of text.
     public var writesJSON = false
 
     /// Whether `check` repairs faults.
     public var repairs = false
 
-    /// The command to explain; `nil` for all.
+    /// The command to explain; `help` for all, `nil` for their list.
     public var topic: CommandName?
     /// Warnings about the command line and environment, one line each.
     public var warnings: [String] = []

@@ -8,9 +8,9 @@ extension OptionTable {
     static let get: [Option] = [
         Option(
             "output", "FILE", accepts: "a path, for one URL", default: "the origin's name for it",
-            "file to write; its directory is made if it is missing", isInEnvironment: false, commands: [.get]
+            "file to write, or directory for it; a missing directory is made", isInEnvironment: false, commands: [.get]
         ) { invocation, value in
-            guard isPath(value), !value.hasSuffix("/") else { return false }
+            guard isPath(value) else { return false }
             invocation.output = value
             return true
         }
@@ -75,6 +75,15 @@ extension OptionTable {
             return true
         }
         .short("i").completed(from: .file),
+        Option(
+            "retry", nil, accepts: "true or false", default: "off",
+            "go on if an origin cannot be reached at first; interrupted transfers always go on", isInEnvironment: false,
+            commands: [.get]
+        ) { invocation, value in
+            guard let retries = Bool(value.lowercased()) else { return false }
+            invocation.retries = retries
+            return true
+        },
         Option(
             "json", nil, accepts: "true or false", default: "off", "write JSON, one object on a line",
             isInEnvironment: false, commands: [.get, .add, .list, .watch, .search, .parts, .subscriptions]

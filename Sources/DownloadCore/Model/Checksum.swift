@@ -49,11 +49,13 @@ public struct Checksum: Sendable, Equatable {
     /// The digest, in the algorithm's number of bytes.
     public let bytes: [UInt8]
 
-    /// Parses `sha-256:<hex>`, in either case.
+    /// Parses `sha-256:<hex>` or `sha256:<hex>`, in either case.
     public init(parsing text: String) throws(ParsingError) {
         guard let colon = text.firstIndex(of: ":") else { throw .noAlgorithm(text) }
         let name = String(text[..<colon])
-        guard let algorithm = Algorithm(rawValue: name.lowercased()) else { throw .unknownAlgorithm(name) }
+        let spellings = { (known: Algorithm) in [known.rawValue, known.rawValue.filter { $0 != "-" }] }
+        let algorithm = Algorithm.allCases.first { spellings($0).contains(name.lowercased()) }
+        guard let algorithm else { throw .unknownAlgorithm(name) }
         let digits = text[text.index(after: colon)...]
         guard let bytes = Hexadecimal.decode(digits.utf8), bytes.count == algorithm.length else {
             throw .badDigest(String(digits), expectedDigits: algorithm.length * 2)

@@ -60,6 +60,19 @@ struct GetSessionTests {
         try await GetSession(invocation, urls: urls, in: GetSession.Directories(invocation))
     }
 
+    @Test("Fails at once if an origin cannot be reached at first; --retry goes on")
+    func unreachable() async throws {
+        let closed = try ClosedPort()
+        let url = "http://127.0.0.1:\(closed.number)/a.bin"
+        let (isComplete, text) = try await get([url])
+        #expect(!isComplete)
+        #expect(text.contains("a.bin: failed: ") && !text.contains("trying again"), "\(text)")
+        #expect(try names == [])
+        let patient = try await get(["--retry", url]) { $0.contains("trying again") }
+        #expect(!patient.isComplete)
+        #expect(!patient.text.contains("failed"), "\(patient.text)")
+    }
+
     @Test("Refuses a hidden directory that other users can write to, and fetches nothing")
     func foreignDirectory() async throws {
         let invocation = try CommandLineParser.parse(["get", "-d", directory.path, base + "/entity?size=10"], environment: [:])

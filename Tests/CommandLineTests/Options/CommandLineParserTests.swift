@@ -479,7 +479,7 @@ struct CommandLineParserTests {
 
     @Test("The help lists every option and command")
     func help() {
-        let text = Help.text()
+        let text = Help.text(for: .help)
         for option in OptionTable.all { #expect(text.contains("  " + option.flag)) }
         for command in CommandName.allCases {
             #expect(text.contains("  " + command.rawValue))

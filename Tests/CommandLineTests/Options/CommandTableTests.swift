@@ -27,7 +27,7 @@ struct CommandTableTests {
     @Test("Help, command pages, manual page and completions list each option")
     func options() throws {
         let manual = Self.plain(ManualPage.text)
-        let overview = Help.text()
+        let overview = Help.text(for: .help)
         for command in CommandTable.all {
             let page = Help.text(for: command.name)
             for option in command.options {
@@ -56,7 +56,7 @@ struct CommandTableTests {
     @Test("Help and manual page list each exit status")
     func statuses() {
         for status in ExitStatus.allCases {
-            #expect(Help.text().contains("\n  \(status.rawValue)        \(status.meaning.prefix(40))"))
+            #expect(Help.text(for: .help).contains("\n  \(status.rawValue)        \(status.meaning.prefix(40))"))
             #expect(ManualPage.text.contains(".B \(status.rawValue)\n"))
         }
         #expect(!Help.text(for: .get).contains("the service requires a token"))
@@ -64,6 +64,15 @@ struct CommandTableTests {
         #expect(!Help.text(for: .list).contains("pawl check could not check"))
         #expect(Help.text(for: .check).contains("pawl check could not check"))
         #expect(!Help.text(for: .check).contains("the service requires a token"))
+    }
+
+    @Test("The introduction names each command on one screen")
+    func introduction() throws {
+        let lines = Help.text(for: try CommandLineParser.parse([], environment: [:]).topic).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count <= 40)
+        for command in CommandName.allCases { #expect(lines.contains { $0.hasPrefix("  \(command.rawValue) ") }, "\(command)") }
+        #expect(Help.text(for: try CommandLineParser.parse(["help"], environment: [:]).topic) == Help.text(for: .help))
     }
 
     @Test("No line of the help exceeds the width", arguments: [nil] + CommandName.allCases)

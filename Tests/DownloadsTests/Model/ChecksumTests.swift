@@ -7,7 +7,7 @@ struct ChecksumTests {
 
     @Test(
         "Reads a checksum in either case, and writes it in lower case",
-        arguments: ["sha-256:\(hex)", "SHA-256:\(hex.uppercased())"])
+        arguments: ["sha-256:\(hex)", "SHA-256:\(hex.uppercased())", "sha256:\(hex)", "Sha256:\(hex)"])
     func checksumIsReadInEitherCase(_ text: String) throws {
         let checksum = try Checksum(parsing: text)
         #expect(checksum.algorithm == .sha256)
@@ -20,6 +20,7 @@ struct ChecksumTests {
         arguments: [
             ("", "checksum '' must be written <algorithm>:<hex>, with one of sha-256, sha-512, sha-1, md5"),
             (hex, "checksum '\(hex)' must be written <algorithm>:<hex>, with one of sha-256, sha-512, sha-1, md5"),
+            ("sha-2-56:00", "checksum algorithm 'sha-2-56' is not one of sha-256, sha-512, sha-1, md5"),
             ("crc32:00", "checksum algorithm 'crc32' is not one of sha-256, sha-512, sha-1, md5"),
             ("md5:\(hex)", "checksum digest '\(hex)' must be 32 hexadecimal digits"),
             ("sha-256:abc", "checksum digest 'abc' must be 64 hexadecimal digits"),
