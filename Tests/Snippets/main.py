@@ -125,13 +125,23 @@ def test_python():
 
 
 def test_swift():
-    def compile_snippet(here, directory):
+    """In a package that depends on PawlKit."""
+    def build_snippet(here, directory):
         # In another directory than the snippet's, which it checks.
-        (directory / "main.swift").write_text(here(only("clients.md", "swift")))
-        run(["swiftc", "-swift-version", "6", "-warnings-as-errors", "main.swift", "-o", "snippet"], directory)
-        return ["./snippet"]
+        package, build = directory / "package", ROOT / ".build/snippet"
+        (package / "Sources/Snippet").mkdir(parents=True)
+        (package / "Sources/Snippet/main.swift").write_text(here(only("clients.md", "swift")))
+        (package / "Package.swift").write_text(f"""// swift-tools-version: 6.2
+import PackageDescription
+let package = Package(
+    name: "Snippet", dependencies: [.package(name: "PawlKit", path: "{ROOT}/Clients/Swift")],
+    targets: [.executableTarget(name: "Snippet", dependencies: ["PawlKit"], swiftSettings: [.treatAllWarnings(as: .error)])])
+""")
+        command = ["swift", "build", "--package-path", str(package), "--scratch-path", str(build)]
+        run(command, directory)
+        return [run([*command, "--show-bin-path"], directory).strip() + "/Snippet"]
 
-    program(compile_snippet)
+    program(build_snippet)
 
 
 class Page(http.server.BaseHTTPRequestHandler):
