@@ -1,4 +1,4 @@
-"""Extracts the fenced blocks of README.md and docs/*.md and runs each; `main.py NAME…` runs only those."""
+"""Extracts the fenced blocks of README.md and docs/*.md and the commands of docs/tour.md, and runs each; `main.py NAME…` runs only those."""
 
 import base64
 import hashlib
@@ -17,7 +17,7 @@ import time
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from browser_session import BrowserSession
-from service import PATIENCE, Service, wait
+from service import PATIENCE, Service, fetch, wait
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -114,6 +114,93 @@ def test_readme():
             wait(lambda: told()["taken"] == 2, "the episode of the next minute")
     finally:
         service.close()
+
+
+def test_tour():
+    """The commands of tour.md, unchanged but for the build, the port and the ids, in one shell, beside another demo."""
+    text = (ROOT / "docs/tour.md").read_text().replace("\\\n", "")
+    commands = re.findall(r"^    \$ (.*)$", text, re.MULTILINE)
+    assert commands.pop(0) == "swift build -c release --product pawl"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    directory = tempfile.TemporaryDirectory(prefix="pawl-snippet-")
+    shell = subprocess.Popen(["bash"], cwd=directory.name, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                             stderr=subprocess.DEVNULL, env={**os.environ, "PAWL_PORT": str(port)})
+    watchdog = threading.Timer(5 * PATIENCE, shell.kill)
+    watchdog.start()
+    other = None
+
+    def command(expected, **replaced):
+        """Runs the next command, which has to begin like this, and returns its output."""
+        line = commands.pop(0).replace(ADDRESS, address).replace(".build/release/pawl", "$PAWL_BINARY")
+        assert line.startswith(expected), f"{line} does not begin with {expected}"
+        for name, value in replaced.items():
+            line = re.sub(rf"^{name}=\w+$", f"{name}={value}", line)
+        if line.startswith("curl -N"):
+            line = f"timeout {PATIENCE} {line} | grep -m 1 'event: download'"
+        shell.stdin.write(f"{line}\nprintf '\\n= %s\\n' $?\n")
+        shell.stdin.flush()
+        output = ""
+        while not (told := shell.stdout.readline()).startswith("= "):
+            assert told, f"the shell ends at {line}: {output}"
+            if told != f"listening on {address}\n":
+                output += told
+        assert told == "= 0\n", f"{line} ended with {told}: {output}"
+        return output
+
+    def answers(url=address + "/healthz"):
+        try:
+            return fetch(url)
+        except OSError:
+            return None
+
+    def downloads():
+        return json.loads(fetch(address + "/downloads?label=archive:tidewater-soundings-2023"))["items"]
+
+    try:
+        command("$PAWL_BINARY demo 2>demo.log &")
+        wait(answers, "the demo listens")
+        # Another demo, started later: the tour must not touch it.
+        other = Service()
+        assert len(json.loads(command("curl 'http"))["results"]) == 1
+        assert json.loads(command("curl 'http"))["total"] == 8
+        assert len(json.loads(command("curl http"))["items"]) == 8
+        assert "event: download" in command("curl -N")
+        wait(lambda: sum(each["bytesReceived"] > 0 for each in downloads()) == 4, "four parts begin")
+        command("WORK=")
+        assert json.loads(command("curl -X POST"))["changed"] == 8
+        command("kill -9 $demo")
+        wait(lambda: not answers(), "the demo is killed")
+        assert answers(other.url + "/healthz"), "the other demo is killed as well"
+        command("$PAWL_BINARY demo 2>>demo.log &")
+        wait(answers, "the demo listens again")
+        paused = json.loads(command("curl \"http"))["items"]
+        assert [each["state"] for each in paused] == ["paused"] * 8 and paused[0]["bytesReceived"] > 0, paused
+        assert json.loads(command("curl -X POST"))["changed"] == 8
+        wait(lambda: all(each["state"] == "completed" for each in downloads()), "all files are there")
+        # The shell waits for nothing: the log has the requests since they were sent.
+        assert command("grep").count("→ 206") >= 4
+        command("ID=", ID=paused[0]["id"])
+        assert json.loads("{" + command("curl -s") + "}")["sha256"] == command("curl -s").split()[0]
+        subscription = json.loads(command("curl http"))
+        command("SUB=", SUB=subscription["id"])
+        assert json.loads(command("curl \"http"))["items"]
+        assert json.loads(command("curl -X POST"))["id"] == subscription["id"]
+        command("kill $demo")
+        wait(lambda: not answers(), "the demo ends")
+        assert not commands, f"no test runs {commands}"
+    finally:
+        watchdog.cancel()
+        # Whatever of it still runs: the shell ends its own demo.
+        if shell.poll() is None:
+            try:
+                shell.communicate("kill -9 $demo 2>/dev/null; wait\n", timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                shell.kill()
+        if other:
+            other.close()
+        directory.cleanup()
 
 
 def test_curl():
@@ -343,7 +430,7 @@ def test_ntfy():
         server.shutdown()
 
 
-TESTS = {"readme": test_readme, "curl": test_curl, "python": test_python, "swift": test_swift, "javascript": test_javascript,
+TESTS = {"readme": test_readme, "tour": test_tour, "curl": test_curl, "python": test_python, "swift": test_swift, "javascript": test_javascript,
          "webhook": test_webhook, "program": test_program, "ntfy": test_ntfy}
 
 
