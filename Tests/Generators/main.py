@@ -376,18 +376,23 @@ def test_typescript(directory):
 
 
 def test_go(directory):
+    """openapi-generator's client in Go: its methods."""
     generate("go", directory)
     written(directory, "api_TAG.go", r"^func \(a \*\w+Service\) (\w+)(?<!Execute)\(", pascal, "Go")
 
 
 def test_swift(directory):
+    """openapi-generator's client in Swift: its methods and types."""
     generate("swift6", directory)
     written(directory, "Sources/OpenAPIClient/APIs/TagAPI.swift", r"^    open class func (\w+)(?<!WithRequestBuilder)\(",
             lambda name: name, "Swift")
+    done = subprocess.run(["swiftc", "-swift-version", "6", "-typecheck", *map(str, directory.glob("Sources/**/*.swift"))],
+                          capture_output=True, text=True, timeout=4 * PATIENCE)
+    assert done.returncode == 0, done.stderr[:4000]
 
 
 def test_kotlin(directory):
-    """With the options of docs/clients.md."""
+    """openapi-generator's client in Kotlin, with the options of docs/clients.md: its methods and choices."""
     shown = re.search(r"serializationLibrary=gson,\w+=true", (ROOT / "docs/clients.md").read_text())
     assert shown, "docs/clients.md has no options for Kotlin"
     generate("kotlin", directory, "--additional-properties", shown[0])
