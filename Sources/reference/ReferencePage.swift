@@ -142,8 +142,8 @@ struct ReferencePage {
     var html: String {
         let operations = operations
         var body = ""
-        for (group, title) in [("search", "Search"), ("downloads", "Downloads"), ("events", "Events"), ("service", "Service")] {
-            body += "<h2>\(title)</h2>\n"
+        for group in ["search", "downloads", "subscriptions", "events", "service"] {
+            body += "<h2>\(group.prefix(1).uppercased() + group.dropFirst())</h2>\n"
             for operation in operations where operation.group == group { body += section(operation) }
         }
         body += "<h2>Objects</h2>\n"

@@ -37,6 +37,7 @@ struct ReferencePageTests {
         let operations = ReferencePage(document).operations
         #expect(operations.count == Endpoint.all.map(\.operations.count).reduce(0, +))
         for operation in operations {
+            #expect(kept.contains("<h3><code><b>\(operation.method)</b> \(operation.path)</code></h3>"), "\(operation)")
             #expect(operation.summary.hasSuffix("."), "\(operation)")
             #expect(["search", "downloads", "subscriptions", "events", "service"].contains(operation.group), "\(operation)")
             for place in operation.path.matches(of: /\{([a-z]+)\}/) {
