@@ -278,7 +278,7 @@ function sharedStream({ key, open, take, onStatus, refuse }) {
 		const ask = () => {
 			own.postMessage("ask");
 			// A leader without an answer is frozen.
-			schedule(() => term.abort((steals = true)), 5000 * (1 + Math.random()));
+			schedule(() => term.abort(void (steals = true)), 5000 * (1 + Math.random()));
 		};
 		own.onmessage = ({ data }) => {
 			if (data === "ask") {
