@@ -350,7 +350,7 @@ TESTS = {"readme": test_readme, "curl": test_curl, "python": test_python, "swift
 def main(names):
     found = sorted((document, language) for document, language, _ in blocks())
     # The block of sources.md is a file of CatalogTests, which compares them.
-    tested = [("README.md", "sh"), *(("clients.md", language) for language in ("js", "python", "sh", "swift")), ("sources.md", "swift"),
+    tested = [("README.md", "sh"), *(("clients.md", language) for language in ("html", "python", "sh", "swift")), ("sources.md", "swift"),
               ("webhooks.md", "python"), ("webhooks.md", "python")]
     assert found == tested, f"there are blocks that no test runs: {found}"
     failed = 0
