@@ -1,6 +1,6 @@
 internal import HTTPCore
 
-/// A file of the web console: its page, style sheet, icon or a JavaScript module, embedded in the executable.
+/// A file of the web console, or of the module for front ends, embedded in the executable.
 struct ConsoleFile: Sendable {
     /// The bytes of the response body.
     let bytes: [UInt8]
@@ -30,6 +30,13 @@ struct ConsoleFile: Sendable {
         "start.js": script(PackageResources.start_js),
         "store.js": script(PackageResources.store_js),
         "subscriptions.js": script(PackageResources.subscriptions_js),
+    ]
+
+    /// The files of the module for front ends, by the last segment of their path. `Clients/JavaScript` has the same.
+    static let client: [String: ConsoleFile] = [
+        "pawl.js": script(PackageResources.pawl_js), "element.js": script(PackageResources.element_js),
+        "pawl.d.ts": ConsoleFile(bytes: PackageResources.pawl_d_ts, mediaType: "text/plain; charset=utf-8"),
+        "element.d.ts": ConsoleFile(bytes: PackageResources.element_d_ts, mediaType: "text/plain; charset=utf-8"),
     ]
 
     private static func script(_ bytes: [UInt8]) -> ConsoleFile {

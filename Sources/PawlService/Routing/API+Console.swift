@@ -1,7 +1,7 @@
 internal import HTTPCore
 internal import HTTPServer
 
-/// The pages for people: the web console and the API reference.
+/// The pages for people, and the module for front ends.
 extension API {
     /// `GET /`.
     func startPage(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
@@ -23,6 +23,21 @@ extension API {
             throw Problem(.notFound, "the console has no such file")
         }
         fill(&response, with: file, for: request)
+        return .ready
+    }
+
+    /// `GET /client/{name}`.
+    func clientFile(
+        named name: ArraySlice<UInt8>, _ request: borrowing Request, _ response: inout Response
+    ) throws(Problem) -> RouteResult {
+        guard let file = ConsoleFile.client[String(decoding: name, as: UTF8.self)] else {
+            let names = ConsoleFile.client.keys.sorted().joined(separator: ", ")
+            throw Problem(.notFound, "the client has no such file; it has \(names)")
+        }
+        fill(&response, with: file, for: request)
+        // Pages of every origin may import it: it is the same for every service, and knows nothing of this one.
+        response.fields.set(.accessControlAllowOrigin, "*")
+        response.fields.set(.crossOriginResourcePolicy, "cross-origin")
         return .ready
     }
 

@@ -12,6 +12,9 @@ extension Endpoint {
             "/console/{name}", access: .open,
             .get { api, request, call, response throws(Problem) in try api.consoleFile(named: call.segment, request, &response) }),
         Endpoint(
+            "/client/{name}", access: .open,
+            .get { api, request, call, response throws(Problem) in try api.clientFile(named: call.segment, request, &response) }),
+        Endpoint(
             "/healthz", access: .open, isProbe: true,
             .get { api, request, _, response throws(Problem) in try api.health(request, &response) }),
         Endpoint(

@@ -1,4 +1,5 @@
 import HTTPCore
+import JSON
 import Foundation
 import PawlConfiguration
 import TestSupport
@@ -31,6 +32,31 @@ struct ConsoleRouteTests {
                 #expect(try await running.send("GET", path).status == 400, "\(path)")
             }
             #expect(try await running.send("GET", "/downloads").status == 401)
+        }
+    }
+
+    @Test("Pages of every origin may import the module for front ends, which is that of Clients/JavaScript")
+    func client() async throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Clients/JavaScript")
+        let package = try JSONValue(parsing: Array(Data(contentsOf: folder.appending(path: "package.json"))))
+        #expect(package["version"]?.string == Program.version)
+        try await RunningService.with({ $0.token = AccessToken("secret") }) { running in
+            for (name, type) in [
+                ("pawl.js", "text/javascript"), ("element.js", "text/javascript"), ("pawl.d.ts", "text/plain"),
+                ("element.d.ts", "text/plain"),
+            ] {
+                let origin = [("Origin", "https://any.example"), ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "cors")]
+                let file = try await running.send("GET", "/client/\(name)", fields: origin)
+                #expect(file.status == 200, "\(name)")
+                #expect(file["content-type"]?.hasPrefix(type) == true, "\(name)")
+                #expect(file["access-control-allow-origin"] == "*", "\(name)")
+                #expect(file["cross-origin-resource-policy"] == "cross-origin", "\(name)")
+                let kept = try Data(contentsOf: folder.appending(path: name))
+                #expect(Array(kept) == file.body, "run: cp Clients/JavaScript/\(name) Sources/PawlService/Resources/client/")
+                let again = try await running.send("GET", "/client/\(name)", fields: [("If-None-Match", file["etag"] ?? "")])
+                #expect(again.status == 304, "\(name)")
+            }
+            #expect(try await running.send("GET", "/client/nothing.js").json["detail"]?.string?.contains("pawl.js") == true)
         }
     }
 

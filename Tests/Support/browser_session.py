@@ -13,6 +13,10 @@ from service import PATIENCE, SHELF
 
 
 class BrowserSession:
+    def __init__(self, *flags):
+        """`flags` are further ones of Chromium."""
+        self.flags = flags
+
     def __enter__(self):
         # Chromium and its driver leave files in several directories.
         self.directory = tempfile.mkdtemp(prefix="pawl-browser-", dir=SHELF)
@@ -29,7 +33,8 @@ class BrowserSession:
                 raise AssertionError("chromedriver does not start")
             self.url = f"http://127.0.0.1:{found[1]}"
             # The sandbox needs privileges that containers lack, and /dev/shm is small there.
-            flags = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-background-networking"]
+            flags = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-background-networking",
+                     *self.flags]
             options = {"binary": "/usr/bin/chromium", "args": flags}
             answer = self._send("POST", "/session", {"capabilities": {"alwaysMatch": {
                 "browserName": "chrome", "goog:chromeOptions": options, "timeouts": {"script": PATIENCE * 1000}}}})
@@ -55,6 +60,22 @@ class BrowserSession:
     def run(self, script, *arguments):
         """Runs the body of a function in the page, and returns its result, or that of its promise."""
         return self._send("POST", f"/session/{self.session}/execute/sync", {"script": script, "args": list(arguments)})
+
+    def new_tab(self):
+        """Opens a tab, switches to it, and returns its handle."""
+        handle = self._send("POST", f"/session/{self.session}/window/new", {"type": "tab"})["handle"]
+        self.switch(handle)
+        return handle
+
+    def switch(self, handle):
+        self._send("POST", f"/session/{self.session}/window", {"handle": handle})
+
+    def close_tab(self):
+        self._send("DELETE", f"/session/{self.session}/window")
+
+    def cdp(self, command, **parameters):
+        """Sends a command of the DevTools protocol to the current tab."""
+        return self._send("POST", f"/session/{self.session}/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def _send(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
