@@ -133,20 +133,20 @@ export class Pawl {
 // All downloads, kept current by events while there are listeners.
 function liveList(pawl, token, onEvent, onStatus) {
 	const [items, listeners] = [new Map(), new Set()];
-	let [snapshot, order, isKnown, hasChanged, loading] = [Object.freeze([])];
-	// The ids known since a reading began, until its end. Others may be outdated.
+	let [snapshot, order, isKnown, hasChanged, loading, isReset] = [Object.freeze([])];
+	// The ids known since a reading began, until its end.
 	let fresh = new Set();
 	const path = "downloads/events" + (onEvent ? "?include=subscriptions" : "");
 	const open = (headers, signal) => pawl.fetch(path, { headers, signal, cache: "no-store" });
 	const stream = sharedStream({ key: [pawl.url, path, token].join(), open, take, onStatus, refuse });
 
-	function put(item) {
+	function put(item, isEvent) {
 		const { id, updatedAt } = item;
 		const old = items.get(id);
-		// An event may be older than a page.
-		const isOld = old?.updatedAt > updatedAt && (!fresh || fresh.has(id));
+		// Only a reset makes records older.
+		if (old?.updatedAt > updatedAt && (!fresh || fresh.has(id) || (isEvent && !isReset))) return;
 		fresh?.add(id);
-		if (isOld || JSON.stringify(old) === JSON.stringify(item)) return;
+		if (JSON.stringify(old) === JSON.stringify(item)) return;
 		if (!old) order = null;
 		items.set(id, frozen(item));
 		hasChanged = true;
@@ -160,14 +160,13 @@ function liveList(pawl, token, onEvent, onStatus) {
 	async function load(live) {
 		loading?.abort();
 		const { signal } = (loading = new AbortController());
-		fresh = new Set();
-		live.forEach(put);
+		[fresh, isReset] = [new Set(), live];
+		live?.forEach((item) => put(item));
 		let [cursor, count, failures] = [undefined, 0, 0];
 		while (cursor !== null && count < listLimit) {
 			try {
 				const page = await pawl.request("GET", "downloads", { query: { limit: 200, cursor }, signal });
 				signal.throwIfAborted();
-				// An event may be newer than this page.
 				for (const item of page.items) if (!fresh.has(item.id)) put(item);
 				if (!isKnown) isKnown = hasChanged = true;
 				publish();
@@ -185,8 +184,8 @@ function liveList(pawl, token, onEvent, onStatus) {
 
 	function take(events) {
 		for (const { name, data } of events) {
-			if (name === "snapshot" || name === "missed") load(data ?? []);
-			if (name === "download") put(data);
+			if (name === "snapshot" || name === "missed") load(data);
+			if (name === "download") put(data, true);
 			if (name === "removed") remove(data.id);
 			if (onEvent) queueMicrotask(() => onEvent(name, data));
 		}
