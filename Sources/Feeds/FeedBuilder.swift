@@ -117,7 +117,7 @@ struct FeedBuilder {
         guard let url = url(address, base: base) else { return nil }
         return Feed.Enclosure(
             url: url, type: type.flatMap { MediaType(parsing: $0)?.essence },
-            length: length.flatMap { Int64($0.filter { $0 != "," && $0 != " " }) }.flatMap { $0 > 0 ? $0 : nil },
+            length: length.flatMap { Int64($0) ?? Int64($0.filter { $0 != "," && $0 != " " }) }.flatMap { $0 > 0 ? $0 : nil },
             durationMs: durationMs)
     }
 
@@ -209,7 +209,7 @@ struct FeedBuilder {
     }
 
     private static func withoutQuery(_ url: HTTPURL) -> String {
-        String(url.string.prefix { $0 != "?" })
+        String(Substring(url.string.utf8.prefix { $0 != UInt8(ascii: "?") }))
     }
 }
 

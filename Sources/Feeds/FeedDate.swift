@@ -41,7 +41,10 @@ enum FeedDate {
         var time: Int?
         var zone = 0
         var isAfternoon: Bool?
-        for word in text.split(whereSeparator: isSeparator) {
+        var rest = text.drop(while: isSeparator)
+        while !rest.isEmpty {
+            let word = rest.prefix { !isSeparator($0) }
+            rest = rest[word.endIndex...].drop(while: isSeparator)
             if time == nil, word.contains(UInt8(ascii: ":")), let seconds = self.time(word) {
                 time = seconds
             } else if month == nil, let found = self.month(word) {
@@ -95,22 +98,31 @@ enum FeedDate {
 
     private static func month(_ word: ArraySlice<UInt8>) -> Int? {
         guard word.count >= 3 else { return nil }
-        return months.firstIndex { word.starts(with: $0.utf8) }.map { $0 + 1 }
+        let start = packed(word.prefix(3))
+        return months.firstIndex(of: start).map { $0 + 1 }
     }
 
-    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+    /// The first three letters of each month.
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"].map {
+        packed($0.utf8)
+    }
+
+    /// Returns the bytes of a short word as one number.
+    private static func packed(_ word: some Sequence<UInt8>) -> UInt32 { word.reduce(0) { $0 << 8 | UInt32($1) } }
 
     /// Parses `15:00`, `15:00:00` or `15:00:00.123`, in seconds.
     private static func time(_ word: ArraySlice<UInt8>) -> Int? {
-        let parts = word.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-        guard (2...3).contains(parts.count) else { return nil }
         var seconds = 0
-        for part in parts {
-            let digits = part.prefix(while: isDigit)
-            guard (1...2).contains(digits.count) else { return nil }
+        var count = 0
+        var rest = word
+        repeat {
+            let digits = rest.prefix(while: isDigit)
+            guard (1...2).contains(digits.count), count < 3 else { return nil }
             seconds = seconds * 60 + value(digits)
-        }
-        return parts.count == 2 ? seconds * 60 : seconds
+            count += 1
+            rest = rest[digits.endIndex...].drop { $0 != UInt8(ascii: ":") }.dropFirst()
+        } while !rest.isEmpty
+        return count == 1 ? nil : count == 2 ? seconds * 60 : seconds
     }
 
     // MARK: - Zones
@@ -118,7 +130,7 @@ enum FeedDate {
     /// Returns the offset of a zone in seconds: `+0200`, `+02:00`, `GMT+2`, `EST`; `nil` for other texts.
     private static func offset(_ zone: ArraySlice<UInt8>) -> Int? {
         let name = zone.prefix { $0 &- 0x61 < 26 }
-        let known = name.isEmpty ? 0 : zones[String(decoding: name, as: UTF8.self).uppercased()]
+        let known = name.isEmpty ? 0 : zones[String(decoding: name, as: UTF8.self)]
         let rest = zone[name.endIndex...]
         guard let sign = rest.first else { return known ?? (name.count <= 5 ? 0 : nil) }
         // The minus sign of typesetters has three bytes.
@@ -132,13 +144,13 @@ enum FeedDate {
         return (known ?? 0) + (hours * 3600 + minutes * 60) * (isWest ? -1 : 1)
     }
 
+    /// The offsets of zones in seconds, by their names in lower case.
     private static let zones: [String: Int] = {
         let hours: [String: Double] = [
-            "Z": 0, "UT": 0, "UTC": 0, "GMT": 0, "WET": 0, "BST": 1, "WEST": 1, "CET": 1, "MEZ": 1, "CEST": 2, "MESZ": 2,
-            "EET": 2,
-            "EEST": 3, "MSK": 3, "IST": 5.5, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11, "NZST": 12, "NZDT": 13, "AST": -4,
-            "ADT": -3, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "AKST": -9,
-            "AKDT": -8, "HST": -10, "ET": -5, "CT": -6, "MT": -7, "PT": -8,
+            "z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0, "bst": 1, "west": 1, "cet": 1, "mez": 1, "cest": 2, "mesz": 2,
+            "eet": 2, "eest": 3, "msk": 3, "ist": 5.5, "jst": 9, "kst": 9, "aest": 10, "aedt": 11, "nzst": 12, "nzdt": 13,
+            "ast": -4, "adt": -3, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7,
+            "akst": -9, "akdt": -8, "hst": -10, "et": -5, "ct": -6, "mt": -7, "pt": -8,
         ]
         return hours.mapValues { Int($0 * 3600) }
     }()

@@ -84,13 +84,14 @@ extension Work {
                 "\(of.item.id ?? "the work") has no format \(SearchParameter.quoted(text)); "
                     + "it takes \(SearchParameter.list(Array(names)))")
         }
-        var selected: [Part] = []
+        // Items are large: until the end, their positions stand for them.
+        var selected: [Int] = []
         var formats: [WorkFormat] = []
         var indices: [String: Int] = [:]
-        for part in parts {
-            let isSelected = wanted.isEmpty ? part.isStandard : wanted.contains { part.isMeant(by: $0) }
-            if isSelected { selected.append(part) }
-            guard let source = part.source, let name = part.found.item.format else { continue }
+        for position in parts.indices {
+            let isSelected = wanted.isEmpty ? parts[position].isStandard : wanted.contains { parts[position].isMeant(by: $0) }
+            if isSelected { selected.append(position) }
+            guard let source = parts[position].source, let name = parts[position].found.item.format else { continue }
             let index = indices["\(source) \(name)"] ?? formats.count
             if index == formats.count {
                 if index == Self.maximumFormats { continue }
@@ -98,12 +99,12 @@ extension Work {
                 formats.append(WorkFormat(name: name, count: 0, bytes: 0, source: source, isSelected: false))
             }
             formats[index].count += 1
-            formats[index].bytes = Self.sum(formats[index].bytes, part.found.item.bytes)
+            formats[index].bytes = Self.sum(formats[index].bytes, parts[position].found.item.bytes)
             formats[index].isSelected = formats[index].isSelected || isSelected
         }
         if selected.isEmpty { throw nothing(formats) }
         formats = formats.filter { $0.source == .original } + formats.filter { $0.source == .derivative }
-        return (isNumbered ? Self.numbered(selected) : selected.map(\.found), formats)
+        return (isNumbered ? Self.numbered(selected.map { parts[$0] }) : selected.map { parts[$0].found }, formats)
     }
 
     /// The maximum number of listed formats.

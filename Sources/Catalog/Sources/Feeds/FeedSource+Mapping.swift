@@ -25,7 +25,8 @@ extension FeedSource {
         item.artist = work.artist
         item.collection = work.name
         item.durationMs = episode.durationMs
-        item.releaseDate = episode.date?.text
+        let date = episode.date?.text
+        item.releaseDate = date
         item.explicit = episode.explicit
         item.artworkUrl = episode.artwork?.withoutUserInfo.string ?? work.artworkUrl
         item.pageUrl = episode.page?.withoutUserInfo.string
@@ -42,7 +43,7 @@ extension FeedSource {
             // The name of a file has its extension already.
             let title = name.dropping(suffix: suffix ?? "")
             var suggestion = SuggestedDownload(title: title.isEmpty ? name : title)
-            suggestion.prefix = (episode.date?.text.utf8.prefix(10)).map { String(Substring($0)) }
+            suggestion.prefix = date.map { String(Substring($0.utf8.prefix(10))) }
             suggestion.suffix = suffix
             suggestion.folder = work.name.map { [$0] } ?? []
             item.suggestion = suggestion
@@ -64,5 +65,11 @@ extension FeedSource {
 
 extension Timestamp {
     /// The text to the second, as other sources write dates: `2026-11-21T09:16:07Z`.
-    fileprivate var text: String { "\(Substring(description.utf8.prefix(19)))Z" }
+    fileprivate var text: String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(24)
+        encode(into: &bytes)
+        bytes.removeLast(bytes.count - 19)
+        return String(decoding: bytes + "Z".utf8, as: UTF8.self)
+    }
 }
