@@ -26,7 +26,9 @@ extension ClientCommand {
         } else if listing.items.isEmpty {
             Self.writeError("no downloads")
         } else {
-            write(Self.table(of: listing.items.compactMap(RemoteDownload.init), isShort: isTerminal))
+            let downloads = listing.items.compactMap(RemoteDownload.init)
+            write(Self.table(of: downloads, isShort: isTerminal))
+            ListMemory(server: service.name, ids: downloads.map(\.id)).keep(listPath)
         }
         if listing.total > listing.items.count {
             Self.writeError("\(listing.items.count) of \(listing.total) downloads are listed; --count \(listing.total) lists all")
@@ -41,22 +43,23 @@ extension ClientCommand {
         }
     }
 
-    /// - Parameter isShort: Whether ids are cut to the shortest unique length.
+    /// - Parameter isShort: Whether ids are shown by their shortest unique end.
     static func table(of downloads: [RemoteDownload], isShort: Bool) -> TextTable {
         var table = TextTable([
-            TextTable.Column("ID"), TextTable.Column("STATE"), TextTable.Column("DONE", isRight: true),
+            TextTable.Column("#", isRight: true), TextTable.Column("ID"), TextTable.Column("STATE"),
+            TextTable.Column("DONE", isRight: true),
             TextTable.Column("SIZE", isRight: true, dispensability: 1),
             TextTable.Column("SPEED", isRight: true, dispensability: 2),
             TextTable.Column("LEFT", isRight: true, dispensability: 3), TextTable.Column("NAME", least: 10),
         ])
         let length = isShort ? IDMatch.distinctLength(of: downloads.map(\.id)) : IDMatch.length
-        for download in downloads {
+        for (index, download) in downloads.enumerated() {
             let status = download.status
             let isMoving = status.state == .downloading
             let left = isMoving ? status.secondsLeft.map { HumanReadable.time(seconds: $0) } : nil
             let reason = status.state == .failed ? status.reason.map { ": " + $0.string } : nil
             table.append([
-                TextTable.Cell(TerminalText(download.id.prefix(length)), .dim),
+                number(index), TextTable.Cell(TerminalText(download.id.suffix(length)), .dim),
                 TextTable.Cell(TerminalText(download.stateText), status.state.style),
                 TextTable.Cell(TerminalText(status.percentage)), TextTable.Cell(TerminalText(status.size)),
                 TextTable.Cell(TerminalText(isMoving ? HumanReadable.bytes(status.bytesPerSecond) + "/s" : "")),
@@ -71,7 +74,7 @@ extension ClientCommand {
     func move() async throws(RemoteError) -> ExitStatus {
         let operands = invocation.operands
         guard operands.count == 2, let position = Int64(operands[1]) else { throw .usage("pawl move takes an ID and a position") }
-        for match in try await service.resolve([operands[0]]) {
+        for match in try await service.resolve([operands[0]], ListMemory.read(listPath)) {
             let resource = try await service.move(try match.id(), to: position - 1)
             guard let download = RemoteDownload(resource) else { continue }
             write([line(download.id, download.stateText, download.status.state.style, download.status.name)])
@@ -82,7 +85,7 @@ extension ClientCommand {
     /// Sends a command for each named download. If one fails, the others are still sent.
     func perform() async throws(RemoteError) -> ExitStatus {
         var status = ExitStatus.done
-        for match in try await service.resolve(invocation.operands) {
+        for match in try await service.resolve(invocation.operands, ListMemory.read(listPath)) {
             do throws(RemoteError) {
                 let id = try match.id()
                 if invocation.command == .rm {

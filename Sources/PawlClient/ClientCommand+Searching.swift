@@ -11,6 +11,9 @@ extension ClientCommand {
     /// The path of the file that keeps the listed results for `add`; `nil` if the environment names no directory.
     var memoryPath: String? { SearchMemory.path(ProcessEnvironment.variable) }
 
+    /// The path of the file with the last list of downloads.
+    var listPath: String? { SearchMemory.path(ProcessEnvironment.variable, file: "list.json") }
+
     /// Searches, writes the numbered results and keeps them for `add`.
     func search() async throws(RemoteError) -> ExitStatus {
         let options = invocation.client
@@ -149,7 +152,7 @@ extension ClientCommand {
         return facts.compactMap { $0 }.joined(separator: ", ")
     }
 
-    private static func number(_ index: Int) -> TextTable.Cell {
+    static func number(_ index: Int) -> TextTable.Cell {
         TextTable.Cell(TerminalText(String(index + 1)), .bold)
     }
 

@@ -110,7 +110,7 @@ extension ClientCommand {
         return .done
     }
 
-    /// - Parameter isShort: Whether ids are cut to the shortest unique length.
+    /// - Parameter isShort: Whether ids are shown by their shortest unique end.
     static func table(of subscriptions: [RemoteSubscription], isShort: Bool, _ now: Timestamp) -> TextTable {
         var table = TextTable([
             TextTable.Column("ID"), TextTable.Column("STATE"), TextTable.Column("TAKEN", isRight: true),
@@ -124,7 +124,7 @@ extension ClientCommand {
             let next = subscription.nextCheckAt.map { "in " + RemoteSubscription.span(from: now, to: $0) }
             let failure = subscription.failure.map { ": " + $0.string } ?? ""
             table.append([
-                TextTable.Cell(TerminalText(subscription.id.prefix(length)), .dim),
+                TextTable.Cell(TerminalText(subscription.id.suffix(length)), .dim),
                 TextTable.Cell(TerminalText(subscription.state), subscription.style),
                 TextTable.Cell(TerminalText(String(subscription.taken))),
                 TextTable.Cell(TerminalText(String(subscription.new))), TextTable.Cell(TerminalText(checked ?? "never")),

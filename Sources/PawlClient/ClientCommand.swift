@@ -40,6 +40,7 @@ public struct ClientCommand: Sendable {
         case .subscribe: try await subscribe().rawValue
         case .subscriptions: try await subscriptions().rawValue
         case .refresh, .unsubscribe: try await performOnSubscriptions().rawValue
+        case .settings: try await settings().rawValue
         default: throw .local("pawl \(invocation.command.rawValue) does not use a service")
         }
     }

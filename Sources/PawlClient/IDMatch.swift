@@ -1,39 +1,32 @@
-/// The result of resolving the beginning of an id.
+/// The result of resolving the end of an id.
 enum IDMatch: Sendable, Equatable {
     /// Exactly one id.
     case one(String)
     /// No id.
     case none(String)
-    /// Several ids: the beginning is too short.
+    /// Several ids: the end is too short.
     case several(String, [String])
 
     /// The length of a whole id (a ULID).
     static let length = 26
 
-    /// Searches for ids that begin with a text in upper case.
-    init(_ beginning: String, among ids: [String]) {
-        let found = ids.filter { $0.hasPrefix(beginning) }
-        if found.contains(beginning) {
-            self = .one(beginning)
-        } else if found.count == 1, let id = found.first, !beginning.isEmpty {
+    /// Searches for ids that end with a text in upper case.
+    init(_ end: String, among ids: [String]) {
+        let found = ids.filter { $0.hasSuffix(end) }
+        if found.contains(end) {
+            self = .one(end)
+        } else if found.count == 1, let id = found.first, !end.isEmpty {
             self = .one(id)
         } else {
-            self = found.isEmpty ? .none(beginning) : .several(beginning, found)
+            self = found.isEmpty ? .none(end) : .several(end, found)
         }
     }
 
-    /// The smallest length, at least `least`, at which all ids differ.
-    static func distinctLength(of ids: [String], least: Int = 8) -> Int {
-        let sorted = ids.sorted()
-        var longest = 0
-        for (first, second) in zip(sorted, sorted.dropFirst()) where first != second {
-            longest = max(longest, first.utf8.elementsEqual(second.utf8) ? 0 : Self.commonLength(first, second))
-        }
+    /// The smallest length, at least `least`, at which the ends of all ids differ. Shorter ones could be numbers of rows.
+    static func distinctLength(of ids: [String], least: Int = 6) -> Int {
+        let sorted = Set(ids).map { Array($0.utf8.reversed()) }.sorted { $0.lexicographicallyPrecedes($1) }
+        let longest = zip(sorted, sorted.dropFirst()).map { zip($0, $1).prefix { $0 == $1 }.count }.max() ?? 0
         return min(length, max(least, longest + 1))
-    }
-
-    private static func commonLength(_ first: String, _ second: String) -> Int {
-        zip(first.utf8, second.utf8).prefix { $0 == $1 }.count
     }
 
     /// The id. Throws an error with one line of text if there is not exactly one.
@@ -41,10 +34,10 @@ enum IDMatch: Sendable, Equatable {
     func id(of kind: String = "download") throws(RemoteError) -> String {
         switch self {
         case .one(let id): return id
-        case .none(let beginning): throw .local("there is no \(kind) '\(beginning)'")
-        case .several(let beginning, let ids):
+        case .none(let end): throw .local("there is no \(kind) '\(end)'")
+        case .several(let end, let ids):
             let examples = ids.prefix(2).joined(separator: " and ")
-            throw .local("'\(beginning)' is the beginning of \(ids.count) IDs, such as \(examples): give more characters")
+            throw .local("'\(end)' is the end of \(ids.count) IDs, such as \(examples): give more characters")
         }
     }
 }

@@ -21,7 +21,7 @@ enum RemoteError: Error, Sendable, Equatable {
         case .unreachable(let server, let reason):
             "the service at \(server) is unreachable: \(reason); start one with 'pawl serve', or name another with --server or PAWL_SERVER"
         case .notPawl(let server, let reason):
-            "the server at \(server) is not a Pawl service: \(reason); name another with --server or PAWL_SERVER"
+            "the server at \(server) is not a Pawl service: \(reason); name another with --server or PAWL_SERVER, with its base path if it has one"
         case .unauthorized(let server, true): "\(server) refuses the given token"
         case .unauthorized(let server, false):
             "\(server) requires a token: give it with PAWL_TOKEN, --token-file PATH or --token TOKEN"

@@ -31,12 +31,14 @@ extension RemoteService {
         return listing
     }
 
-    /// The downloads for these beginnings of ids. The list is requested only if one of them is not a whole id.
-    func resolve(_ beginnings: [String]) async throws(RemoteError) -> [IDMatch] {
-        let beginnings = beginnings.map { $0.uppercased() }
-        guard beginnings.contains(where: { $0.count != IDMatch.length }) else { return beginnings.map { .one($0) } }
+    /// The downloads for these numbers of the last list and ends of ids. The service is asked for its list only if one of them
+    /// is neither a number nor a whole id.
+    func resolve(_ operands: [String], _ last: ListMemory = ListMemory()) async throws(RemoteError) -> [IDMatch] {
+        var ends: [String] = []
+        for operand in operands { ends.append(try last.id(operand, of: name) ?? operand.uppercased()) }
+        guard ends.contains(where: { $0.count != IDMatch.length }) else { return ends.map { .one($0) } }
         let ids = try await list(limit: ClientLimits.page * ClientLimits.pages).items.compactMap { $0["id"]?.string }
-        return beginnings.map { IDMatch($0, among: ids) }
+        return ends.map { IDMatch($0, among: ids) }
     }
 
     /// All subscriptions.

@@ -43,11 +43,11 @@ struct SearchMemory: Sendable, Equatable {
     }
 
     /// The path of the file (XDG Base Directory Specification 0.8); `nil` if the environment names no directory.
-    static func path(_ variable: (String) -> String?) -> String? {
+    static func path(_ variable: (String) -> String?, file: String = "search.json") -> String? {
         // The specification requires relative paths to be ignored.
-        if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/pawl/search.json" }
+        if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/pawl/" + file }
         guard let home = variable("HOME"), home.hasPrefix("/") else { return nil }
-        return home + "/.local/state/pawl/search.json"
+        return home + "/.local/state/pawl/" + file
     }
 
     /// Stores the members of a response that adding needs. Returns a line with the reason if that fails, which is only

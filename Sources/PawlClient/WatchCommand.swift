@@ -39,7 +39,9 @@ struct WatchCommand: Sendable {
     /// Runs until the user quits or all chosen downloads have ended, and returns the process's exit status.
     func run() async throws(RemoteError) -> Int32 {
         var chosen: Set<String> = []
-        for match in try await service.resolve(command.invocation.operands) { chosen.insert(try match.id()) }
+        for match in try await service.resolve(command.invocation.operands, ListMemory.read(command.listPath)) {
+            chosen.insert(try match.id())
+        }
         // The first request is sent before the screen is opened, so that its errors are written normally.
         let first = try await list(chosen, mustExist: true)
         var model = WatchModel(server: service.name, chosen: chosen)

@@ -7,8 +7,9 @@ extension Log {
     public func write(_ event: DownloadLogEvent) {
         switch event {
         case .transition(let download):
-            guard writes(.info) else { return }
-            write(.info, "download is \(download.state.rawValue)", values(of: download))
+            let level: LogLevel = download.state == .failed ? .warning : .info
+            guard writes(level) else { return }
+            write(level, "download is \(download.state.rawValue)", values(of: download))
         case .removed(let id):
             write(.info, "download is removed", [("id", .text(id.description))])
         case .retry(let download, let delay):
@@ -83,7 +84,7 @@ extension Log {
         if let filename = download.filename { values.append(("filename", .text(filename))) }
         if !download.folder.isEmpty { values.append(("folder", .text(download.folder))) }
         if let error = download.error {
-            values.append(("error", .text(error.code.rawValue)))
+            values += [("error", .text(error.code.rawValue)), ("reason", .text(error.message))]
             if let status = error.httpStatus { values.append(("httpStatus", .integer(Int64(status)))) }
         }
         return values

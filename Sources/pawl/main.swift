@@ -27,7 +27,7 @@ func run(_ invocation: Invocation) async -> Int32 {
     case .demo: return await DemoCommand.run(configuration, log: log)
     case .get: return await GetCommand.run(invocation)
     case .search, .parts, .add, .list, .watch, .move, .pause, .resume, .cancel, .retry, .rm, .subscribe, .subscriptions,
-        .refresh, .unsubscribe:
+        .refresh, .unsubscribe, .settings:
         return await ClientCommand.run(invocation)
     case .check: return await CheckCommand.run(invocation)
     case .backup: return BackupCommand.run(invocation)

@@ -54,7 +54,7 @@ struct DurabilityTests {
         #expect(try pawl.client.send("GET", "/downloads/\(id)").body == changed.body)
         #expect(
             try pawl.client.send("GET", "/settings").text
-                == #"{"maxConcurrent":3,"maxPerHost":4,"segments":4,"speedLimit":2000,"speedSchedule":[],"webhooks":[]}"#)
+                == #"{"maxConcurrent":3,"maxPerHost":4,"segments":4,"speedLimit":2000,"speedSchedule":[],"webhooks":[]}"# + "\n")
         #expect(try pawl.get("/downloads")["total"]?.integer == 2)
         #expect(pawl.terminate() == 0)
     }

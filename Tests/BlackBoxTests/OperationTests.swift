@@ -94,6 +94,8 @@ struct OperationTests {
         let url = try origin(pawl) + "/entity?size=1000"
         let id = try #require(try pawl.post("/downloads", #"{"url":"\#(url)"}"#)["id"]?.string)
         _ = try pawl.follow(id) { $0["state"]?.string == "completed" }
+        let lost = try #require(try pawl.post("/downloads", #"{"url":"\#(url)&fault=404"}"#)["id"]?.string)
+        let error = try #require(try pawl.follow(lost) { $0["state"]?.string == "failed" }["error"]?["message"]?.string)
         #expect(pawl.terminate() == 0)
 
         // The demo's suggestions precede the log's lines.
@@ -114,6 +116,9 @@ struct OperationTests {
         #expect(transitions.allSatisfy { $0["level"]?.string == "info" })
         let messages = transitions.compactMap { $0["message"]?.string }
         #expect(messages == ["download is queued", "download is downloading", "download is completed"], "\(messages)")
+        let failure = try #require(entries.first { $0["message"]?.string == "download is failed" })
+        #expect(failure["level"]?.string == "warning")
+        #expect(failure["reason"]?.string == error)
     }
 
     @Test("Only --proxy and PAWL_PROXY name a proxy, and only --no-proxy excludes destinations")

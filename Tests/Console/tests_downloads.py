@@ -111,6 +111,58 @@ def list_shows_errors_and_retries(browser, service):
     browser.wait_row("late.bin", "completed")
 
 
+def list_retries_cancelled_downloads(browser, service):
+    for number in (1, 2, 3):
+        service.add(f"{service.upstream}/large/field-recording-{number}.bin", paused=True)
+        browser.wait_row(f"field-recording-{number}.bin", "paused")
+    service.call("POST", "/downloads/cancel")
+    browser.wait_row("field-recording-3.bin", "cancelled")
+    browser.click("button", "Retry field-recording-3.bin")
+    browser.wait_row("field-recording-3.bin", "downloading")
+    browser.filter("cancelled")
+    browser.click("button", "Retry 2")
+    browser.filter("")
+    for number in (1, 2):
+        browser.wait_row(f"field-recording-{number}.bin", "downloading")
+
+
+def details_give_a_failed_download_another_address(browser, service):
+    service.add(service.upstream + "/entity?size=5000&fault=404&disposition=attachment%3Bfilename%3Dlate.bin")
+    wait(lambda: browser.rows(), "it is there")
+    name = browser.rows()[0]
+    browser.wait_row(name, "failed")
+    browser.click("button", "Details " + name)
+    field = "Address, if another has the same file"
+    browser.fill("textbox", field, "nonsense")
+    browser.click("button", "Save changes")
+    browser.wait_text("#details .error[role=alert]", "url")
+    browser.fill("textbox", field, service.upstream + "/entity?size=5000&disposition=attachment%3Bfilename%3Dfresh.bin")
+    browser.shoot("another-address")
+    browser.click("button", "Save changes")
+    wait(lambda: service.downloads()[0]["state"] == "completed", "it goes on at the other address")
+
+
+def list_plays_by_name_where_the_media_type_is_missing(browser, service):
+    for kind, name in (("application/octet-stream", "song.mp3"), ("application/octet-stream", "notes.txt"), ("text/plain", "not.mp3")):
+        service.add(f"{service.upstream}/entity?size=500&type={kind}&disposition=attachment%3Bfilename%3D{name}&x={name}")
+        browser.wait_row(name, "completed")
+    assert not browser.has("button", "Play notes.txt") and not browser.has("button", "Play not.mp3")
+    browser.click("button", "Play song.mp3")
+    browser.wait_text("#toast", "song.mp3 cannot be played here")
+    assert not browser.run("return document.querySelector('#player').checkVisibility()")
+    browser.complaints()
+
+
+def problems_are_in_words(browser, service):
+    browser.click("button", "Add links")
+    browser.fill("textbox", "Addresses, one per line", "http://10.1.2.3/x\nhttp://[x/")
+    browser.click("button", "Download")
+    browser.wait_text("#add .error", "may not connect to 10.1.2.3 (private use)")
+    text = browser.text("#add .error")
+    assert "--allow" not in text and "downloads[" not in text and "url has an invalid" in text, text
+    browser.shoot("problems")
+
+
 def details_show_and_change_a_download(browser, service):
     checksum = service.add(service.upstream + "/entity?size=70000&type=audio/x&disposition=attachment%3Bfilename%3Ddone.bin")
     service.add(service.upstream + LARGE, paused=True)
@@ -120,20 +172,20 @@ def details_show_and_change_a_download(browser, service):
     sha256 = service.call("GET", f"/downloads/{checksum['id']}")["sha256"]
     wait(lambda: all(part in browser.text("#facts") for part in [sha256, "70,000 bytes", "ETag", "Content-Disposition"]),
          "checksum, sizes and headers are told")
-    assert browser.has("progressbar", "70 of 70 kB received")
+    assert browser.has("progressbar", "68.3 of 68.3 KiB received")
     browser.audit("details")
     browser.click("button", "Close")
     browser.click("button", "Details field-recording-1.bin")
     browser.fill("textbox", "Folder", "music/live")
     browser.fill("textbox", "Labels", "alpha, beta")
     browser.fill("spinbutton", "Priority", "5")
-    browser.fill("spinbutton", "Speed limit in MB/s", "0.5")
+    browser.fill("spinbutton", "Speed limit in MiB/s", "0.5")
     browser.shoot("details")
     browser.click("button", "Save changes")
     wait(lambda: not browser.has("dialog", "field-recording-1.bin"), "the dialog closes")
     browser.wait_row("field-recording-1.bin", "paused", "beta")
     item = next(each for each in service.downloads() if each["state"] == "paused")
-    assert (item["labels"], item["priority"], item["speedLimit"]) == (["alpha", "beta"], 5, 500_000), item
+    assert (item["labels"], item["priority"], item["speedLimit"]) == (["alpha", "beta"], 5, 524_288), item
     assert item["folder"] == "music/live", item
 
 
@@ -270,6 +322,7 @@ def keys_do_everything(browser, service):
 
 
 TESTS = [list_shows_downloads_of_other_clients, list_is_filtered_sorted_and_labelled, list_commands_apply_to_all_or_to_the_selection,
-         confirmations_can_follow_each_other, list_shows_errors_and_retries, details_show_and_change_a_download,
+         confirmations_can_follow_each_other, list_shows_errors_and_retries, list_retries_cancelled_downloads,
+         details_give_a_failed_download_another_address, list_plays_by_name_where_the_media_type_is_missing, problems_are_in_words, details_show_and_change_a_download,
          details_show_received_ranges, links_are_added_by_typing_pasting_and_dropping,
          links_take_headers_and_a_checksum, keys_do_everything]

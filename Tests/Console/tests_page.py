@@ -97,7 +97,7 @@ def page_changes_settings(browser, service):
     browser.fill("spinbutton", "Downloads at once", "3")
     browser.fill("spinbutton", "Downloads from one host", "2")
     browser.fill("spinbutton", "Connections for one file", "5")
-    browser.fill("spinbutton", "Speed limit in MB/s", "1.5")
+    browser.fill("spinbutton", "Speed limit in MiB/s", "1.5")
     browser.fill("textbox", "Speed schedule, one entry per line", "mon-fri 08:00-18:00 1M\nsat,sun 22:00-06:00 0")
     browser.click("button", "Save and test webhooks")
     browser.wait_text("#test-results", "There is no webhook")
@@ -109,12 +109,12 @@ def page_changes_settings(browser, service):
     browser.shoot("webhooks")
     browser.fill("textbox", "Webhooks, one URL per line", "ftp://127.0.0.1/")
     browser.click("button", "Save and test webhooks")
-    browser.wait_text("#settings .error", "webhooks[0]")
+    browser.wait_text("#settings .error", "webhooks 1 ")
     browser.fill("textbox", "Webhooks, one URL per line", webhook)
     browser.shoot("settings")
     browser.click("button", "Save settings")
     browser.wait_text("#toast", "Settings saved")
-    assert service.call("GET", "/settings") == {"maxConcurrent": 3, "maxPerHost": 2, "segments": 5, "speedLimit": 1_500_000,
+    assert service.call("GET", "/settings") == {"maxConcurrent": 3, "maxPerHost": 2, "segments": 5, "speedLimit": 1_572_864,
                                                 "speedSchedule": ["mon-fri 08:00-18:00 1M", "sat,sun 22:00-06:00 0"],
                                                 "webhooks": [webhook]}
     service.call("PATCH", "/settings", before)
@@ -209,7 +209,7 @@ def page_parses_no_text_as_markup(browser, service):
     browser.wait_row(hostile, "completed", "<u>label</u>")
     # Tracks with members of any type, as in records of an unchecked client.
     browser.run("""
-        return import(new URL("console/store.js", document.baseURI)).then(({ store }) => {
+        return import(new URL("console/live.js", document.baseURI)).then(({ store }) => {
             for (const [id, download] of [...store.all]) {
                 const track = { ...download.track, artworkUrl: "javascript:document.title='owned'", pageUrl: "javascript:document.title='owned'" };
                 store.put({ ...download, track, updatedAt: "9999-01-01T00:00:00.000Z" });
@@ -285,6 +285,18 @@ def page_stays_smooth_with_5000_rows(browser, service):
     service.renew()
 
 
+def page_of_a_phone_opens_on_live_downloads(browser, service):
+    browser.resize(390, 800)
+    browser.open(service.url)
+    browser.wait_text("#connection-text", "Live")
+    assert browser.run("return document.querySelector('#search').checkVisibility()"), "without downloads, it opens on the search"
+    service.add(service.upstream + "/large/field-recording-1.bin")
+    browser.open(service.url)
+    wait(lambda: browser.run("return document.querySelector('#downloads').checkVisibility()"), "it opens on the downloads")
+    browser.click("link", "Search")
+    wait(lambda: browser.run("return document.querySelector('#search').checkVisibility()"), "the search can be shown")
+
+
 def page_fits_every_window(browser, service):
     browser.shoot("empty")
     service.add(service.upstream + "/large/field-recording-1.bin", labels=["nightly"])
@@ -332,7 +344,7 @@ def page_speaks_the_browsers_language(browser, service):
         browser.open(service.url)
         service.add(service.upstream + "/large/field-recording-1.bin", paused=True)
         service.add(service.upstream + "/entity?size=1234567&disposition=attachment%3Bfilename%3Dgross.bin")
-        browser.wait_row("gross.bin", "completed", "1,2 MB")
+        browser.wait_row("gross.bin", "completed", "1,1 MiB")
         browser.click("button", "Details gross.bin")
         wait(lambda: "1.234.567 bytes" in browser.text("#facts"), "numbers are grouped as they are there")
     finally:
@@ -374,7 +386,7 @@ def measure_first_paint_and_scrolling(browser, service):
     assert steady < 34 and flung < 100, "scrolling is not smooth"
 
 
-TESTS = [page_fits_every_window, page_stays_smooth_with_5000_rows, page_paints_at_once_and_never_shifts,
+TESTS = [page_fits_every_window, page_of_a_phone_opens_on_live_downloads, page_stays_smooth_with_5000_rows, page_paints_at_once_and_never_shifts,
          page_continues_after_reloads_and_restarts, page_releases_its_connection, page_changes_settings, page_requests_a_token, page_with_a_token_for_reading_has_no_controls,
          page_parses_no_text_as_markup, page_speaks_the_browsers_language]
 EXTRAS = [picture_for_the_readme, measure_first_paint_and_scrolling]

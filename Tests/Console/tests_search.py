@@ -57,9 +57,9 @@ def search_results_are_downloaded_and_controlled(browser, service):
     browser.fill("searchbox", "Search", "harbour")
     browser.click("button", "Download " + RECORDING)
     status = "#results .status"
-    wait(lambda: " of 268.4 MB · " in browser.text(status) and "B/s" in browser.text(status) and " left" in browser.text(status),
+    wait(lambda: " of 256.0 MiB · " in browser.text(status) and "B/s" in browser.text(status) and " left" in browser.text(status),
          "the result shows progress, speed and time left")
-    browser.wait_row(RECORDING, "downloading", "of 268.4 MB")
+    browser.wait_row(RECORDING, "downloading", "of 256.0 MiB")
     browser.shoot("download-progress")
     results = "document.querySelector('#results')"
 

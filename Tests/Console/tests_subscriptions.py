@@ -236,7 +236,7 @@ def subscriptions_have_settings(browser, service, feeds):
     browser.click("button", "Save settings")
     wait(lambda: not browser.has("dialog", name), "the dialog closes")
     (method, path, body), = browser.run("return sent")
-    assert (method, path) == ("PATCH", subscription["links"]["self"])
+    assert (method, path) == ("PATCH", service.url + subscription["links"]["self"])
     assert json.loads(body) == {"every": 7200, "keep": 20, "naming": {"folder": None, "file": "{date} {title}"}}, body
     browser.click("button", "Settings " + name)
     browser.choose("combobox", "Take", "the newest, too")
@@ -288,7 +288,7 @@ def subscriptions_follow_events(browser, service, feeds):
     # In one script: the list may be read meanwhile.
     seen = browser.driver.execute_async_script("""
         const [changed, done] = arguments, seen = [];
-        import(new URL("console/store.js", document.baseURI)).then(({ store }) => {
+        import(new URL("console/live.js", document.baseURI)).then(({ store }) => {
             const list = document.querySelector("#subscription-list");
             for (const [name, detail] of [["subscription", changed], ["subscription-removed", { id: changed.id }], ["subscription", changed]]) {
                 store.dispatchEvent(new CustomEvent(name, { detail }));
@@ -298,7 +298,9 @@ def subscriptions_follow_events(browser, service, feeds):
         })""", changed)
     assert "Another name" in seen[0] and "77 taken" in seen[0] and seen[1] == "" and "Another name" in seen[2], seen
     # A new stream begins with all of them.
-    browser.driver.execute_async_script("const [done] = arguments; import(new URL('console/store.js', document.baseURI)).then(({ store }) => done(store.reconnect()))")
+    service.stop()
+    browser.wait_text("#connection-text", "Offline")
+    service.start()
     wait_said(browser, "The Harbour Tapes", "0 taken")
     service.call("DELETE", "/subscriptions/" + subscription["id"])
     wait(lambda: browser.text(LIST) == "", "what another client removed is gone")

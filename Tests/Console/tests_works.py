@@ -65,7 +65,7 @@ def works_open_into_their_parts(browser, service):
     assert browser.has("list", "Parts of " + name)
     browser.wait_text(".work [role=status]", f"{len(results)} of {len(results)} parts · ")
     first = browser.run("return document.querySelector('.work .about').textContent")
-    assert results[0]["format"] in first and "MB" in first and ":" in first, first
+    assert results[0]["format"] in first and "iB" in first and ":" in first, first
     offered = browser.run("return [...document.querySelectorAll('.work option')].map(({ text }) => text)")
     assert len(offered) == 1 + len(formats), offered
     for each in formats:
@@ -129,7 +129,7 @@ def works_are_commanded_as_a_whole(browser, service):
     name, number = order(service)
     alone = lambda: next(each["state"] for each in service.downloads() if not each["track"])
     row = browser.wait_row(name, "downloading", " left")
-    assert f"0 of {number} completed" in row["text"] and " of " in row["status"] and "MB" in row["status"], row
+    assert f"0 of {number} completed" in row["text"] and " of " in row["status"] and "iB" in row["status"], row
     assert 0 <= float(browser.run(f"return document.querySelector('{HEAD} [role=progressbar]').ariaValueNow")) < 100
     browser.audit("a work in the list")
     browser.shoot("work")

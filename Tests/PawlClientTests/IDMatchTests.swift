@@ -1,39 +1,73 @@
+import System
+import TestSupport
 import Testing
 
 @testable import PawlClient
 
-@Suite("Beginnings of ids")
+@Suite("Ends of ids")
 struct IDMatchTests {
-    private static let ids = ["01AAAA", "01AABB", "01B", "01BCCC"]
+    private static let ids = ["AAAA01", "BBAA01", "B01", "CCCB01"]
 
     @Test(
-        "A beginning selects a unique match or an exact id",
+        "An end selects a unique match or an exact id",
         arguments: [
-            ("01AAA", IDMatch.one("01AAAA")), ("01B", .one("01B")), ("01BC", .one("01BCCC")), ("02", .none("02")),
-            ("01AA", .several("01AA", ["01AAAA", "01AABB"])), ("", .several("", ids)),
+            ("AAA01", IDMatch.one("AAAA01")), ("B01", .one("B01")), ("CB01", .one("CCCB01")), ("02", .none("02")),
+            ("AA01", .several("AA01", ["AAAA01", "BBAA01"])), ("", .several("", ids)),
         ])
-    func match(beginning: String, expected: IDMatch) {
-        #expect(IDMatch(beginning, among: Self.ids) == expected)
+    func match(end: String, expected: IDMatch) {
+        #expect(IDMatch(end, among: Self.ids) == expected)
     }
 
-    @Test("An empty beginning selects nothing")
+    @Test("An empty end selects nothing")
     func empty() {
         #expect(IDMatch("", among: ["01A"]) == .several("", ["01A"]))
     }
 
-    @Test("Refuses an ambiguous beginning with examples")
+    @Test("Refuses an ambiguous end with examples")
     func refusal() {
-        #expect(throws: RemoteError.local("'01A' is the beginning of 2 IDs, such as 01AAAA and 01AABB: give more characters")) {
-            try IDMatch("01A", among: Self.ids).id()
+        #expect(throws: RemoteError.local("'A01' is the end of 2 IDs, such as AAAA01 and BBAA01: give more characters")) {
+            try IDMatch("A01", among: Self.ids).id()
         }
     }
 
     @Test(
-        "Finds the minimum length of distinct ids",
+        "Finds the minimum length of distinct ends",
         arguments: [
-            ([], 8), (["01AAAAAAAAAA"], 8), (["01AAAAAAAAAA", "01AAAAAAAAAB"], 12), (["0123456789AX", "0123456789BX"], 11),
+            ([], 6), (["01AAAAAAAAAA"], 6), (["AAAAAAAAAA01", "BAAAAAAAAA01"], 12), (["AX0123456789", "BX0123456789"], 12),
+            (["01AAAAAAAAAA", "01AAAAAAAAAB"], 6), (["AXX0123456", "BXX0123456", "CYX0123456"], 10), (["01A", "01A"], 6),
         ])
     func distinctLength(ids: [String], length: Int) {
         #expect(IDMatch.distinctLength(of: ids) == length)
+    }
+
+    @Test("Numbers are rows of the last list of the same service")
+    func numbers() throws {
+        let list = ListMemory(server: "here", ids: ["A", "B"])
+        #expect(try list.id("2", of: "here") == "B")
+        #expect(try list.id("01", of: "here") == "A")
+        for operand in ["123456", "1A", "", "-1", "١"] { #expect(try list.id(operand, of: "here") == nil, "\(operand)") }
+        for operand in ["0", "3", "99999"] {
+            #expect(throws: RemoteError.usage("the last list has 2 downloads: there is no \(Int(operand) ?? 0)")) {
+                try list.id(operand, of: "here")
+            }
+        }
+        for (last, server) in [(list, "there"), (ListMemory(server: "here", ids: []), "here")] {
+            #expect(throws: RemoteError.usage("there is no list to take number 1 from: run pawl list first")) {
+                try last.id("1", of: server)
+            }
+        }
+    }
+
+    @Test("Keeps the last list in a file, and reads damaged ones as empty")
+    func memory() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/state/list.json"
+        #expect(ListMemory.read(path) == ListMemory())
+        let list = ListMemory(server: "here", ids: ["A", "B"])
+        list.keep(path)
+        #expect(ListMemory.read(path) == list)
+        try SmallFile.write(Array("{".utf8), to: path)
+        #expect(ListMemory.read(path) == ListMemory())
+        #expect(ListMemory.read(nil) == ListMemory())
     }
 }

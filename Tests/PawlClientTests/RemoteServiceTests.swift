@@ -65,7 +65,7 @@ struct RemoteServiceTests {
             let responses = try await service.add([item, item, .object([])])
             #expect(responses.map { $0["status"]?.integer } == [201, 200, 400])
             let id = try #require(responses[0]["download"]?["id"]?.string)
-            #expect(try await service.resolve([String(id.prefix(9)).lowercased(), id]) == [.one(id), .one(id)])
+            #expect(try await service.resolve([String(id.suffix(9)).lowercased(), id]) == [.one(id), .one(id)])
             #expect(try await service.perform("cancel", on: id)["state"]?.string == "cancelled")
             let illegal = await failure { () throws(RemoteError) in _ = try await service.perform("pause", on: id) }
             guard case .problem("illegal-transition", _) = illegal else {

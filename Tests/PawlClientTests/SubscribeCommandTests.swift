@@ -181,7 +181,7 @@ struct SubscribeCommandTests {
 
             count.withLock { $0 = 4 }
             let id = try #require(present.first?["id"]?.string)
-            #expect(try await bench.run("refresh", String(id.prefix(20)).lowercased()) == 0)
+            #expect(try await bench.run("refresh", String(id.suffix(20)).lowercased()) == 0)
             #expect(try await bench.subscriptions().first?["items"]?["taken"]?.integer == 3)
             #expect(try await bench.run("subscriptions") == 0)
             #expect(try await bench.run("refresh", id, "01NONE") == 1)

@@ -33,12 +33,11 @@ def downloads_are_added_listed_and_commanded(fixture):
     status, screen = terminal.finish(f"pawl add -l mine '{slow}'")
     assert status == 0 and re.search(r"^[0-9A-Z]{26}  added ", screen, re.MULTILINE), screen
     id = listed(fixture, "-l", "mine")[0]["id"]
-    # Ids begin with the time: fewer characters might be the beginning of another id as well.
-    short = id[:14].lower()
+    short = id[-8:].lower()
     terminal.clear()
     for line, said in [
-        (f"pawl add '{slow}'", "is downloading"), ("pawl list -l mine", r"^ID +STATE +DONE.*\n[0-9A-Z]{8,26}  downloading"),
-        (f"pawl pause {short}", "paused"), ("pawl list --state paused", "paused"), (f"pawl resume {short}", "(queued|downloading)"),
+        (f"pawl add '{slow}'", "is downloading"), ("pawl list -l mine", rf"^# +ID +STATE +DONE.*\n1 +\S*{id[-6:]}  downloading"),
+        ("pawl pause 1", "paused"), ("pawl list --state paused", "paused"), (f"pawl resume {short}", "(queued|downloading)"),
         (f"pawl cancel {short}", "cancelled"), (f"pawl retry {short}", "(queued|downloading)"), (f"pawl pause {short}", "paused"),
         (f"pawl rm {short}", "removed"),
     ]:
@@ -172,9 +171,9 @@ def a_podcast_is_subscribed_to_refreshed_and_ended(fixture):
     assert len(listed(fixture, "-l", "tides")) == len(listed(fixture, "-l", f"subscription:{id}")) == 1
     for line, said in [
         ("pawl subscribe itunes:5000910100 --keep 1", rf"^{id}  exists       Slack Water: .*; its settings are unchanged$"),
-        ("pawl subscriptions", rf"^ID +STATE +TAKEN +NEW +CHECKED +NEXT +NAME\n{id[:8]}\S*  active +\d+ +0 +\d+m?\S*s ago +in [12]h\d\dm  Slack Water$"),
-        (f"pawl refresh {id[:14].lower()}", rf"^{id}  checked      Slack Water: (nothing new|\d new items? taken); next check in "),
-        (f"pawl unsubscribe {id[:14]}", rf"^{id}  unsubscribed  Slack Water; its downloads stay$"),
+        ("pawl subscriptions", rf"^ID +STATE +TAKEN +NEW +CHECKED +NEXT +NAME\n\S*{id[-6:]}  active +\d+ +0 +\d+m?\S*s ago +in [12]h\d\dm  Slack Water$"),
+        (f"pawl refresh {id[-8:].lower()}", rf"^{id}  checked      Slack Water: (nothing new|\d new items? taken); next check in "),
+        (f"pawl unsubscribe {id[-8:]}", rf"^{id}  unsubscribed  Slack Water; its downloads stay$"),
     ]:
         terminal.clear()
         status, screen = terminal.finish(line)
@@ -293,7 +292,7 @@ def watch_of_chosen_downloads_ends_with_them(fixture):
     url = entity(fixture, 600_000, seed=41, pace=400_000)
     assert pawl(fixture, "add", "-l", "some", "-o", "some.bin", url).returncode == 0
     id = pawl(fixture, "list", "--ids", "-l", "some").stdout.strip()
-    answer = pawl(fixture, "watch", id[:16])
+    answer = pawl(fixture, "watch", id[-10:])
     assert answer.returncode == 0 and re.fullmatch(rf"(?s)(.*\n)?{id}  completed    some.bin\n", answer.stdout), answer
     assert ESCAPE not in answer.stdout, answer
     assert pawl(fixture, "rm", "--delete-file", id).returncode == 0

@@ -44,7 +44,7 @@ extension Completions {
 
     private static func operands(_ operands: Command.Operands) -> String? {
         switch operands {
-        case .none, .urls, .urlsOrResults, .result, .work, .words: nil
+        case .none, .urls, .urlsOrResults, .result, .work, .words, .assignments: nil
         case .downloads, .anyDownloads, .downloadAndPosition: output(of: identifiers)
         case .subscriptions: output(of: subscriptions)
         case .path: #"compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current")"#

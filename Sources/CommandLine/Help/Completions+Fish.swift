@@ -32,7 +32,7 @@ extension Completions {
 
     private static func operands(_ operands: Command.Operands) -> String? {
         switch operands {
-        case .none, .urls, .urlsOrResults, .result, .work, .words: nil
+        case .none, .urls, .urlsOrResults, .result, .work, .words, .assignments: nil
         case .downloads, .anyDownloads, .downloadAndPosition: quoted("(pawl \(identifiers))")
         case .subscriptions: quoted("(pawl \(subscriptions))")
         case .path: quoted("(__fish_complete_path)")

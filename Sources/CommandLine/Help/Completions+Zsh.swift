@@ -56,6 +56,7 @@ extension Completions {
         case .result: "'1:number or id:'"
         case .work: "'1:URL, number or id:_urls'"
         case .words: "'*:word:'"
+        case .assignments: "'*:setting:'"
         case .downloads, .anyDownloads: "'*:download:_pawl_downloads'"
         case .subscriptions: "'*:subscription:_pawl_subscriptions'"
         case .downloadAndPosition: "'1:download:_pawl_downloads' '2:position:'"

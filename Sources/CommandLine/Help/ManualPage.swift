@@ -43,6 +43,7 @@ public enum ManualPage {
         (path: "./pawl-data", meaning: "data of pawl serve, unless --data-dir names another directory"),
         (path: ".pawl-get", meaning: "unfinished downloads of pawl get, in their target directory"),
         (path: "$XDG_STATE_HOME/pawl/search.json", meaning: "results of the last pawl search, and the parts listed since"),
+        (path: "$XDG_STATE_HOME/pawl/list.json", meaning: "ids of the downloads in the last pawl list"),
     ]
 
     private static func synopsis(_ command: Command) -> String {

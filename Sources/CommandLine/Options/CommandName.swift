@@ -36,6 +36,8 @@ public enum CommandName: String, Sendable, CaseIterable {
     case refresh
     /// Ends subscriptions.
     case unsubscribe
+    /// Shows or changes a service's settings.
+    case settings
     /// Compares a data directory's records with its files.
     case check
     /// Copies a data directory's records.
@@ -56,6 +58,6 @@ public enum CommandName: String, Sendable, CaseIterable {
     /// The commands that talk to a running service.
     static let clients: Set<CommandName> = [
         .search, .parts, .add, .list, .watch, .move, .pause, .resume, .cancel, .retry, .rm, .subscribe, .subscriptions, .refresh,
-        .unsubscribe,
+        .unsubscribe, .settings,
     ]
 }

@@ -21,6 +21,8 @@ struct Command: Sendable {
         case anyDownloads
         /// The id of a download, and a position in the queue.
         case downloadAndPosition
+        /// Names of settings with their new values, or nothing.
+        case assignments
         /// Words to search for.
         case words
         /// One of these words.
@@ -143,10 +145,12 @@ enum CommandTable {
                 "A position beyond the end is the end. Between downloads of other priorities, the download gets the nearest priority that"
                     + " fits there."
             ],
-            examples: [("pawl move 01M7YW 1", "start this download next")]),
+            examples: [("pawl move 3 1", "start the third download of the last list next")]),
         Command(
             .pause, "stop downloads and keep their bytes", "ID...|--all", .downloads,
-            description: ["All commands accept shortened IDs: a beginning that only one download's ID has."]),
+            description: [
+                "All commands accept numbers of the last pawl list, and shortened IDs: an end that only one download's ID has."
+            ]),
         Command(.resume, "continue paused and failed downloads from their bytes", "ID...|--all", .downloads),
         Command(.cancel, "stop downloads and delete their bytes", "ID...|--all", .downloads),
         Command(.retry, "start failed and cancelled downloads again from the first byte", "ID...", .downloads),
@@ -181,6 +185,16 @@ enum CommandTable {
         Command(
             .unsubscribe, "end subscriptions; their downloads and files stay", "ID...", .subscriptions,
             description: ["IDs may be shortened."]),
+        Command(
+            .settings, "show the service's settings, or change them until they are changed again", "[NAME=VALUE...]",
+            .assignments,
+            description: [
+                "Changes take effect at once, and hold after a restart. A list has one NAME=VALUE for each entry; NAME= alone empties it."
+            ],
+            examples: [
+                ("pawl settings maxConcurrent=3 speedLimit=2M", "transfer three at once, together at most 2 MiB/s"),
+                ("pawl settings speedSchedule='mon-fri 08:00-18:00 1M'", "limit the speed during the day"),
+            ]),
         Command(
             .check, "compare the records of a data directory or a fleet with its files; --repair repairs faults",
             description: [

@@ -50,6 +50,10 @@ enum OperandCheck {
                 throw UsageError("pawl: pawl \(name) takes an ID and a position in the queue, from 1, which starts next")
             }
         case .downloads: try checkChoice(invocation)
+        case .assignments:
+            for operand in operands where operand.utf8.first == UInt8(ascii: "=") || !operand.utf8.contains(UInt8(ascii: "=")) {
+                throw UsageError("pawl: pawl \(name) takes NAME=VALUE, such as maxConcurrent=3, not '\(operand)'")
+            }
         case .path:
             guard operands.count == 1, operands[0].last.map({ $0 != "/" }) ?? false, OptionTable.isPath(operands[0]) else {
                 throw UsageError("pawl: pawl \(name) takes the path of one file")

@@ -86,7 +86,7 @@ extension OptionTable {
         },
         Option(
             "json", nil, accepts: "true or false", default: "off", "write JSON, one object on a line",
-            isInEnvironment: false, commands: [.get, .add, .list, .watch, .search, .parts, .subscriptions]
+            isInEnvironment: false, commands: [.get, .add, .list, .watch, .search, .parts, .subscriptions, .settings]
         ) { invocation, value in
             switch value.lowercased() {
             case "true": invocation.writesJSON = true

@@ -18,7 +18,6 @@ struct ConsoleFile: Sendable {
         "console.css": ConsoleFile(bytes: PackageResources.console_css, mediaType: "text/css; charset=utf-8"),
         "icon.svg": ConsoleFile(bytes: PackageResources.icon_svg, mediaType: "image/svg+xml"),
         "actions.js": script(PackageResources.actions_js),
-        "api.js": script(PackageResources.api_js),
         "console.js": script(PackageResources.console_js),
         "dialogs.js": script(PackageResources.dialogs_js),
         "dom.js": script(PackageResources.dom_js),
@@ -26,9 +25,9 @@ struct ConsoleFile: Sendable {
         "format.js": script(PackageResources.format_js),
         "items.js": script(PackageResources.items_js),
         "list.js": script(PackageResources.list_js),
+        "live.js": script(PackageResources.live_js),
         "search.js": script(PackageResources.search_js),
         "start.js": script(PackageResources.start_js),
-        "store.js": script(PackageResources.store_js),
         "subscriptions.js": script(PackageResources.subscriptions_js),
     ]
 

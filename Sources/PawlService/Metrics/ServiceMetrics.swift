@@ -1,6 +1,7 @@
 internal import DownloadCore
 internal import Downloads
 internal import HTTPCore
+internal import Subscriptions
 internal import System
 
 /// The counters of the service, which any thread may change.
@@ -17,6 +18,8 @@ final class ServiceMetrics: Sendable {
         var retries: [FailureCode: UInt64] = [:]
         /// Attempts to deliver messages to webhooks, by result: delivered, to be retried, abandoned.
         var webhooks: (delivered: UInt64, retried: UInt64, abandoned: UInt64) = (0, 0, 0)
+        /// Checks of subscriptions, by result.
+        var checks: (succeeded: UInt64, failed: UInt64) = (0, 0)
         /// Requests refused because of a missing or wrong token.
         var authenticationFailures: UInt64 = 0
         /// Dropped mirrors.
@@ -109,6 +112,15 @@ final class ServiceMetrics: Sendable {
     /// Counts a request refused because of a missing or wrong token.
     func recordAuthenticationFailure() {
         state.withLock { $0.authenticationFailures &+= 1 }
+    }
+
+    /// Counts an event of a subscription.
+    func record(_ event: SubscriptionLogEvent) {
+        switch event {
+        case .checked: state.withLock { $0.checks.succeeded &+= 1 }
+        case .failed: state.withLock { $0.checks.failed &+= 1 }
+        case .warning: break
+        }
     }
 
     /// Counts an event of a download or of the store.

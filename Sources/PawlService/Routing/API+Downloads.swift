@@ -78,6 +78,7 @@ extension API {
         }
         response.fields.append(contentsOf: rendering.fields)
         rendering.append(to: &response.body)
+        response.body.append(UInt8(ascii: "\n"))
         if Preconditions.arePresent(in: request.head.fields) { response.validate(for: request, etag: rendering.etag) }
     }
 

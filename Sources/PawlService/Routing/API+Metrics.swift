@@ -4,6 +4,7 @@ internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import PawlConfiguration
+internal import Subscriptions
 internal import System
 
 /// Figures for monitoring.
@@ -15,12 +16,13 @@ extension API {
             var response = Response()
             response.fields.append(.contentType, "text/plain; version=0.0.4; charset=utf-8")
             response.forbidStoring()
-            response.body = metricsText(isDegraded: !(await downloads.storeCondition()).degraded.isEmpty)
+            response.body = metricsText(
+                isDegraded: !(await downloads.storeCondition()).degraded.isEmpty, await subscriptions.counts)
             return response
         }
     }
 
-    private func metricsText(isDegraded: Bool) -> [UInt8] {
+    private func metricsText(isDegraded: Bool, _ subscriptions: [Subscription.State: Int]) -> [UInt8] {
         var text = MetricsText()
         text.family("pawl_build_info", .gauge, "Always 1; the label contains the version.")
         text.sample("pawl_build_info", [("version", Program.version)], 1)
@@ -31,6 +33,10 @@ extension API {
         text.family("pawl_downloads", .gauge, "Downloads by state.")
         for state in DownloadState.allCases {
             text.sample("pawl_downloads", [("state", state.rawValue)], Double(statistics.counts[state] ?? 0))
+        }
+        text.family("pawl_subscriptions", .gauge, "Subscriptions by state.")
+        for state in Subscription.State.allCases {
+            text.sample("pawl_subscriptions", [("state", state.rawValue)], Double(subscriptions[state] ?? 0))
         }
         text.family("pawl_received_bytes_total", .counter, "Bytes of bodies received from origins and search sources.")
         text.sample("pawl_received_bytes_total", Double(metrics.receivedBytes()))
@@ -87,6 +93,9 @@ extension API {
         for code in FailureCode.allCases where figures.retries[code] != nil {
             text.sample("pawl_download_retries_total", [("reason", code.rawValue)], Double(figures.retries[code] ?? 0))
         }
+        text.family("pawl_subscription_checks_total", .counter, "Checks of subscriptions, by outcome.")
+        text.sample("pawl_subscription_checks_total", [("outcome", "succeeded")], Double(figures.checks.succeeded))
+        text.sample("pawl_subscription_checks_total", [("outcome", "failed")], Double(figures.checks.failed))
         text.family("pawl_webhook_deliveries_total", .counter, "Attempts to deliver messages to webhooks, by outcome.")
         let webhooks = figures.webhooks
         for (outcome, count) in [

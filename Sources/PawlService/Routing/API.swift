@@ -356,7 +356,7 @@ final class API: Application {
 }
 
 extension Response {
-    /// Fills in a JSON body, reusing the storage of the response.
+    /// Fills in a JSON body, reusing the storage of the response. Its last line has an end, for terminals.
     mutating func fill(_ status: HTTPStatus = .ok, _ encode: (inout JSONWriter) -> Void) {
         self.status = status
         content = .bytes
@@ -365,6 +365,7 @@ extension Response {
         swap(&writer.bytes, &body)
         writer.bytes.removeAll(keepingCapacity: true)
         encode(&writer)
+        writer.bytes.append(UInt8(ascii: "\n"))
         body = writer.bytes
     }
 

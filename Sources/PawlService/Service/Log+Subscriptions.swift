@@ -6,10 +6,11 @@ extension Log {
     /// Writes an event of the subscriptions. Queries of addresses may be secrets, so they are left out.
     func write(_ event: SubscriptionLogEvent) {
         switch event {
-        case .taken(let subscription, let count):
+        case .checked(_, taken: 0): break
+        case .checked(let subscription, let taken):
             write(
                 .info, "a subscription has new items",
-                [("subscription", .text(subscription.id.description)), ("items", .integer(Int64(count)))])
+                [("subscription", .text(subscription.id.description)), ("items", .integer(Int64(taken)))])
         case .failed(let subscription):
             // The first failure of an outage is told to operators.
             write(
@@ -18,7 +19,7 @@ extension Log {
                     ("subscription", .text(subscription.id.description)),
                     ("failures", .integer(Int64(subscription.failures))),
                     ("error", .text(subscription.failure?.code ?? "")),
-                    ("message", .text(subscription.failure?.message ?? "")),
+                    ("reason", .text(subscription.failure?.message ?? "")),
                 ])
         case .warning(let text): write(.warning, text)
         }

@@ -110,7 +110,10 @@ public final class Service: Sendable {
         let subscriptions = SubscriptionService(
             downloads: downloads, catalog: catalog, client: client, destinationGuard: configuration.destinationGuard,
             resource: { [linkPrefix = configuration.basePath] in $0.resource(linkPrefix) }
-        ) { event in log.write(event) }
+        ) { event in
+            metrics.record(event)
+            log.write(event)
+        }
         let api = API(
             configuration: configuration, tokens: tokens, downloads: downloads, catalog: catalog, subscriptions: subscriptions,
             condition: condition,

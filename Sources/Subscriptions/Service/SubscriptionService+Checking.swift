@@ -86,6 +86,7 @@ extension SubscriptionService {
         case .unchanged(let hint):
             subscription.succeed(hint: hint, at: now)
             try await save(subscription, under: claim)
+            log(.checked(subscription, taken: 0))
         case .gone:
             // The user's pause holds.
             if subscription.state != .paused { subscription.state = .gone }
@@ -167,7 +168,7 @@ extension SubscriptionService {
         subscription.accept(listing, at: now, hasChanges: taken > 0 || !changes.isEmpty)
         subscription.count(known.values)
         try await save(subscription, under: claim, with: changes)
-        if taken > 0 { log(.taken(subscription, count: taken)) }
+        log(.checked(subscription, taken: taken))
         // An earlier check could not take them, and the listing has them no more.
         if subscription.state == .active, known.values.contains(where: { $0.state == .new && !listed.contains($0.key) }) {
             try await takeNewItems(of: subscription, besides: listed, under: claim)

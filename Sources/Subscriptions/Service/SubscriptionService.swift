@@ -128,6 +128,11 @@ public actor SubscriptionService {
         schedule()
     }
 
+    /// The number of subscriptions in each state.
+    public var counts: [Subscription.State: Int] {
+        entries.values.reduce(into: [:]) { $0[$1.subscription.state, default: 0] += 1 }
+    }
+
     /// Ends all checks. What they have not made durable is decided again at the next start.
     public func stop() async {
         isStopped = true
@@ -345,8 +350,8 @@ extension SubscriptionService {
 public enum SubscriptionLogEvent: Sendable {
     /// A check has failed.
     case failed(Subscription)
-    /// A check has taken items.
-    case taken(Subscription, count: Int)
+    /// A check has succeeded, and has taken this number of items.
+    case checked(Subscription, taken: Int)
     /// Something needs the operator's attention.
     case warning(String)
 }

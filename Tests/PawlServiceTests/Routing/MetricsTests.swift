@@ -28,6 +28,8 @@ struct MetricsTests {
                 #expect(lines.contains { $0.hasPrefix(name + " ") }, "\(name)")
             }
             #expect(lines.contains("pawl_received_bytes_total 100"))
+            #expect(lines.contains(#"pawl_subscriptions{state="active"} 0"#))
+            #expect(lines.contains(#"pawl_subscription_checks_total{outcome="failed"} 0"#))
             #expect(lines.contains("pawl_queue_wait_seconds_count 1"))
             let commits = lines.first { $0.hasPrefix("pawl_store_commit_duration_seconds_count ") }
             #expect(commits.flatMap { Int($0.split(separator: " ")[1]) }.map { $0 >= 1 } == true)

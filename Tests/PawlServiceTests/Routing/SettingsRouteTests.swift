@@ -12,12 +12,14 @@ struct SettingsRouteTests {
             let before = try await running.send("GET", "/settings")
             #expect(
                 before.text == #"{"maxConcurrent":8,"maxPerHost":4,"segments":4,"speedLimit":0,"speedSchedule":[],"webhooks":[]}"#
+                    + "\n"
             )
             let after = try await running.send(
                 "PATCH", "/settings", json: #"{"maxConcurrent":2,"speedLimit":1000000,"segments":null}"#)
             #expect(
                 after.text
-                    == #"{"maxConcurrent":2,"maxPerHost":4,"segments":4,"speedLimit":1000000,"speedSchedule":[],"webhooks":[]}"#)
+                    == #"{"maxConcurrent":2,"maxPerHost":4,"segments":4,"speedLimit":1000000,"speedSchedule":[],"webhooks":[]}"#
+                    + "\n")
             #expect(try await running.send("GET", "/settings").body == after.body)
             let cases: [(body: String, mentions: [String])] = [
                 (#"{"maxConcurrent":0}"#, ["'maxConcurrent'", "1 to 1000"]), (#"{"segments":17}"#, ["'segments'", "1 to 16"]),
@@ -50,13 +52,13 @@ struct SettingsRouteTests {
             let always = #"["mon-sun 00:00-24:00 500k","sat,SUN 22:00-06:00 0"]"#
             let changed = try await running.send("PATCH", "/settings", json: #"{"speedLimit":7,"speedSchedule":\#(always)}"#)
             #expect(changed.status == 200)
-            #expect(changed.text.hasSuffix(#""speedSchedule":\#(always),"webhooks":[]}"#))
+            #expect(changed.text.hasSuffix(#""speedSchedule":\#(always),"webhooks":[]}"# + "\n"))
             #expect(try await running.send("GET", "/settings").text == changed.text)
             #expect(try await running.send("GET", "/stats").json["speedLimit"]?.integer == 500 * 1024)
             _ = try await running.send("PATCH", "/settings", json: #"{"speedLimit":9,"speedSchedule":null}"#)
             #expect(try await running.send("GET", "/stats").json["speedLimit"]?.integer == 500 * 1024)
             let cleared = try await running.send("PATCH", "/settings", json: #"{"speedSchedule":[]}"#)
-            #expect(cleared.text.hasSuffix(#""speedLimit":9,"speedSchedule":[],"webhooks":[]}"#))
+            #expect(cleared.text.hasSuffix(#""speedLimit":9,"speedSchedule":[],"webhooks":[]}"# + "\n"))
             #expect(try await running.send("GET", "/stats").json["speedLimit"]?.integer == 9)
         }
     }

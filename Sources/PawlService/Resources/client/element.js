@@ -27,9 +27,9 @@ function actionOf({ state, fileMissing }) {
 	return { paused: "resume", failed: "retry", cancelled: "retry" }[state] ?? "pause";
 }
 
-const size = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+const size = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
-// `downloading · 3.1 MB of 8.0 MB · 1.2 MB/s`
+// `downloading · 3.1 MiB of 8.0 MiB`
 function statusOf({ state, error, bytesReceived, bytesTotal, bytesPerSecond, fileMissing }) {
 	const whole = bytesTotal && liveStates.includes(state) ? ` of ${size(bytesTotal)}` : "";
 	const texts = [fileMissing ? "file is missing" : state, error?.message, bytesReceived > 0 && size(bytesReceived) + whole, bytesPerSecond > 0 && size(bytesPerSecond) + "/s"];

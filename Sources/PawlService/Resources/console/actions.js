@@ -1,9 +1,8 @@
 // The actions for a download in each state, and its state in words.
 
-import { access, call, loadable } from "./api.js";
 import { $, ask, attempt, icon, make, say, setText } from "./dom.js";
-import { count, counted, joined, part, sizeOf, span, speed, sum } from "./format.js";
-import { activeStates, store } from "./store.js";
+import { count, counted, inWords, joined, part, sizeOf, span, speed, sum } from "./format.js";
+import { access, activeStates, attach, call, fileURL } from "./live.js";
 
 export const isActive = ({ state }) => activeStates.includes(state);
 
@@ -12,9 +11,17 @@ export function actionsOf(download) {
 	if (!download) return ["download"];
 	if (isActive(download)) return ["pause", "cancel"];
 	if (download.state === "paused") return ["resume", "cancel"];
-	if (download.fileMissing || (download.parts && download.state !== "failed")) return ["remove"];
-	if (download.state !== "completed") return ["retry", "remove"];
-	return /^(audio|video)\//.test(download.mediaType) ? ["play", "save"] : ["save"];
+	if ((download.parts ?? [download]).some((part) => isEligible("retry", part))) return ["retry", "remove"];
+	if (download.fileMissing || download.parts) return ["remove"];
+	return kindOf(download) ? ["play", "save"] : ["save"];
+}
+
+const extensions = { audio: /\.(aac|flac|m4[ab]|mp3|og[ag]|opus|wav)$/i, video: /\.(m4v|mkv|mov|mp4|ogv|webm)$/i };
+
+// `audio` or `video`: by the media type, or by the name if the type says nothing.
+function kindOf({ mediaType, filename }) {
+	if (mediaType && !/^(application|binary)\/octet-stream/.test(mediaType)) return /^(audio|video)\//.exec(mediaType)?.[1];
+	return Object.keys(extensions).find((kind) => extensions[kind].test(filename));
 }
 
 export const nameOf = ({ track, filename, url }) => track?.name || filename || url.split(/[?#]/)[0].split("/").pop() || url;
@@ -24,14 +31,14 @@ export const capitalized = (word) => word[0].toUpperCase() + word.slice(1);
 // `3.1 of 8.0 MB · 1.2 MB/s · 4 sec left`, or another status.
 export function statusOf({ state, bytesReceived, bytesTotal, bytesPerSecond, etaSeconds, stalled, error, fileMissing, waitingFor }) {
 	const size = bytesReceived ? part(bytesReceived, bytesTotal) : bytesTotal && sizeOf(bytesTotal);
-	const pace = stalled ? ["waiting for data"] : [speed(bytesPerSecond), etaSeconds !== null && `${span(etaSeconds)} left`];
+	const pace = stalled ? ["waiting for data"] : [bytesPerSecond && speed(bytesPerSecond), etaSeconds !== null && `${span(etaSeconds)} left`];
 	const wait = waitingFor && waitingFor !== "turn" && `waits for ${waitingFor}`;
 	const texts = {
 		downloading: wait ? [size, wait] : bytesReceived ? [size, ...pace] : ["Connecting…"],
 		completed: [fileMissing ? "File is missing" : "Completed", sizeOf(bytesReceived)],
 		cancelled: ["Cancelled"],
 	}[state];
-	return joined(...(texts ?? [capitalized(state), wait || error?.message, size]));
+	return joined(...(texts ?? [capitalized(state), wait || (error && inWords(error.message)), size]));
 }
 
 export function setAction(button, action, name) {
@@ -62,7 +69,7 @@ export function showState({ element, nodes }, download, name) {
 
 // --- Commands
 
-const command = (verb) => async ({ id }) => store.put(await call("POST", `downloads/${id}/${verb}`));
+const command = (verb) => ({ id }) => call("POST", `downloads/${id}/${verb}`);
 
 const commands = {
 	pause: command("pause"),
@@ -70,14 +77,11 @@ const commands = {
 	cancel: command("cancel"),
 	// Keeps bytes that may be valid.
 	retry: (download) => command(download.state === "failed" && download.error?.code !== "checksum-mismatch" ? "resume" : "retry")(download),
-	async remove({ id }, deletesFile = false) {
-		await call("DELETE", `downloads/${id}?deleteFile=${deletesFile}`);
-		store.remove(id);
-	},
-	"move to top": async ({ links }) => store.put(await call("PATCH", links.self, { position: 0 })),
-	play: (download) => play(nameOf(download), download.mediaType.startsWith("video"), download.links.file, loadable),
-	async save({ links, filename }) {
-		make("a", { href: await loadable(links.file), download: filename }).click();
+	remove: ({ id }, deletesFile = false) => call("DELETE", `downloads/${id}?deleteFile=${deletesFile}`),
+	"move to top": ({ links }) => call("PATCH", links.self, { position: 0 }),
+	play: (download) => play(nameOf(download), kindOf(download) === "video", download),
+	async save({ id, filename }) {
+		make("a", { href: await fileURL(id), download: filename }).click();
 	},
 };
 
@@ -85,7 +89,7 @@ const commands = {
 const eligible = {
 	pause: activeStates,
 	resume: ["paused"],
-	retry: ["failed"],
+	retry: ["failed", "cancelled"],
 	cancel: [...activeStates, "paused"],
 	remove: ["failed", "completed", "cancelled"],
 };
@@ -121,34 +125,33 @@ export const perform = (verb, downloads, query) =>
 
 let media;
 let playing;
+let detach;
 
-// Plays a path, or pauses and resumes it. `open` returns the URL to load.
-export async function play(title, isVideo, path, open = (path) => path) {
-	if (playing === path) return media?.paused ? media.play() : media?.pause();
+// Plays the file of a download, or a `src` elsewhere; pauses and resumes the present one.
+export function play(title, isVideo, { id, src }) {
+	if (playing === (id ?? src)) return media.paused ? media.play() : media.pause();
 	close();
-	playing = path;
-	const source = await open(path);
-	if (playing !== path) return;
-	media = make(isVideo ? "video" : "audio", { controls: "", autoplay: "", src: source, "aria-label": title });
-	let hasPlayed = false;
-	media.onplaying = () => (hasPlayed = true);
-	media.onerror = async ({ target }) => {
-		if (!hasPlayed) return say(`${title} cannot be played here.`, true);
-		// The ticket has expired.
-		hasPlayed = false;
-		const { currentTime } = target;
-		target.src = await open(path);
-		target.currentTime = currentTime;
+	playing = id ?? src;
+	media = make(isVideo ? "video" : "audio", { controls: "", autoplay: "", "aria-label": title });
+	media.onplaying = ({ target }) => (target.autoplay = false);
+	media.onerror = ({ target }) => {
+		// One that has played goes on by itself.
+		if (!target.autoplay && id) return;
+		say(`${title} cannot be played here.`, true);
+		if (target === media) close();
 	};
+	if (id) detach = attach(media, id);
+	else media.src = src;
 	setText($("player-title"), title);
 	$("player").append(media);
 	$("player").hidden = false;
 }
 
 function close() {
+	detach?.();
 	media?.pause();
 	media?.remove();
-	media = playing = null;
+	media = playing = detach = null;
 	$("player").hidden = true;
 }
 

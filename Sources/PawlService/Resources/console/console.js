@@ -1,26 +1,27 @@
 // Loads the other scripts, and shows the connection's state.
 
-import { capitalized, nameOf } from "./actions.js";
-import { access } from "./api.js";
+import { capitalized, isActive, nameOf } from "./actions.js";
 import "./dialogs.js";
 import { $, say, setText } from "./dom.js";
 import "./downloads.js";
-import { joined, span, speed, sum } from "./format.js";
+import { inWords, joined, span, speed, sum } from "./format.js";
 import "./search.js";
 import "./subscriptions.js";
-import { store } from "./store.js";
+import { access, reconnect, store } from "./live.js";
 
-store.start((state, seconds) => {
+access.show = (state, seconds) => {
 	const texts = { online: access.mayChange ? "Live" : "Live, read only", connecting: "Connecting…", offline: `Offline; trying again in ${span(seconds ?? 0)}` };
 	$("connection").dataset.state = state;
 	setText($("connection-text"), texts[state]);
 	$("reconnect").hidden = state !== "offline";
-});
-$("reconnect").onclick = () => store.reconnect();
+	document.body.classList.toggle("read-only", !access.mayChange);
+	if (access.version) setText($("version"), `Pawl ${access.version}`);
+};
+$("reconnect").onclick = reconnect;
 
 store.onTransition = (download) => {
 	const { state, error } = download;
-	if (["completed", "failed"].includes(state)) say(joined(`${capitalized(state)}: ${nameOf(download)}`, error?.message), Boolean(error));
+	if (["completed", "failed"].includes(state)) say(joined(`${capitalized(state)}: ${nameOf(download)}`, error && inWords(error.message)), Boolean(error));
 };
 
 // Narrow windows show one of the views, wide ones the downloads and another one.
@@ -28,8 +29,14 @@ function markViews() {
 	for (const link of document.querySelectorAll("nav a")) link.ariaCurrent = document.querySelector(link.hash).checkVisibility() ? "page" : null;
 }
 
-matchMedia("(max-width: 66rem)").onchange = onhashchange = markViews;
+const isNarrow = matchMedia("(max-width: 66rem)");
+isNarrow.onchange = onhashchange = markViews;
 markViews();
+
+// Where only one view fits, the downloads come first while there are live ones.
+store.addEventListener("change", () => {
+	if (isNarrow.matches && !location.hash && !$("term").value && [...store.all.values()].some(isActive)) location.replace("#downloads");
+}, { once: true });
 
 onkeydown = (event) => {
 	if (event.key !== "k" || !(event.ctrlKey || event.metaKey)) return;
@@ -48,9 +55,10 @@ function drawGraph() {
 	const points = samples.map((value, index) => `${index},${(39 - (34 * value) / (peak || 1)).toFixed(1)}`);
 	// The closing lines are outside the picture.
 	svg.firstChild.setAttribute("d", `M-9,60L${points.join("L")}H310V60Z`);
-	setText($("speed"), speed(now));
+	const text = now ? speed(now) : "Idle";
+	setText($("speed"), text);
 	setText($("peak"), peak ? `peak ${speed(peak)}` : "");
-	svg.ariaLabel = `Speed of the last 5 minutes: now ${speed(now)}, at most ${speed(peak)}`;
+	svg.ariaLabel = `Speed of the last 5 minutes: now ${text}, at most ${speed(peak)}`;
 }
 
 drawGraph();

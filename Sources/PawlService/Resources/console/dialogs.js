@@ -1,10 +1,9 @@
 // The dialogs: details of a download, adding links, settings, and the token.
 
 import { actionsOf, capitalized, nameOf, perform, setAction, statusOf } from "./actions.js";
-import { access, call, send } from "./api.js";
 import { $, attempt, make, say, setText, clone, wireDialog } from "./dom.js";
-import { count, counted, joined, moment, part } from "./format.js";
-import { store } from "./store.js";
+import { count, counted, inWords, joined, moment, part } from "./format.js";
+import { access, call, send, store } from "./live.js";
 
 export const entriesOf = (text, separator) => text.split(separator).map((entry) => entry.trim()).filter(Boolean);
 
@@ -14,8 +13,12 @@ export const settingsIn = ({ folder, labels, priority, speedLimit }) => ({
 	folder: folder.disabled ? null : folder.value.trim(),
 	labels: entriesOf(labels.value, ","),
 	priority: Number(priority.value),
-	speedLimit: Math.round(speedLimit.value * 1e6),
+	speedLimit: limitIn(speedLimit),
 });
+
+// A limit in MiB/s, as a field has it.
+const limitIn = ({ value }) => Math.round(value * 2 ** 20);
+export const limitOf = (bytes) => bytes / 2 ** 20 || "";
 
 // --- Details
 
@@ -25,7 +28,11 @@ let head;
 let drawnFacts;
 $("facts").after(clone("choices").element);
 const details = wireDialog("details", "Save changes", "Close", async () => {
-	store.put(await call("PATCH", shown.links.self, settingsIn(details.fields)));
+	const { url } = details.fields;
+	const isMoved = url.value.trim() !== shown.url;
+	const { id, state, links } = await call("PATCH", shown.links.self, { ...settingsIn(details.fields), ...(isMoved && { url: url.value.trim() }) });
+	// With a fresh address, it can go on.
+	if (isMoved && state === "failed") await call("POST", `downloads/${id}/resume`);
 });
 
 store.addEventListener("change", ({ detail }) => {
@@ -33,18 +40,26 @@ store.addEventListener("change", ({ detail }) => {
 	if (store.all.has(shown.id)) showFacts(store.all.get(shown.id));
 	else details.dialog.close();
 });
-$("details-actions").onclick = ({ target }) => perform(target.closest("button")?.dataset.do, [shown]);
+$("details-actions").onclick = async ({ target }) => {
+	await perform(target.closest("button")?.dataset.do, [shown]);
+	if (details.dialog.open && store.all.has(shown.id)) attempt(showRecord);
+};
+
+// A change of the position alone sends no event.
+async function showRecord() {
+	const download = await call("GET", shown.links.self);
+	if (shown.id === download.id) showFacts(download);
+}
 
 export async function showDetails(download) {
 	const { folder, labels, priority, speedLimit } = download;
 	head = null;
 	showFacts(download);
-	details.open({ folder, labels: labels.join(", "), priority, speedLimit: speedLimit / 1e6 || "" });
-	// A change of the position alone sends no event.
-	store.put(await call("GET", download.links.self));
+	details.open({ folder, labels: labels.join(", "), priority, speedLimit: limitOf(speedLimit), url: download.url });
+	await showRecord();
 	if (download.state !== "completed") return;
-	const response = await send(download.links.file, { method: "HEAD" });
-	if (shown.id !== download.id || !response.ok) return;
+	const response = await send(download.links.file, { method: "HEAD" }).catch(() => null);
+	if (shown.id !== download.id || !response) return;
 	head = response.headers;
 	showFacts(shown);
 }
@@ -54,9 +69,10 @@ function showFacts(download) {
 	const { error, state, position, url, track, bytesTotal, mediaType, resumable, segments, attempts, checksum, sha256 } = download;
 	const name = nameOf(download);
 	details.fields.folder.disabled = state === "completed";
+	details.fields.url.parentElement.hidden = !["failed", "paused"].includes(state);
 	setText($("details-title").firstChild, name);
 	setText($("details-state"), statusOf({ ...download, error: null }));
-	setText($("details-error"), error ? `${error.message} (${error.code})` : "");
+	setText($("details-error"), error ? `${inWords(error.message)} (${error.code})` : "");
 	drawRanges(download);
 	const actions = new Set([...actionsOf(download), state === "completed" ? "remove" : position !== null && "move to top"]);
 	[...$("details-actions").children].forEach((button, index) => setAction(button, [...actions][index], name));
@@ -109,8 +125,7 @@ const add = wireDialog("add", "Download", "Close", async () => {
 		const batch = addresses.slice(start, start + 250);
 		const { items } = await call("POST", "downloads/batch", { downloads: batch.map((url) => ({ ...request, url })) });
 		items.forEach(({ download, problem }, index) => {
-			if (download) store.put(download);
-			else refused.push([batch[index], problem.detail]);
+			if (!download) refused.push([batch[index], inWords(problem.detail)]);
 		});
 	}
 	const added = addresses.length - refused.length;
@@ -149,8 +164,7 @@ const settings = wireDialog("settings", "Save settings", "Close", async () => {
 	const { fields } = settings;
 	const numbers = ["maxConcurrent", "maxPerHost", "segments"].map((name) => [name, Number(fields[name].value)]);
 	const speedSchedule = entriesOf(fields.speedSchedule.value, "\n");
-	const speedLimit = Math.round(fields.speedLimit.value * 1e6);
-	await call("PATCH", "settings", { ...Object.fromEntries(numbers), speedLimit, speedSchedule, webhooks: webhooksIn(fields) });
+	await call("PATCH", "settings", { ...Object.fromEntries(numbers), speedLimit: limitIn(fields.speedLimit), speedSchedule, webhooks: webhooksIn(fields) });
 	say("Settings saved.");
 });
 
@@ -161,7 +175,7 @@ $("open-settings").onclick = () =>
 		setText($("test-results"), "");
 		settings.open({
 			...values,
-			speedLimit: values.speedLimit / 1e6 || "",
+			speedLimit: limitOf(values.speedLimit),
 			speedSchedule: values.speedSchedule.join("\n"),
 			// With a token of scope read there are none.
 			webhooks: (values.webhooks ?? []).join("\n"),

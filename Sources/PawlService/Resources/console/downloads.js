@@ -1,12 +1,11 @@
 // The list of downloads: filter, order, works, selection and bulk commands.
 
 import { capitalized, isActive, isEligible, nameOf, perform, setAction, showState } from "./actions.js";
-import { access } from "./api.js";
 import { showDetails } from "./dialogs.js";
 import { $, artwork, attempt, isolated, make, say, setText, clone } from "./dom.js";
 import { count, counted, sum } from "./format.js";
 import { VirtualList } from "./list.js";
-import { states, store } from "./store.js";
+import { access, states, store } from "./live.js";
 
 const { compare } = new Intl.Collator(undefined, { numeric: true });
 const newest = (a, b) => (a.id < b.id ? 1 : -1);
@@ -91,7 +90,11 @@ function showCounts() {
 	const counts = Map.groupBy(all.values(), ({ state }) => state);
 	// Changing numbers would move the layout.
 	$("states").style.visibility = isLoading ? "hidden" : "";
-	for (const { value, parentElement } of filters.state) setText(parentElement.lastChild, count(value ? (counts.get(value)?.length ?? 0) : all.size));
+	for (const { value, parentElement } of filters.state) {
+		const number = value ? (counts.get(value)?.length ?? 0) : all.size;
+		setText(parentElement.lastChild, count(number));
+		parentElement.classList.toggle("none", value && !number);
+	}
 	const [{ length }, { size }] = [shown, selection];
 	const older = isLoading || total <= all.size ? "" : `, the newest of ${count(total)}`;
 	setText($("summary"), size ? `${count(size)} of ${count(length)} selected` : counted(length, "download") + older);

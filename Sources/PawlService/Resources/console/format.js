@@ -1,42 +1,45 @@
 // Numbers, sizes and times in the browser's locale.
 
-const scales = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
-const formats = {};
-
-function number(value, digits, unit) {
-	const key = digits + (unit ?? "");
-	const options = { minimumFractionDigits: digits, maximumFractionDigits: digits, style: unit && "unit", unit };
-	return (formats[key] ??= new Intl.NumberFormat(undefined, options)).format(value);
-}
+// As in the terminal.
+const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+const formats = [0, 1].map((digits) => new Intl.NumberFormat(undefined, { minimumFractionDigits: digits, maximumFractionDigits: digits }));
 
 export const sum = (items, member) => items.reduce((total, item) => total + item[member], 0);
 
 export const joined = (...texts) => texts.filter(Boolean).join(" · ");
 
-export const count = (value) => number(value, 0);
+export const count = (value) => formats[0].format(value);
 
 export const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 
-// The unit for a number of bytes, its size, and the number of decimals.
-function scaleOf(bytes) {
-	const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), scales.length - 1);
-	return { unit: scales[power], size: 1000 ** power, digits: power < 2 ? 0 : 1 };
+// The place of the unit for a number of bytes.
+const scaleOf = (bytes) => Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), units.length - 1);
+
+// Not rounded up: what is not complete must not look so.
+const scaled = (bytes, scale) => (scale ? formats[1].format(Math.floor((10 * bytes) / 1024 ** scale) / 10) : count(bytes));
+
+// `8.0 MiB`
+export function sizeOf(bytes) {
+	const scale = scaleOf(bytes);
+	return `${scaled(bytes, scale)} ${units[scale]}`;
 }
 
-// `8.0 MB`
-export function sizeOf(value, suffix = "") {
-	const { unit, size, digits } = scaleOf(value);
-	return number(value / size, digits, unit + suffix);
-}
+// `1.2 MiB/s`
+export const speed = (bytes) => `${sizeOf(bytes)}/s`;
 
-// `1.2 MB/s`
-export const speed = (value) => sizeOf(value, "-per-second");
-
-// `3.1 of 8.0 MB`, both in the unit of the whole.
+// `3.1 of 8.0 MiB`, both in the unit of the whole, or `512 KiB of 1.1 GiB`.
 export function part(received, total) {
 	if (total === null) return sizeOf(received);
-	const { size, digits } = scaleOf(total);
-	return `${number(received / size, digits)} of ${sizeOf(total)}`;
+	const scale = scaleOf(total);
+	const isTiny = received > 0 && scale > 1 && received < 1024 ** scale / 10;
+	return `${isTiny ? sizeOf(received) : scaled(received, scale)} of ${sizeOf(total)}`;
+}
+
+// A message without the names of options and JSON members.
+export function inWords(message) {
+	const refused = /the destination guard refuses (.+?); --allow-destination/.exec(message)?.[1];
+	if (refused) return `The service may not connect to ${refused}. Its operator can allow it.`;
+	return message.replace(/'downloads\[\d+\]\.(\w+)[^']*'/g, "$1").replace(/'(\w+)\[(\d+)\]'/g, (_, name, index) => `${name} ${Number(index) + 1}`);
 }
 
 const durations = new Intl.DurationFormat(undefined, { style: "short" });

@@ -1,11 +1,10 @@
 // The items of a subscription: their states, take and skip.
 
 import { setAction } from "./actions.js";
-import { access, call } from "./api.js";
 import { attempt, clone, make, place, setText } from "./dom.js";
 import { reveal } from "./downloads.js";
 import { count, counted, day, joined } from "./format.js";
-import { store } from "./store.js";
+import { access, call, store } from "./live.js";
 
 const pageSize = 50;
 

@@ -1,19 +1,17 @@
 // Search, the results with the state of their downloads, and the parts of works.
 
 import { capitalized, perform, play, setAction, showState } from "./actions.js";
-import { call } from "./api.js";
 import { $, artwork, attempt, isolated, make, setText, clone, webAddress } from "./dom.js";
 import { count, counted, joined, playingTime, sizeOf, sum } from "./format.js";
-import { store } from "./store.js";
+import { call, search, store } from "./live.js";
 import { subscribe } from "./subscriptions.js";
 
-// A newer search of this page replaces the older one, in the service too.
-const session = Math.random();
+// Terms with results.
+const examples = { itunes: "prelude", archive: "soundings" };
 
 let sources = [];
 let rows = [];
 let timer;
-let current;
 
 $("search-form").onsubmit = (event) => {
 	event.preventDefault();
@@ -38,6 +36,7 @@ attempt(async () => {
 	({ sources } = await call("GET", "search/sources"));
 	$("source").replaceChildren(...sources.map(({ id, name }) => new Option(name, id)));
 	offerMedia();
+	if (!$("term").value) find();
 });
 
 function offerMedia() {
@@ -50,20 +49,17 @@ function offerMedia() {
 
 async function find(offset = 0) {
 	clearTimeout(timer);
-	current?.abort();
-	current = new AbortController();
 	const term = $("term").value.trim();
 	$("subscribe-search").hidden = !term || $("source").value !== "archive";
-	if (!term) return show({ results: [] }, 0, "Type to search.");
-	const query = new URLSearchParams({ term, limit: 50, session, source: $("source").value });
-	// Feeds have no pages.
-	if (offset) query.set("offset", offset);
-	if (!$("media").disabled) query.set("media", $("media").value);
+	if (!term) return show({ results: [] }, 0, hint("Type to search"));
+	// A newer search of this page replaces the older one, in the service too. Feeds have no pages.
+	const query = { limit: 50, session: "console", source: $("source").value, offset: offset || null, media: $("media").disabled ? null : $("media").value };
 	$("results").ariaBusy = "true";
 	try {
-		show(await call("GET", "search?" + query, undefined, current.signal), offset);
+		const found = await search(term, query);
+		if ($("term").value.trim() === term) show(found, offset);
 	} catch (error) {
-		if (error.name === "AbortError" || error.code === "search-superseded") return;
+		if (error.code === "search-superseded") return;
 		$("results").ariaBusy = "false";
 		setText($("search-status"), error.message);
 	}
@@ -82,8 +78,10 @@ function show({ results, attribution }, offset, status) {
 	$("results").ariaBusy = "false";
 	$("more").hidden = results.length < 50;
 	setText($("attribution"), rows.length ? attribution : "");
-	setText($("search-status"), status ?? (rows.length ? counted(rows.length, "result") : "Nothing found."));
+	setText($("search-status"), status ?? (rows.length ? counted(rows.length, "result") : hint("Nothing found")));
 }
+
+const hint = (text) => text + (examples[$("source").value] ? `. Try “${examples[$("source").value]}”.` : ".");
 
 function makeRow(result, isPart) {
 	const row = { ...clone("row"), result, parts: [] };
@@ -105,8 +103,8 @@ function makeRow(result, isPart) {
 	// A part has its work as label; a result is stored as track.
 	const order = isPart ? { trackId: id, labels: [partOf] } : { url: downloadUrl, track: result };
 	const actions = {
-		preview: () => play(name, Boolean(media[1]), downloadUrl),
-		download: () => attempt(async () => store.put(await call("POST", "downloads", order))),
+		preview: () => play(name, Boolean(media[1]), { src: downloadUrl }),
+		download: () => attempt(() => call("POST", "downloads", order)),
 		subscribe: () => attempt(() => subscribe({ source: { partsOf: id } })),
 		open: () => toggle(row),
 	};

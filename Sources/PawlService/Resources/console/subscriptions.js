@@ -1,13 +1,12 @@
 // The subscriptions: adding, their list, commands, settings, and OPML in and out.
 
 import { capitalized, setAction } from "./actions.js";
-import { access, call, contentOf, send } from "./api.js";
-import { entriesOf, settingsIn } from "./dialogs.js";
+import { entriesOf, limitOf, settingsIn } from "./dialogs.js";
 import { $, ask, attempt, clone, make, place, say, setText, wireDialog } from "./dom.js";
 import { reveal } from "./downloads.js";
 import { count, counted, distance, joined } from "./format.js";
 import { makeItems } from "./items.js";
-import { store } from "./store.js";
+import { access, call, send, store } from "./live.js";
 
 const all = new Map();
 const rows = new Map();
@@ -234,7 +233,7 @@ function showSettings(subscription) {
 		namingFolder: naming?.folder ?? "",
 		namingFile: naming?.file ?? "",
 		labels: labels.join(", "),
-		speedLimit: speedLimit / 1e6 || "",
+		speedLimit: limitOf(speedLimit),
 	});
 	offerLatest();
 	filled = valuesIn(settings.fields);
@@ -245,7 +244,6 @@ function showSettings(subscription) {
 $("export").onclick = () =>
 	attempt(async () => {
 		const response = await send("subscriptions/export");
-		if (!response.ok) await contentOf(response);
 		const href = URL.createObjectURL(await response.blob());
 		make("a", { href, download: "subscriptions.opml" }).click();
 		setTimeout(() => URL.revokeObjectURL(href), 60_000);
@@ -256,7 +254,8 @@ $("opml-file").onchange = async ({ target }) => {
 	const [body] = target.files;
 	note("Importing…");
 	try {
-		const { items } = await contentOf(await send("subscriptions/import", { method: "POST", body, headers: { "Content-Type": "text/x-opml" } }));
+		const response = await send("subscriptions/import", { method: "POST", body, headers: { "Content-Type": "text/x-opml" } });
+		const { items } = await response.json();
 		const { added, existing, refused } = Object.groupBy(items, ({ status }) => ({ 200: "existing", 201: "added" })[status] ?? "refused");
 		const counts = [added && `${count(added.length)} added`, existing && `${count(existing.length)} already there`, refused && `${count(refused.length)} refused: ${refused[0].problem.detail}`];
 		note(counts.filter(Boolean).join(", ") || "The file has no feeds.", Boolean(refused));
