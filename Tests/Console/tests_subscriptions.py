@@ -207,7 +207,7 @@ def subscriptions_have_settings(browser, service, feeds):
     browser.run("""window.sent = [];
         const usual = window.fetch;
         window.fetch = (path, options) => {
-            if (options?.method !== "GET") sent.push([options.method, path, options.body ?? null]);
+            if (options?.method !== "GET") sent.push([options.method, String(path), options.body ?? null]);
             return usual(path, options);
         }""")
     browser.click("button", "Open " + name)

@@ -109,7 +109,12 @@ struct GetSession {
         let log = Log(level: configuration.logLevel, format: configuration.logFormat)
         do throws(DownloadsStartError) {
             downloads = try await DownloadService(
-                configuration: DownloadsConfiguration(configuration), client: client, log: { log.write($0) })
+                configuration: DownloadsConfiguration(configuration), client: client,
+                log: { event in
+                    // The display tells of failures.
+                    if case .transition(let download) = event, download.state == .failed { return }
+                    log.write(event)
+                })
         } catch {
             client.shutdown()
             throw StartError(error.description)
