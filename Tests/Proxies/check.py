@@ -100,9 +100,10 @@ def check_console(client, base):
         expect(file.status == 200, f"{path}: {file.status}")
         seen[path] = file
         if path.endswith(".js"):
-            imports = re.findall(r'(?:from |import |import\()"(\./[a-z.]+)"', file.content.decode())
+            imports = re.findall(r'(?:from |import |import\()"(\.{1,2}/[a-z./]+)"', file.content.decode())
             wanted += [urllib.parse.urljoin(path, found) for found in imports]
-    expect(len(seen) >= 13 and all(path.startswith(base + "/console/") for path in seen), f"of the console: {sorted(seen)}")
+    others = {path for path in seen if not path.startswith(base + "/console/")}
+    expect(len(seen) >= 15 and others == {base + "/client/pawl.js", base + "/docs"}, f"of the console: {sorted(seen)}")
     again = client.send("GET", base + "/console/console.js", token=None, If_None_Match=seen[base + "/console/console.js"].headers["ETag"])
     expect(again.status == 304, f"a file that has not changed: {again.status}")
     for path, status in [("/docs", 200), ("/openapi.yaml", 200), ("/healthz", 200), ("/readyz", 200), ("/stats", 401), ("/nothing", 401)]:
