@@ -30,7 +30,7 @@ $("facts").after(clone("choices").element);
 const details = wireDialog("details", "Save changes", "Close", async () => {
 	const { url } = details.fields;
 	const isMoved = url.value.trim() !== shown.url;
-	const { id, state, links } = await call("PATCH", shown.links.self, { ...settingsIn(details.fields), ...(isMoved && { url: url.value.trim() }) });
+	const { id, state } = await call("PATCH", shown.links.self, { ...settingsIn(details.fields), ...(isMoved && { url: url.value.trim() }) });
 	// With a fresh address, it can go on.
 	if (isMoved && state === "failed") await call("POST", `downloads/${id}/resume`);
 });
