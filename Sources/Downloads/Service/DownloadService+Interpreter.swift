@@ -21,6 +21,8 @@ extension DownloadService {
         case replica(ReplicaEvent)
         /// A timer is due.
         case alarm
+        /// The messages before this one have been received.
+        case settled(CheckedContinuation<Void, Never>)
     }
 
     /// Changes of several commands that become durable together.
@@ -85,6 +87,14 @@ extension DownloadService {
             if let error { coordination.commitFailed(batch.changes, error, in: self) }
         case .replica(let event): coordination.receive(event, in: self)
         case .alarm: fireTimers()
+        case .settled(let continuation): continuation.resume()
+        }
+    }
+
+    /// Waits until the results of all commits are published that the store has reported by now.
+    nonisolated func settle() async {
+        await withCheckedContinuation { continuation in
+            if !inbox.yield(.settled(continuation)) { continuation.resume() }
         }
     }
 

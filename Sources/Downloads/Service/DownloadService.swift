@@ -116,8 +116,15 @@ public actor DownloadService {
         if configuration.quota > 0 { noteFinished((try? finishedFiles.finishedBytes()) ?? 0) }
         // The task ends with `shutdown`, and with the last reference to the service.
         Task { [weak self, inbox] in
-            while let messages = await inbox.next() { await self?.receive(messages) }
+            while let messages = await inbox.next() {
+                if let self { await self.receive(messages) } else { Self.release(messages) }
+            }
         }
+    }
+
+    /// Resumes the tasks that wait in messages without a receiver.
+    private static func release(_ messages: [Message]) {
+        for case .settled(let continuation) in messages { continuation.resume() }
     }
 
     /// Lets transfers begin. Downloads that were queued or in transfer at the service's last end continue from their bytes.
@@ -127,7 +134,7 @@ public actor DownloadService {
         limitSpeed()
         for id in entries.keys.sorted() { send(.admitted, to: id) }
         schedule()
-        Task { [webhooks] in await webhooks?.start() }
+        Task { [weak self, webhooks] in await webhooks?.start { [weak self] in await self?.settle() } }
         stage = .started(housekeeping: startHousekeeping())
     }
 

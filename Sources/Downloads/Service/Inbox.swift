@@ -13,13 +13,16 @@ final class Inbox<Message: Sendable>: Sendable {
     private let state = Locked(State())
 
     /// Adds a message. After ``finish()`` it is discarded.
-    func yield(_ message: Message) {
-        let reader = state.withLock { state in
-            guard !state.isFinished else { return nil as CheckedContinuation<Void, Never>? }
+    /// - Returns: Whether it was added.
+    @discardableResult
+    func yield(_ message: Message) -> Bool {
+        let (reader, isAdded) = state.withLock { state in
+            guard !state.isFinished else { return (nil as CheckedContinuation<Void, Never>?, false) }
             state.messages.append(message)
-            return state.reader.take()
+            return (state.reader.take(), true)
         }
         reader?.resume()
+        return isAdded
     }
 
     /// Waits for messages, and takes all of them.

@@ -37,7 +37,8 @@ actor WebhookDispatcher {
     private var refused: Set<RefusedRow.Key> = []
     /// Unreadable rows to log once the store has been read to its end.
     private var unlogged: [RefusedRow] = []
-    private var isStarted = false
+    /// Waits until the ends are published whose messages have become durable; `nil` before the start.
+    private var settle: (@Sendable () async -> Void)?
     private var isStopping = false
 
     /// The minimum number of departures to keep.
@@ -63,15 +64,17 @@ actor WebhookDispatcher {
     }
 
     /// Begins to deliver, first the messages that an earlier instance has left.
-    func start() {
-        isStarted = true
+    /// - Parameter settle: Waits until the ends are published whose messages have become durable. A message that is read
+    ///   from the store is delivered after that, so that its receiver sees the end.
+    func start(settle: @escaping @Sendable () async -> Void = {}) {
+        self.settle = settle
         read(from: DownloadID(value: 0))
     }
 
     /// Delivers messages of the store, such as those of another replica.
     /// - Parameter first: The lowest of their ids.
     func read(from first: DownloadID) {
-        guard isStarted, !isStopping else { return }
+        guard settle != nil, !isStopping else { return }
         if isReadingAll { reread = min(reread ?? first, first) } else { unread = min(unread ?? first, first) }
         pump()
     }
@@ -118,7 +121,7 @@ actor WebhookDispatcher {
 
     /// Sends the messages that are due, and sets an alarm for the next ones.
     private func pump() {
-        guard isStarted, !isStopping else { return }
+        guard settle != nil, !isStopping else { return }
         for delivery in queue.startable(at: .now) {
             attempts[delivery.id] = Task { await self.attempt(delivery) }
         }
@@ -201,6 +204,7 @@ actor WebhookDispatcher {
         } catch {
             try? await Task.sleep(for: Self.loadingPause)
         }
+        if page?.deliveries.isEmpty == false { await settle?() }
         loading = nil
         for delivery in page?.deliveries ?? [] { take(stored: delivery) }
         // A page that could not be read is read again.

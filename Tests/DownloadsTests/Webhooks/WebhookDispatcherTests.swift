@@ -62,6 +62,28 @@ struct WebhookDispatcherTests {
         await store.close()
     }
 
+    @Test("A message that is read from the store is delivered once the end is published that it tells of")
+    func settled() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        try await store.write([.keepDelivery(delivery(1, to: "h.example"))])
+        let receivers = Receivers()
+        let dispatcher = WebhookDispatcher(sender: receivers, store: store, policy: WebhookPolicy(), log: { _ in })
+        let (isRead, isPublished) = (Gate(), Gate())
+        await dispatcher.start {
+            isRead.open()
+            try? await isPublished.wait()
+        }
+        try await isRead.wait()
+        // A message that is posted is delivered at once, since its end is published.
+        await dispatcher.post(delivery(2, to: "h.example"))
+        #expect(try await receivers.sent.wait { !$0.isEmpty } == [delivery(2, to: "h.example").id])
+        isPublished.open()
+        #expect(try await receivers.sent.wait { $0.count == 2 }.last == delivery(1, to: "h.example").id)
+        await dispatcher.stop()
+        await store.close()
+    }
+
     @Test("Messages beyond the limits stay in the store, and each is delivered once", arguments: [false, true])
     func overflow(restarting: Bool) async throws {
         let scene = try StoreScene()
