@@ -9,11 +9,9 @@ internal import Terminal
 /// `pawl get`: downloads into the current directory or another one, with the engine of the service.
 ///
 /// The engine works in a hidden directory inside the target directory, so that a finished file gets its name in one
-/// step. The hidden directory stays while a download is unfinished, so that repeating the command resumes. Only one
-/// `pawl get` can work in a directory at a time.
+/// step. The hidden directory stays while a download is unfinished, so that repeating the command resumes. Commands that
+/// work in the same directory at a time have one each.
 public enum GetCommand {
-    /// The name of the hidden directory.
-    static let workDirectory = ".pawl-get"
     /// The interval at which a terminal is redrawn.
     private static let redrawInterval: Duration = .milliseconds(200)
 
@@ -28,38 +26,32 @@ public enum GetCommand {
         }
         let begun = ContinuousClock.now
         var display = display(of: invocation)
-        do throws(UsageError) {
+        do {
             let operands = try URLList.operands(of: invocation)
-            let directories: GetSession.Directories
-            do throws(ClaimError) {
-                directories = try GetSession.Directories(invocation)
-            } catch {
-                return invocation.report(error)
-            }
-            do throws(StartError) {
-                let session = try await GetSession(invocation, urls: operands.compactMap(\.url), in: directories)
-                let isComplete = await session.run(
-                    ticks: ticks, wake: { continuation.yield() }, interval: redrawInterval, interruption: interruption,
-                    display: &display)
-                display.end(isInterrupted: interruption.isRaised, after: .now - begun)
-                let kept = await session.end()
-                guard interruption.isRaised else { return (isComplete ? ExitStatus.done : .failed).rawValue }
-                StandardStreams.writeError("pawl: interrupted; run the same command again to resume\(kept)\n")
-                return 128 + interruption.signal.load(ordering: .acquiring)
-            } catch {
-                StandardStreams.writeError("pawl: \(error)\n")
-                return ExitStatus.failed.rawValue
-            }
-        } catch {
+            let session = try await GetSession.open(invocation, urls: operands.compactMap(\.url))
+            let isComplete = await session.run(
+                ticks: ticks, wake: { continuation.yield() }, interval: redrawInterval, interruption: interruption,
+                display: &display)
+            display.end(isInterrupted: interruption.isRaised, after: .now - begun)
+            let kept = await session.end()
+            guard interruption.isRaised else { return (isComplete ? ExitStatus.done : .failed).rawValue }
+            StandardStreams.writeError("pawl: interrupted; run the same command again to resume\(kept)\n")
+            return 128 + interruption.signal.load(ordering: .acquiring)
+        } catch let error as ClaimError {
+            return invocation.report(error)
+        } catch let error as UsageError {
             StandardStreams.writeError("\(error)\n")
             return ExitStatus.usage.rawValue
+        } catch {
+            StandardStreams.writeError("pawl: \(error)\n")
+            return ExitStatus.failed.rawValue
         }
     }
 
     /// Returns the command with `-o` as its directory, if that names one.
     private static func takingOutputAsDirectory(_ invocation: Invocation) -> Invocation {
         guard let output = invocation.output else { return invocation }
-        let (folder, name) = GetSession.target(output, in: invocation.directory)
+        let (folder, name) = GetTarget.parts(of: output, in: invocation.directory)
         guard let name, name.isEmpty || (try? Directory(opening: SmallFile.path(of: name, in: folder))) != nil else {
             return invocation
         }

@@ -9,7 +9,7 @@ internal import Terminal
 
 /// One run of `pawl get`: its engine and its downloads.
 struct GetSession {
-    private let directories: Directories
+    private let directories: GetDirectories
     private let client: HTTPClient
     private let downloads: DownloadService
     private let urls: [HTTPURL]
@@ -20,73 +20,28 @@ struct GetSession {
     /// The mode of finished files. The engine creates private files; those in the user's directory get the usual mode.
     private let fileMode: UInt32
 
-    /// The directories of a run: the target directory, and a hidden one in it.
-    struct Directories {
-        /// The path of the target directory.
-        let path: String
-        /// The name of the only file; `nil` if the origin or the URL decides.
-        let output: String?
-        /// The path of the hidden directory.
-        let workPath: String
-        /// The opened target directory. Its path may come to mean another directory meanwhile.
-        let target: Directory
-        /// The opened hidden directory, to which no other user can write.
-        let work: Directory
-
-        /// Opens both directories; creates missing ones.
-        init(_ invocation: Invocation) throws(ClaimError) {
-            (path, output) = GetSession.target(invocation.output, in: invocation.directory)
-            workPath = path + "/" + GetCommand.workDirectory
-            do throws(SmallFile.Failure) {
-                try SmallFile.makeDirectory(path)
-            } catch {
-                throw ClaimError(error.description)
+    /// Opens the engine in a hidden directory that no other command uses. One with a download of these URLs is
+    /// preferred, so that repeating a command resumes.
+    static func open(_ invocation: Invocation, urls: [HTTPURL]) async throws -> GetSession {
+        let target = try GetTarget(invocation)
+        for name in target.existingWork {
+            guard let directories = try GetDirectories(target, locking: name) else { continue }
+            let session = try await GetSession(invocation, urls: urls, in: directories)
+            if session.urls.contains(where: { session.downloads.index.reference(toURL: $0.withoutUserInfo.string) != nil }) {
+                return session
             }
-            target = try Directory(claimingIn: path)
-            if let output, let found = try? target.status(of: output), found.kind == .other || found.kind == .directory {
-                // A rename would replace a device such as /dev/null.
-                let kind = found.kind == .directory ? "a directory" : "a pipe, a socket or a device"
-                throw ClaimError(
-                    "\(SmallFile.path(of: output, in: path)) is \(kind): -o takes the name of a file", isRefusal: true)
-            }
-            work = try target.claimDirectory(GetCommand.workDirectory, at: workPath)
+            await session.end()
         }
-
-        /// The path of a file, for messages.
-        func path(of name: String) -> String { SmallFile.path(of: name, in: path) }
-
-        /// The status of a finished file in the hidden directory.
-        func finished(_ name: String) -> FileStatus? { try? work.openDirectory("files").status(of: name) }
-
-        /// Moves a finished file to the target directory. A name from the origin never replaces a file; a name from the
-        /// user does.
-        /// - Returns: The path of the file, for messages.
-        func save(_ name: String, mode: UInt32) throws(SystemError) -> String {
-            let files = try work.openDirectory("files")
-            try files.open(name, .reading).setPermissions(mode)
-            if let output {
-                try files.rename(name, to: target, as: output)
-                return path(of: output)
-            }
-            var candidate = name
-            while try !files.renameIfFree(name, to: target, as: candidate) { candidate = GetSession.numbered(candidate) }
-            return path(of: candidate)
+        for name in GetTarget.workNames {
+            guard let directories = try GetDirectories(target, locking: name) else { continue }
+            return try await GetSession(invocation, urls: urls, in: directories)
         }
-
-        /// Removes the hidden directory, if it only contains the engine's own files.
-        func removeWork() {
-            for name in ["pawl.sqlite", "pawl.sqlite-wal", "pawl.sqlite-shm", "in-transfer"] { _ = try? work.remove(name) }
-            for name in ["incomplete", "files"] { try? work.removeDirectory(name) }
-            guard let own = try? work.status().identity, let found = try? target.status(of: GetCommand.workDirectory),
-                found.identity.isSameFile(as: own)
-            else { return }
-            try? target.removeDirectory(GetCommand.workDirectory)
-        }
+        throw StartError("\(GetTarget.workNames.count) commands work in \(target.path) already; -d takes another directory")
     }
 
     /// Opens the engine. Downloads begin with `run`.
     /// - Parameter directories: The directories of the run.
-    init(_ invocation: Invocation, urls given: [HTTPURL], in directories: Directories) async throws(StartError) {
+    init(_ invocation: Invocation, urls given: [HTTPURL], in directories: GetDirectories) async throws(StartError) {
         var configuration = invocation.configuration
         // Each run has its own options, instead of those that an interrupted run has stored.
         configuration.explicitSettings = Set(ServiceSettings.Name.allCases)
@@ -172,6 +127,8 @@ struct GetSession {
     /// that can be resumed, as the end of a sentence.
     @discardableResult
     func end() async -> String {
+        // The engine releases its lock with its last reference, which may be a moment later.
+        defer { directories.work.unlock() }
         await downloads.shutdown()
         client.shutdown()
         let left = downloads.index.page(ListQuery(limit: Int.max)).items.filter { $0.state != .completed || isWaiting($0) }
@@ -249,10 +206,11 @@ struct GetSession {
     /// length. Its record stays until all downloads of the run are complete, so that a repetition only fetches the
     /// others.
     private func savedPath(_ download: Download) -> String? {
-        guard let name = directories.output ?? download.filename, let found = try? directories.target.status(of: name),
+        guard let name = directories.target.output ?? download.filename,
+            let found = try? directories.target.directory.status(of: name),
             found.kind == .regular, found.isOwn, found.identity.size == download.bytesReceived
         else { return nil }
-        return directories.path(of: name)
+        return directories.target.path(of: name)
     }
 
     /// Moves a finished file to the target directory, or reports the failure of its download.
@@ -273,7 +231,7 @@ struct GetSession {
         do throws(SystemError) {
             display.saved(download, at: try directories.save(name, mode: fileMode))
         } catch {
-            let reason = "cannot move the file to \(directories.path(of: directories.output ?? name)): \(error)"
+            let reason = "cannot move the file to \(directories.target.path(of: directories.target.output ?? name)): \(error)"
             reportFailure(of: download.url, name: name, FailureCode.ioError.rawValue, reason, nil, &display)
             // The file is missing, so the next run must fetch it again.
             if error.kind == .notFound { try? await downloads.remove(download.id, deletingFile: false) }
@@ -289,34 +247,6 @@ struct GetSession {
         display.failed(url, name: name, code: code, reason: reason, httpStatus: httpStatus)
         guard !display.showsFailures else { return }
         StandardStreams.writeError("\(UsageError("pawl: \(Log.withoutSecrets(url)): \(reason)"))\n")
-    }
-
-    /// The directory and, if given, the name of a file.
-    /// - Parameters:
-    ///   - output: A name or a path, relative to the directory unless it begins with a slash.
-    ///   - directory: The directory of files without a path.
-    static func target(_ output: String?, in directory: String) -> (directory: String, name: String?) {
-        guard let output else { return (directory, nil) }
-        let (folder, name) = SmallFile.parts(of: output.hasPrefix("/") || directory == "." ? output : directory + "/" + output)
-        return (folder, name)
-    }
-
-    /// The next name to try: `a (2).txt` after `a.txt`, then `a (3).txt`.
-    static func numbered(_ name: String) -> String {
-        let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
-        var stem = name[..<dot]
-        var number = 2
-        // Only a number in the form written here is incremented.
-        if stem.last == ")", let open = stem.lastIndex(of: "("), stem[..<open].last == " ",
-            let last = Int(stem[open...].dropFirst().dropLast()), (2...9999).contains(last)
-        {
-            stem = stem[..<open].dropLast()
-            number = last + 1
-        }
-        let tail = " (\(number))\(name[dot...])"
-        // The name may already have the maximum length of the file system.
-        while !stem.isEmpty, stem.utf8.count + tail.utf8.count > max(name.utf8.count, 128) { stem.removeLast() }
-        return "\(stem)\(tail)"
     }
 }
 

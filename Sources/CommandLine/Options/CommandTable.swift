@@ -88,7 +88,7 @@ enum CommandTable {
                     + " In a pipe, lines report the start, the progress and the end of each download. With --json, each line is an"
                     + " object; its member event is progress, saved, failed or, on the last line, done.",
                 "Unfinished downloads are kept in the directory .pawl-get beside the file, even after a crash; the same command"
-                    + " resumes them. Only one pawl get can work in a directory at a time.",
+                    + " resumes them. Several commands can work in a directory at a time: the second one has .pawl-get-2.",
             ],
             examples: [
                 ("pawl get -x 8 --limit 2M https://example.org/large.iso", "download over up to 8 connections, at most 2 MiB/s"),

@@ -39,7 +39,7 @@ struct GetSessionTests {
                 tick.yield()
             }
         }
-        let session = try await open(invocation, urls)
+        let session = try await session(invocation, urls)
         let isComplete = await session.run(
             ticks: ticks, wake: { tick.yield() }, interval: .milliseconds(20), interruption: interruption, display: &display)
         display.end(isInterrupted: interruption.isRaised, after: .seconds(1))
@@ -47,17 +47,12 @@ struct GetSessionTests {
         return (isComplete, written.withLock { $0 })
     }
 
-    /// The engine's lock is released with its last reference, which may be a moment after its end in this process.
-    private func open(_ invocation: Invocation, _ urls: [HTTPURL]) async throws -> GetSession {
-        for _ in 0..<10_000 {
-            if let session = try? await session(invocation, urls) { return session }
-            try await nextTurn()
-        }
-        return try await session(invocation, urls)
+    private func session(_ invocation: Invocation, _ urls: [HTTPURL]) async throws -> GetSession {
+        try await GetSession.open(invocation, urls: urls)
     }
 
-    private func session(_ invocation: Invocation, _ urls: [HTTPURL]) async throws -> GetSession {
-        try await GetSession(invocation, urls: urls, in: GetSession.Directories(invocation))
+    private func directories(_ invocation: Invocation) throws -> GetDirectories? {
+        try GetDirectories(GetTarget(invocation), locking: ".pawl-get")
     }
 
     @Test("Fails at once if an origin cannot be reached at first; --retry goes on")
@@ -79,7 +74,7 @@ struct GetSessionTests {
         let work = directory.path + "/.pawl-get"
         try FileManager.default.createDirectory(atPath: work, withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: work)
-        let error = #expect(throws: ClaimError.self) { try GetSession.Directories(invocation) }
+        let error = #expect(throws: ClaimError.self) { try directories(invocation) }
         #expect(error?.isRefusal == true)
         #expect(error?.description.contains("chmod go-w") == true)
         #expect(await GetCommand.run(invocation) == 2)
@@ -95,7 +90,7 @@ struct GetSessionTests {
         let (target, elsewhere) = (directory.path + "/target", directory.path + "/elsewhere")
         let url = base + "/entity?size=1000&seed=1"
         let invocation = try CommandLineParser.parse(["get", "-d", target, url], environment: [:])
-        let directories = try GetSession.Directories(invocation)
+        let directories = try #require(try directories(invocation))
         // The target directory and the hidden one in it, as another user would prepare them.
         let moved = directory.path + "/moved"
         try files.moveItem(atPath: target, toPath: moved)
@@ -152,7 +147,7 @@ struct GetSessionTests {
         let status = unsafe isPipe ? mkfifo(path, 0o600) : mkdir(path, 0o700)
         #expect(status == 0)
         let invocation = try CommandLineParser.parse(["get", "-o", path, "http://127.0.0.1:9/x"], environment: [:])
-        let error = #expect(throws: ClaimError.self) { try GetSession.Directories(invocation) }
+        let error = #expect(throws: ClaimError.self) { try directories(invocation) }
         #expect(error?.isRefusal == true)
         #expect(
             error?.description
@@ -181,7 +176,7 @@ struct GetSessionTests {
             ("a/n", "d", "d/a", "n"), ("/a/n", "d", "/a", "n"), ("/n", "d", "/", "n"), ("./n", "d", "d/.", "n"),
         ] as [(String?, String, String, String?)])
     func target(output: String?, given: String, directory: String, name: String?) {
-        let target = GetSession.target(output, in: given)
+        let target = GetTarget.parts(of: output, in: given)
         #expect(target.directory == directory)
         #expect(target.name == name)
     }
@@ -303,13 +298,42 @@ struct GetSessionTests {
         #expect(try names.count == 4)
     }
 
-    @Test("A second run in the same directory is refused in one line")
-    func locked() async throws {
+    @Test("Commands work in one directory at a time, and each resumes its own download")
+    func together() async throws {
+        let urls = (1...3).map { base + "/entity?size=10000&seed=\(10 + $0)&fault=stall@5000;times=1" }
+        async let first = get([urls[0]], mode: .terminal) { $0.contains(" 50%") }
+        async let second = get([urls[1]], mode: .terminal) { $0.contains(" 50%") }
+        async let third = get([urls[2]], mode: .terminal) { $0.contains(" 50%") }
+        let isAnyComplete = try await [first, second, third].contains { $0.isComplete }
+        #expect(!isAnyComplete)
+        #expect(try Set(names) == [".pawl-get", ".pawl-get-2", ".pawl-get-3"])
+        for url in urls {
+            #expect(try await get([url]).isComplete)
+            #expect(upstream.requests.last?.range == "bytes=5000-")
+        }
+        #expect(try names.count == 3)
+        #expect(try !names.contains { $0.hasPrefix(".pawl-get") })
+    }
+
+    @Test("A command leaves a hidden directory that another one has locked since its engine was closed")
+    func takenOver() async throws {
         let invocation = try CommandLineParser.parse(["get", "-d", directory.path, base + "/entity?size=10"], environment: [:])
-        let urls = try urls(of: invocation)
-        let first = try await session(invocation, urls)
-        await #expect(throws: StartError.self) { _ = try await session(invocation, urls) }
-        await first.end()
+        let other = try Directory(opening: directory.path).claimDirectory(".pawl-get", at: directory.path + "/.pawl-get")
+        let mine = try #require(try GetDirectories(GetTarget(invocation), locking: ".pawl-get"))
+        mine.work.unlock()
+        #expect(try other.lock())
+        mine.removeWork()
+        #expect(try names == [".pawl-get"])
+        #expect(try directories(invocation) == nil)
+    }
+
+    @Test("The 65th command in a directory ends with one line")
+    func crowded() async throws {
+        let invocation = try CommandLineParser.parse(["get", "-d", directory.path, base + "/entity?size=10"], environment: [:])
+        let target = try GetTarget(invocation)
+        let others = try GetTarget.workNames.map { try GetDirectories(target, locking: $0) }
+        #expect(others.count == 64)
+        await #expect(throws: StartError.self) { _ = try await session(invocation, urls(of: invocation)) }
     }
 
     @Test("With JSON, each line is an event, and the last one is a summary")
@@ -385,6 +409,6 @@ struct GetSessionTests {
             (String(repeating: "é", count: 70) + " (9).x", String(repeating: "é", count: 69) + " (10).x"),
         ])
     func numbered(name: String, expected: String) {
-        #expect(GetSession.numbered(name) == expected)
+        #expect(GetDirectories.numbered(name) == expected)
     }
 }
