@@ -46,7 +46,8 @@ RUN mkdir /libpq && cd /libpq && apt-get -o Acquire::Retries=5 source "postgresq
     && make -s -C src/interfaces/libpq -j "$(nproc)" install
 
 WORKDIR /source
-COPY Package.swift ./
+COPY Package.swift openapi.yaml ./
+COPY Clients Clients
 COPY Sources Sources
 COPY Tests Tests
 # Packed relocations, which every glibc since 2.36 reads, have a twentieth of the size. Nothing loads the executable as a library, so

@@ -48,10 +48,11 @@ let sqlite: [LinkerSetting] = [
 let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 func module(
-    _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil, settings: [SwiftSetting] = []
+    _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], resources: [Resource]? = nil,
+    settings: [SwiftSetting] = []
 ) -> Target {
     .target(
-        name: name, dependencies: dependencies, exclude: ["README.md"], resources: resources,
+        name: name, dependencies: dependencies, exclude: ["README.md"] + exclude, resources: resources,
         swiftSettings: product + settings)
 }
 
@@ -85,6 +86,8 @@ let package = Package(
         .target(name: "CSQLite", linkerSettings: sqlite),
         // Links nothing: it finds libpq when it is first used.
         .target(name: "CPostgres"),
+        // The console, the clients and the documents, which the service serves.
+        .target(name: "CResources"),
 
         module("System", ["CSystem"]),
         module("JSON"),
@@ -126,9 +129,9 @@ let package = Package(
             "PawlService",
             [
                 "PawlConfiguration", "Aria2", "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "DownloadCore",
-                "DownloadFeed", "Downloads", "Feeds", "JSON", "Subscriptions", "System", "CSystem",
+                "DownloadFeed", "Downloads", "Feeds", "JSON", "Subscriptions", "System", "CResources", "CSystem",
             ],
-            resources: [.embedInCode("Resources")]),
+            exclude: ["Resources"]),
         module(
             "PawlClient",
             [

@@ -8,39 +8,38 @@ struct ConsoleFile: Sendable {
     let mediaType: String
 
     /// The page at the root, which loads the others.
-    static let page = ConsoleFile(bytes: PackageResources.console_html, mediaType: "text/html; charset=utf-8")
+    static let page = ConsoleFile(EmbeddedFile.bytes(of: "console/console.html"), "html")
 
     /// The API reference, generated from `openapi.yaml` by the target `reference`.
-    static let reference = ConsoleFile(bytes: PackageResources.reference_html, mediaType: "text/html; charset=utf-8")
+    static let reference = ConsoleFile(EmbeddedFile.bytes(of: "reference.html"), "html")
 
     /// The other files, by the last segment of their path.
-    static let all: [String: ConsoleFile] = [
-        "console.css": ConsoleFile(bytes: PackageResources.console_css, mediaType: "text/css; charset=utf-8"),
-        "icon.svg": ConsoleFile(bytes: PackageResources.icon_svg, mediaType: "image/svg+xml"),
-        "actions.js": script(PackageResources.actions_js),
-        "console.js": script(PackageResources.console_js),
-        "dialogs.js": script(PackageResources.dialogs_js),
-        "dom.js": script(PackageResources.dom_js),
-        "downloads.js": script(PackageResources.downloads_js),
-        "format.js": script(PackageResources.format_js),
-        "items.js": script(PackageResources.items_js),
-        "list.js": script(PackageResources.list_js),
-        "live.js": script(PackageResources.live_js),
-        "search.js": script(PackageResources.search_js),
-        "start.js": script(PackageResources.start_js),
-        "subscriptions.js": script(PackageResources.subscriptions_js),
-    ]
+    static let all = files(in: "console/").filter { $0.key != "console.html" }
 
-    /// The files of the module for front ends, by the last segment of their path. `Clients/JavaScript` has the same.
-    static let client: [String: ConsoleFile] = [
-        "pawl.js": script(PackageResources.pawl_js), "element.js": script(PackageResources.element_js),
-        "pawl.d.ts": ConsoleFile(bytes: PackageResources.pawl_d_ts, mediaType: "text/plain; charset=utf-8"),
-        "element.d.ts": ConsoleFile(bytes: PackageResources.element_d_ts, mediaType: "text/plain; charset=utf-8"),
-    ]
+    /// The files of the module for front ends, by the last segment of their path.
+    static let client = files(in: "client/")
 
-    private static func script(_ bytes: [UInt8]) -> ConsoleFile {
-        // RFC 9239 §6: text/javascript is the one media type of scripts and modules.
-        ConsoleFile(bytes: bytes, mediaType: "text/javascript; charset=utf-8")
+    /// Creates a file with the media type of the suffix of its name.
+    init(_ bytes: [UInt8], _ suffix: Substring) {
+        self.bytes = bytes
+        mediaType =
+            switch suffix {
+            case "html": "text/html; charset=utf-8"
+            case "css": "text/css; charset=utf-8"
+            case "svg": "image/svg+xml"
+            // RFC 9239 §6: text/javascript is the one media type of scripts and modules.
+            case "js": "text/javascript; charset=utf-8"
+            default: "text/plain; charset=utf-8"
+            }
+    }
+
+    private static func files(in folder: String) -> [String: ConsoleFile] {
+        var files: [String: ConsoleFile] = [:]
+        for file in EmbeddedFile.all where file.path.hasPrefix(folder) {
+            files[String(file.path.dropFirst(folder.count))] = ConsoleFile(
+                file.bytes, file.path.split(separator: ".").last ?? "")
+        }
+        return files
     }
 
     /// The Content-Security-Policy of the console.

@@ -13,7 +13,7 @@ extension API {
         }
         response.fields.append(.vary, "Accept")
         if request.head.fields.values(.accept).contains(where: { $0.lowercased().contains("text/html") }) {
-            let page = ConsoleFile(bytes: ProblemPage.bytes(code), mediaType: "text/html; charset=utf-8")
+            let page = ConsoleFile(ProblemPage.bytes(code), "html")
             fill(&response, with: page, policy: ConsoleFile.documentSecurityPolicy, for: request)
             return .ready
         }

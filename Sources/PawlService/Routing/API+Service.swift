@@ -76,13 +76,14 @@ extension API {
         return .ready
     }
 
-    private static let documentTag = ContentTag.of(PackageResources.openapi_yaml)
+    private static let document = EmbeddedFile.bytes(of: "openapi.yaml")
+    private static let documentTag = ContentTag.of(document)
 
     /// `GET /openapi.yaml`.
     func document(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         response.fields.append(.contentType, "application/yaml; charset=utf-8")
         response.fields.append(.cacheControl, "no-cache")
-        response.body = PackageResources.openapi_yaml
+        response.body = Self.document
         response.validate(for: request, etag: Self.documentTag)
         return .ready
     }

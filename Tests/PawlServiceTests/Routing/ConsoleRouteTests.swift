@@ -52,7 +52,7 @@ struct ConsoleRouteTests {
                 #expect(file["access-control-allow-origin"] == "*", "\(name)")
                 #expect(file["cross-origin-resource-policy"] == "cross-origin", "\(name)")
                 let kept = try Data(contentsOf: folder.appending(path: name))
-                #expect(Array(kept) == file.body, "run: cp Clients/JavaScript/\(name) Sources/PawlService/Resources/client/")
+                #expect(Array(kept) == file.body, "\(name)")
                 let again = try await running.send("GET", "/client/\(name)", fields: [("If-None-Match", file["etag"] ?? "")])
                 #expect(again.status == 304, "\(name)")
             }

@@ -10,7 +10,7 @@ struct DocumentTests {
     private let lines: [Substring]
 
     init() throws {
-        lines = String(decoding: PackageResources.openapi_yaml, as: UTF8.self).split(
+        lines = String(decoding: EmbeddedFile.bytes(of: "openapi.yaml"), as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false)
     }
 
