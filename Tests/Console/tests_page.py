@@ -309,7 +309,7 @@ def page_fits_every_window(browser, service):
     for scheme in ("light", "dark"):
         browser.prefer(scheme)
         browser.audit(f"the page in {scheme}")
-        for width, height in ((1440, 900), (320, 640), (768, 1024), (2560, 1200)):
+        for width, height in ((1440, 900), (1024, 768), (390, 844), (320, 640), (768, 1024), (2560, 1200)):
             browser.resize(width, height)
             for view in ("search", "subscriptions", "downloads"):
                 browser.run("location.hash = arguments[0]", view)
