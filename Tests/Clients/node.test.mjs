@@ -206,6 +206,46 @@ test("Events during a reading are newer than its pages, and older ones are left 
 	for (const each of lists) assert.ok(!each.some(({ id, state }) => id === "C" && state !== "completed"));
 });
 
+test("A late event of another tab does not take a download back", async (t) => {
+	const script = await Script.start(t);
+	const items = [download("A", "5", { state: "completed" })];
+	const pages = [];
+	script.list = (_, response) => pages.push(response);
+	// Another tab has the lock, and passes its events on.
+	const locks = { request: (_, { signal }) => new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new DOMException("", "AbortError")))) };
+	const globals = { navigator: { locks }, isSecureContext: true, origin: script.url };
+	for (const [name, value] of Object.entries(globals)) {
+		const known = Object.getOwnPropertyDescriptor(globalThis, name);
+		Object.defineProperty(globalThis, name, { value, configurable: true });
+		t.after(() => (known ? Object.defineProperty(globalThis, name, known) : delete globalThis[name]));
+	}
+	const key = [new Pawl(script.url).url, "downloads/events", ""].join();
+	const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
+	const leader = new BroadcastChannel(`pawl ${new Uint8Array(digest)}`);
+	t.after(() => leader.close());
+	const send = (before, position, events) => leader.postMessage({ before, position, lastID: position, events, status: { state: "online" } });
+	const asked = new Promise((resolve) => {
+		leader.onmessage = ({ data }) => resolve(data);
+	});
+	const { lists, until: listed } = watching(t, script.url);
+	assert.equal(await asked, "ask");
+	send(null, "e-1", [{ name: "snapshot", data: [] }]);
+	await until(() => pages.length === 1, "the list is read");
+	Script.json(pages[0], { items, nextCursor: null, total: 1 });
+	await listed((list) => list.length === 1, "the download");
+	// A message is missing before this one, whose event is older than the list.
+	send("e-2", "e-3", [{ name: "download", data: download("A", "4", { state: "downloading" }) }]);
+	await until(() => pages.length === 2, "the list is read again");
+	send("e-3", "e-4", [{ name: "download", data: download("B", "6") }]);
+	await listed((list) => list.length === 2, "the next event");
+	Script.json(pages[1], { items: [download("B", "6"), ...items], nextCursor: null, total: 2 });
+	await new Promise((resolve) => setTimeout(resolve, 100));
+	assert.ok(lists.every((list) => list.every(({ id, state }) => id !== "A" || state === "completed")));
+	// A snapshot may take it back: the database was restored.
+	send("e-4", "e-5", [{ name: "snapshot", data: [] }, { name: "download", data: download("A", "3", { state: "paused" }) }]);
+	await listed((list) => list.at(-1).state === "paused", "the older state");
+});
+
 test("A reconnection sends the last id; a snapshot reads the list again, and drops what is gone", async (t) => {
 	const script = await Script.start(t);
 	let items = [download("B", "5"), download("A", "5")];
