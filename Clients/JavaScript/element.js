@@ -11,25 +11,26 @@ sheet.replaceSync(`
 	:host { display: block; }
 	:host([hidden]), [hidden] { display: none; }
 	ul { list-style: none; margin: 0; padding: 0; }
-	li { display: grid; grid-template-columns: minmax(0, 1fr) auto auto; gap: 0.25em 0.5em; align-items: center;
-		padding: 0.5em 0; border-bottom: 1px solid var(--pawl-border, color-mix(in srgb, currentColor 20%, transparent)); }
-	[part=name] { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-	[part=bar], [part=status] { grid-column: 1 / -1; }
-	[part=bar] { height: var(--pawl-bar, 4px); overflow: hidden; border-radius: 99px; background: var(--pawl-track, color-mix(in srgb, currentColor 15%, transparent)); }
+	li { display: flex; flex-wrap: wrap; gap: 0.25em 0.5em; align-items: center;
+		padding: 0.5em 0; border-bottom: 1px solid var(--pawl-border, #8884); }
+	[part=name] { flex: 1; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+	[part=bar], [part=status] { width: 100%; }
+	[part=bar] { height: var(--pawl-bar, 4px); overflow: hidden; border-radius: 99px; background: var(--pawl-track, #8883); }
 	[part=fill] { height: 100%; background: var(--pawl-accent, AccentColor); }
 	[part=status] { font-size: 0.85em; opacity: 0.8; overflow-wrap: anywhere; }`);
 
 const liveStates = ["queued", "downloading", "paused", "retrying"];
 
-// The main action for a download; undefined if there is none.
-function actionOf({ state, fileMissing }) {
-	if (state === "completed") return fileMissing ? undefined : "save";
-	return { paused: "resume", failed: "retry", cancelled: "retry" }[state] ?? "pause";
+// The main button's label, and its command if it has another name.
+function actionOf({ state, error, fileMissing }) {
+	if (state === "completed") return fileMissing ? [] : ["Save"];
+	// Keeps the bytes, unless they are wrong.
+	if (state === "failed" && error.code !== "checksum-mismatch") return ["Retry", "resume"];
+	return [{ paused: "Resume", failed: "Retry", cancelled: "Retry" }[state] ?? "Pause"];
 }
 
-const size = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+const size = (bytes) => `${(Math.floor(bytes / 104857.6) / 10).toFixed(1)} MiB`;
 
-// `downloading · 3.1 MiB of 8.0 MiB`
 function statusOf({ state, error, bytesReceived, bytesTotal, bytesPerSecond, fileMissing }) {
 	const whole = bytesTotal && liveStates.includes(state) ? ` of ${size(bytesTotal)}` : "";
 	const texts = [fileMissing ? "file is missing" : state, error?.message, bytesReceived > 0 && size(bytesReceived) + whole, bytesPerSecond > 0 && size(bytesPerSecond) + "/s"];
@@ -114,16 +115,18 @@ export class PawlDownloads extends HTMLElement {
 		const bar = make("div", "bar", fill);
 		bar.setAttribute("role", "progressbar");
 		const item = make("li", "row", name, main, cancel, bar, status);
-		main.onclick = () => this.#act(actionOf(download), id);
+		main.onclick = () => {
+			const [label, verb = label.toLowerCase()] = actionOf(download);
+			this.#act(verb, id);
+		};
 		cancel.onclick = () => this.#act("cancel", id);
 		const show = (next) => {
 			if (next === download) return;
 			download = next;
-			const [action, isLive, text] = [actionOf(download), liveStates.includes(download.state), download.track?.name || download.filename || download.url];
-			const label = action ? action[0].toUpperCase() + action.slice(1) : "";
+			const [[label = ""], isLive, text] = [actionOf(download), liveStates.includes(download.state), download.track?.name || download.filename || download.url];
 			// A hidden button would lose the focus.
 			if (!isLive && this.shadowRoot.activeElement === cancel) main.focus();
-			[main.hidden, cancel.hidden, bar.hidden] = [!action, !isLive, !isLive];
+			[main.hidden, cancel.hidden, bar.hidden] = [!label, !isLive, !isLive];
 			name.textContent = text;
 			main.textContent = label;
 			[main.ariaLabel, cancel.ariaLabel, bar.ariaLabel] = [`${label} ${text}`, `Cancel ${text}`, `Progress of ${text}`];

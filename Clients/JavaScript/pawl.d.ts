@@ -208,8 +208,8 @@ export class Pawl {
 	fileURL(id: string, options?: Options): Promise<string>;
 
 	/**
-	 * Loads the finished file into a media element. After an error or a stall, it gets another URL, and continues at the same position: ten
-	 * times in a row at most.
+	 * Loads the finished file into a media element, in the place of an earlier one. It plays if the element plays or `play()` was called.
+	 * After an error or a stall, it gets another URL, and continues at the same position: ten times in a row at most.
 	 * @returns A function that ends this.
 	 */
 	attach(media: HTMLMediaElement, id: string, options?: Options): () => void;

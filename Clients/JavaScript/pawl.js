@@ -3,6 +3,8 @@
 // Milliseconds; a stream has something every 15 seconds.
 const [responseLimit, streamSilence, leaderSilence, stallLimit] = [60_000, 40_000, 20_000, 10_000];
 const [mediaAttempts, listLimit, eventLimit] = [10, 20_000, 64 << 20];
+// By media element.
+const attached = new WeakMap();
 
 export class PawlError extends Error {
 	name = "PawlError";
@@ -68,10 +70,7 @@ export class Pawl {
 			// Other users may have a session of the same name.
 			query.session = this.#name + session;
 		}
-		return this.request("GET", "search", { query: { term, ...query }, signal: search.signal }).finally(() => {
-			search.end();
-			if (this.#searches.get(session) === search) this.#searches.delete(session);
-		});
+		return this.request("GET", "search", { query: { term, ...query }, signal: search.signal }).finally(search.end);
 	}
 
 	add = (body, options) => this.request("POST", "downloads", { ...options, body });
@@ -96,25 +95,31 @@ export class Pawl {
 
 	attach(media, id, { signal: outer } = {}) {
 		const { signal, abort, end } = limited(outer);
-		let [url, attempts, failedAt, timer, isLoading] = ["", 0, 0];
+		attached.get(media)?.();
+		attached.set(media, abort);
+		let [url, attempts, failedAt, timer, busy] = ["", 0, 0];
 		const load = async () => {
-			if (isLoading || signal.aborted) return;
+			if (busy || signal.aborted) return;
 			// The page may have loaded something else.
 			if (attempts > mediaAttempts || (url && media.src !== url)) return abort();
-			isLoading = true;
-			const { currentTime, paused, playbackRate } = media;
-			failedAt = currentTime;
+			busy = true;
+			failedAt = media.currentTime;
 			try {
 				if (attempts++ > 1) await pause(pauseAfter(attempts - 3), signal);
 				if (url) this.#ticket = {};
-				media.src = url = await this.fileURL(id, { signal });
-				Object.assign(media, { currentTime, playbackRate });
+				const next = await this.fileURL(id, { signal });
+				signal.throwIfAborted();
+				const { currentTime, paused, playbackRate } = media;
+				media.src = next;
+				// At first, they are another file's.
+				if (url) Object.assign(media, { currentTime, playbackRate });
+				url = next;
 				if (!paused) media.play().catch(() => {});
 			} catch (error) {
 				if (isRefusal(error)) abort();
 				setTimeout(load);
 			}
-			isLoading = false;
+			busy = false;
 		};
 		// Some failures have no error event.
 		const check = ({ type }) => {
@@ -134,7 +139,7 @@ export class Pawl {
 function liveList(pawl, token, onEvent, onStatus) {
 	const [items, listeners] = [new Map(), new Set()];
 	let [snapshot, order, isKnown, hasChanged, loading, isReset] = [Object.freeze([])];
-	// The ids known since a reading began, until its end.
+	// The ids known since a reading began.
 	let fresh = new Set();
 	const path = "downloads/events" + (onEvent ? "?include=subscriptions" : "");
 	const open = (headers, signal) => pawl.fetch(path, { headers, signal, cache: "no-store" });
@@ -232,8 +237,8 @@ function liveList(pawl, token, onEvent, onStatus) {
 	return { watch: subscribe, subscribe, getSnapshot: () => snapshot, reconnect };
 }
 
-// One stream for all tabs: the leader, which has a lock, passes events on. Another tab replaces one that closes or freezes. Without locks,
-// as in insecure contexts, each tab has a stream while it is visible.
+// One stream for all tabs: the leader has a lock, and passes events on. Another tab replaces one that closes or freezes. Without locks,
+// each visible tab has a stream.
 function sharedStream({ key, open, take, onStatus, refuse }) {
 	const shares = globalThis.isSecureContext && globalThis.origin !== "null" && navigator.locks;
 	let [isOn, isAway, status, lastID, position] = [false, false, {}, null, null];
@@ -245,7 +250,7 @@ function sharedStream({ key, open, take, onStatus, refuse }) {
 		if (on === isOn) return;
 		[isOn, isAway, status] = [on, false, {}];
 		const change = on ? "addEventListener" : "removeEventListener";
-		// Captured: some do not bubble.
+		// Some do not bubble.
 		for (const type of ["visibilitychange", "freeze", "resume", "pagehide", "pageshow", "online"]) globalThis[change]?.(type, update, true);
 		update({});
 	}
@@ -270,9 +275,9 @@ function sharedStream({ key, open, take, onStatus, refuse }) {
 		if (signal.aborted) return;
 		const own = (channel = new BroadcastChannel(name));
 		let [timer, steals, term] = [];
-		const schedule = (action, milliseconds) => {
+		const schedule = (action, time) => {
 			clearTimeout(timer);
-			timer = setTimeout(action, milliseconds);
+			timer = setTimeout(action, time);
 		};
 		const ask = () => {
 			own.postMessage("ask");
@@ -355,7 +360,7 @@ function sharedStream({ key, open, take, onStatus, refuse }) {
 				if (done) throw new PawlError("no-connection", 0, "the stream has ended");
 				const events = parse(value);
 				for (const { id } of events) lastID = id ?? lastID;
-				// Without events, it shows that this tab is alive.
+				// Shows that this tab is alive.
 				relay?.(events);
 				take(events);
 			}
@@ -379,7 +384,7 @@ function sharedStream({ key, open, take, onStatus, refuse }) {
 function eventParser() {
 	let [rest, fields] = ["", {}];
 	return (text) => {
-		const [events, lines] = [[], text.split("\n")];
+		const [events, lines] = [[], text.replaceAll("\r", "").split("\n")];
 		lines[0] = rest + lines[0];
 		rest = lines.pop();
 		if (rest.length > eventLimit) throw new PawlError("unexpected-response", 200, "an event is too large");
@@ -411,11 +416,11 @@ function causeOf(error, signal, detail = error.message) {
 	return error instanceof PawlError ? error : new PawlError("no-connection", 0, detail);
 }
 
-// Doubles, and varies, so that clients do not come back all at once.
+// Varies, so that clients do not come back all at once.
 const pauseAfter = (failures, retryAfter) => Math.max(Math.min(30, 0.5 * 2 ** failures), Math.min(300, retryAfter ?? 0)) * (1 + Math.random() / 2);
 
 // A signal that is aborted with another one, and after a time.
-function limited(outer, milliseconds) {
+function limited(outer, time) {
 	const controller = new AbortController();
 	const abort = (reason) => controller.abort(reason);
 	const follow = () => abort(outer.reason);
@@ -424,9 +429,9 @@ function limited(outer, milliseconds) {
 	let timer;
 	const restart = () => {
 		clearTimeout(timer);
-		timer = setTimeout(() => abort(new PawlError("timed-out", 0, "the service does not respond")), milliseconds);
+		timer = setTimeout(() => abort(new PawlError("timed-out", 0, "the service does not respond")), time);
 	};
-	if (milliseconds) restart();
+	if (time) restart();
 	const end = () => {
 		clearTimeout(timer);
 		outer?.removeEventListener("abort", follow);

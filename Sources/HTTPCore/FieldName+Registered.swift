@@ -20,6 +20,8 @@ extension FieldName {
     public static var accessControlMaxAge: FieldName { FieldName(token: "Access-Control-Max-Age") }
     /// `Access-Control-Request-Method`.
     public static var accessControlRequestMethod: FieldName { FieldName(token: "Access-Control-Request-Method") }
+    /// `Access-Control-Request-Headers`.
+    public static var accessControlRequestHeaders: FieldName { FieldName(token: "Access-Control-Request-Headers") }
     /// `Access-Control-Request-Private-Network`.
     public static var accessControlRequestPrivateNetwork: FieldName {
         FieldName(token: "Access-Control-Request-Private-Network")

@@ -105,8 +105,12 @@ extension ClientCommand {
         return refused.isEmpty ? .done : .failed
     }
 
-    private static func reason(_ problem: JSONValue) -> String {
-        problem["detail"]?.string ?? "the service refuses it"
+    /// The reason of a refusal, in the words of the command line.
+    static func reason(_ problem: JSONValue) -> String {
+        guard let detail = problem["detail"]?.string else { return "the service refuses it" }
+        // A problem of a batch names the request: 'downloads[3].trackId'.
+        let parts = detail.split(separator: "]", maxSplits: 1)
+        return inWords(detail.hasPrefix("'downloads[") && parts.count == 2 ? "'\(Substring(parts[1].dropFirst()))" : detail)
     }
 
     /// The members of a request. Options that were not given are left to the service.

@@ -23,11 +23,13 @@ extension ClientCommand {
             write(ids.map { TerminalLine(TerminalText($0)) })
         } else if invocation.writesJSON {
             for item in listing.items { write(item) }
-        } else if listing.items.isEmpty {
-            Self.writeError("no downloads")
         } else {
             let downloads = listing.items.compactMap(RemoteDownload.init)
-            write(Self.table(of: downloads, isShort: isTerminal))
+            if downloads.isEmpty {
+                Self.writeError("no downloads")
+            } else {
+                write(Self.table(of: downloads, isShort: isTerminal))
+            }
             ListMemory(server: service.name, ids: downloads.map(\.id)).keep(listPath)
         }
         if listing.total > listing.items.count {

@@ -88,7 +88,10 @@ extension ClientCommand {
 
     /// The detail of a refusal, with the words of the command line for the members of the request.
     static func inWords(_ detail: String) -> String {
-        [("'source.partsOf'", "the ID"), ("'feedUrl'", "the URL"), ("'labels", "'--label")].reduce(detail) { text, pair in
+        [
+            ("'source.partsOf'", "the ID"), ("'trackId'", "the ID"), ("'feedUrl'", "the URL"), ("'url'", "the URL"),
+            ("'labels", "'--label"),
+        ].reduce(detail) { text, pair in
             text.replacing(pair.0, with: pair.1)
         }
     }

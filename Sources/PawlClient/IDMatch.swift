@@ -10,11 +10,12 @@ enum IDMatch: Sendable, Equatable {
     /// The length of a whole id (a ULID).
     static let length = 26
 
-    /// Searches for ids that end with a text in upper case.
+    /// Searches for ids that end with a text in upper or lower case.
     init(_ end: String, among ids: [String]) {
-        let found = ids.filter { $0.hasSuffix(end) }
-        if found.contains(end) {
-            self = .one(end)
+        let upper = end.uppercased()
+        let found = ids.filter { $0.hasSuffix(upper) }
+        if found.contains(upper) {
+            self = .one(upper)
         } else if found.count == 1, let id = found.first, !end.isEmpty {
             self = .one(id)
         } else {

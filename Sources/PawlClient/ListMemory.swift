@@ -30,16 +30,22 @@ struct ListMemory: Sendable, Equatable {
         try? SmallFile.write(value.serialized(), to: path)
     }
 
-    /// Returns the id in a row; `nil` if the operand is no number of at most five digits. Ids are told by longer ends.
+    /// Returns the ids in a row such as `3`, or in rows such as `2-4`; `nil` if the operand is not made of numbers of at
+    /// most five digits. Ids are told by longer ends.
     /// - Throws: An error with one line of text if there is no such row.
-    func id(_ operand: String, of server: String) throws(RemoteError) -> String? {
-        guard operand.utf8.count <= 5, operand.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let number = Int(operand) else { return nil }
-        guard self.server == server, !ids.isEmpty else {
-            throw .usage("there is no list to take number \(number) from: run pawl list first")
+    func ids(_ operand: String, of server: String) throws(RemoteError) -> [String]? {
+        let words = operand.split(separator: "-", omittingEmptySubsequences: false)
+        let numbers = words.compactMap { $0.utf8.count <= 5 && $0.utf8.allSatisfy { $0 &- 0x30 < 10 } ? Int($0) : nil }
+        guard words.count <= 2, numbers.count == words.count, let first = numbers.first, let last = numbers.last else {
+            return nil
         }
-        guard (1...ids.count).contains(number) else {
+        guard self.server == server else {
+            throw .usage("there is no list to take number \(first) from: run pawl list first")
+        }
+        guard first <= last else { throw .usage("'\(operand)' goes backwards: write \(last)-\(first)") }
+        for number in [first, last] where !(0..<ids.count).contains(number - 1) {
             throw .usage("the last list has \(ids.count) downloads: there is no \(number)")
         }
-        return ids[number - 1]
+        return Array(ids[first - 1...last - 1])
     }
 }

@@ -35,7 +35,7 @@ extension RemoteService {
     /// is neither a number nor a whole id.
     func resolve(_ operands: [String], _ last: ListMemory = ListMemory()) async throws(RemoteError) -> [IDMatch] {
         var ends: [String] = []
-        for operand in operands { ends.append(try last.id(operand, of: name) ?? operand.uppercased()) }
+        for operand in operands { ends += try last.ids(operand, of: name) ?? [operand] }
         guard ends.contains(where: { $0.count != IDMatch.length }) else { return ends.map { .one($0) } }
         let ids = try await list(limit: ClientLimits.page * ClientLimits.pages).items.compactMap { $0["id"]?.string }
         return ends.map { IDMatch($0, among: ids) }

@@ -69,9 +69,9 @@ public enum TokensFile {
             throw Reason(text: "the scope must be one of " + TokenScope.allCases.map(\.rawValue).joined(separator: ", "))
         }
         let lowercase = text.lowercased()
-        if lowercase.hasPrefix("sha256:") {
-            guard let digest = TokenDigest(hexadecimal: text.dropFirst("sha256:".count)) else {
-                throw Reason(text: "sha256: must be followed by 64 hexadecimal digits")
+        for prefix in ["sha256:", "sha-256:"] where lowercase.hasPrefix(prefix) {
+            guard let digest = TokenDigest(hexadecimal: text.dropFirst(prefix.count)) else {
+                throw Reason(text: "\(prefix) must be followed by 64 hexadecimal digits")
             }
             return NamedToken(name: name, scope: scope, digest: digest)
         }

@@ -30,7 +30,7 @@ class Setting:
     def __init__(self, host="127.0.0.1"):
         with contextlib.ExitStack() as stack:
             self.static = Server(StaticHandler, pages={
-                "/page.html": PAGE, "/page.js": (HERE / "page.js").read_bytes(), "/sound.wav": SOUND + b"\x80" * (8000 * SECONDS)})
+                "/page.html": PAGE, "/page.js": (HERE / "page.js").read_bytes(), **{name: SOUND + b"\x80" * (8000 * SECONDS) for name in ("/sound.wav", "/next.wav")}})
             stack.callback(self.static.close)
             self.origin = f"http://{host}:{self.static.server_port}"
             self.service = Service("--cors-origin", self.origin, "--allowed-host", "nas.test", "--allow-destination", "127.0.0.1", token=TOKEN)
@@ -267,6 +267,18 @@ def test_media_continue_with_another_ticket():
         at.wait(tab, "state() === 'offline'", "offline")
         at.service.start()
         at.wait(tab, "audio.currentTime > 2800.2 && audio.src !== arguments[0]", "it continues after a restart", source)
+        # Another file in the same element, also while the service is down.
+        following = at.service.call("POST", "/downloads", {"url": f"http://127.0.0.1:{at.static.server_port}/next.wav"})["id"]
+        at.wait(tab, "list?.find(({ id }) => id === arguments[0])?.state === 'completed'", "the next sound is there", following)
+        plays = "audio.src.includes(arguments[0]) && !audio.paused && audio.currentTime > 0.2 && audio.currentTime < 400"
+        at.run(tab, "next(arguments[0])", following)
+        at.wait(tab, plays, "the next file plays from its beginning", following)
+        at.run(tab, "audio.currentTime = 1000")
+        at.crash()
+        at.run(tab, "next(arguments[0])", sound)
+        at.wait(tab, "state() === 'offline'", "offline")
+        at.service.start()
+        at.wait(tab, plays, "the file that was chosen meanwhile plays", sound)
         at.run(tab, "detach(); window.last = audio.src; audio.src = '/nothing.wav'")
         at.wait(tab, "audio.error !== null && audio.src !== last", "a detached element is left alone")
 
@@ -283,7 +295,7 @@ def test_element():
         button = "shadow('[part~=downloading] [part=button], [part~=paused] [part=button]')"
         at.wait(tab, "parseFloat(shadow('[part~=downloading] [part=fill]')?.style.width) > 0 && shadow('[part~=completed]') !== null", "progress")
         label, display = at.run(tab, f"return [{button}.ariaLabel, getComputedStyle({button}.parentElement).display]")
-        assert label.startswith("Pause ") and display == "grid", (label, display)
+        assert label.startswith("Pause ") and display == "flex", (label, display)
         # Focus survives, even while rows come and go.
         at.run(tab, f"window.button = {button}; button.focus(); button.click()")
         at.wait(tab, "button.textContent === 'Resume'", "paused")

@@ -27,6 +27,10 @@ Object.assign(window, {
 			for (const { id, state } of list) if ((histories[id] ??= []).at(-1) !== state) histories[id].push(state);
 		});
 	},
+	next(id) {
+		window.detach = pawl.attach(audio, id);
+		audio.play().catch(() => {});
+	},
 	leads: () => streams > 0,
 	state: () => statuses.at(-1)?.state,
 	play(id) {

@@ -88,4 +88,15 @@ struct AddRequestTests {
         let sent = ClientCommand.body(AddRequest(source, name: ""), invocation)
         #expect(String(decoding: sent.serialized(), as: UTF8.self) == body)
     }
+
+    @Test(
+        "A refusal names no members of the request",
+        arguments: [
+            ("'downloads[0].trackId' is 'x:1'; it takes itunes:<number>", "the ID is 'x:1'; it takes itunes:<number>"),
+            ("'downloads[12].url' is 'ftp://a'; it takes http", "the URL is 'ftp://a'; it takes http"),
+            ("'url' is too long", "the URL is too long"), ("'downloads[' is odd", "'downloads[' is odd"), ("[x]. y", "[x]. y"),
+        ])
+    func refusal(detail: String, expected: String) {
+        #expect(ClientCommand.reason(.object([JSONMember(name: "detail", value: .string(detail))])) == expected)
+    }
 }

@@ -11,7 +11,8 @@ struct IDMatchTests {
     @Test(
         "An end selects a unique match or an exact id",
         arguments: [
-            ("AAA01", IDMatch.one("AAAA01")), ("B01", .one("B01")), ("CB01", .one("CCCB01")), ("02", .none("02")),
+            ("AAA01", IDMatch.one("AAAA01")), ("B01", .one("B01")), ("bb01", .none("bb01")), ("cb01", .one("CCCB01")),
+            ("CB01", .one("CCCB01")), ("02", .none("02")),
             ("AA01", .several("AA01", ["AAAA01", "BBAA01"])), ("", .several("", ids)),
         ])
     func match(end: String, expected: IDMatch) {
@@ -42,18 +43,25 @@ struct IDMatchTests {
 
     @Test("Numbers are rows of the last list of the same service")
     func numbers() throws {
-        let list = ListMemory(server: "here", ids: ["A", "B"])
-        #expect(try list.id("2", of: "here") == "B")
-        #expect(try list.id("01", of: "here") == "A")
-        for operand in ["123456", "1A", "", "-1", "١"] { #expect(try list.id(operand, of: "here") == nil, "\(operand)") }
-        for operand in ["0", "3", "99999"] {
-            #expect(throws: RemoteError.usage("the last list has 2 downloads: there is no \(Int(operand) ?? 0)")) {
-                try list.id(operand, of: "here")
+        let list = ListMemory(server: "here", ids: ["A", "B", "C"])
+        for (operand, ids) in [("2", ["B"]), ("01", ["A"]), ("1-3", ["A", "B", "C"]), ("2-2", ["B"])] {
+            #expect(try list.ids(operand, of: "here") == ids)
+        }
+        for operand in ["123456", "1A", "", "-1", "1-", "-", "1-2-3", "1-A", "١"] {
+            #expect(try list.ids(operand, of: "here") == nil, "\(operand)")
+        }
+        for (operand, number) in [("0", 0), ("4", 4), ("99999", 99999), ("2-4", 4), ("0-1", 0)] {
+            #expect(throws: RemoteError.usage("the last list has 3 downloads: there is no \(number)")) {
+                try list.ids(operand, of: "here")
             }
         }
-        for (last, server) in [(list, "there"), (ListMemory(server: "here", ids: []), "here")] {
+        #expect(throws: RemoteError.usage("'3-1' goes backwards: write 1-3")) { try list.ids("3-1", of: "here") }
+        #expect(throws: RemoteError.usage("the last list has 0 downloads: there is no 1")) {
+            try ListMemory(server: "here", ids: []).ids("1", of: "here")
+        }
+        for last in [list, ListMemory()] {
             #expect(throws: RemoteError.usage("there is no list to take number 1 from: run pawl list first")) {
-                try last.id("1", of: server)
+                try last.ids("1", of: "there")
             }
         }
     }

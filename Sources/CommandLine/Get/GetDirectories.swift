@@ -29,11 +29,24 @@ struct GetTarget {
         }
     }
 
+    /// Waits at most two seconds for a lock of the directory.
+    /// - Returns: The locked directory; `nil` if it stays locked, or has no locks.
+    func lock() async -> Directory? {
+        // The target itself is only a path without access.
+        guard let locked = try? Directory(opening: path) else { return nil }
+        for _ in 0..<100 {
+            guard let isLocked = try? locked.lock() else { return nil }
+            if isLocked { return locked }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        return nil
+    }
+
     /// The path of a file, for messages.
     func path(of name: String) -> String { SmallFile.path(of: name, in: path) }
 
-    /// The names of this user's hidden directories that exist.
-    var existingWork: [String] { Self.workNames.filter { (try? directory.status(of: $0))?.isOwn == true } }
+    /// The names of hidden directories that exist.
+    var existingWork: [String] { Self.workNames.filter { (try? directory.status(of: $0)) != nil } }
 
     /// The directory and, if given, the name of a file.
     /// - Parameters:
@@ -64,6 +77,9 @@ struct GetDirectories {
     init?(_ target: GetTarget, locking workName: String) throws(ClaimError) {
         self.target = target
         self.workName = workName
+        guard (try? target.directory.status(of: workName))?.kind != .link else {
+            throw ClaimError("\(target.path)/\(workName) is a link, which is not followed", isRefusal: true)
+        }
         work = try target.directory.claimDirectory(workName, at: "\(target.path)/\(workName)")
         do throws(SystemError) {
             guard try work.lock(), isNamed else { return nil }
@@ -77,7 +93,7 @@ struct GetDirectories {
         guard let own = try? work.status().identity, let found = try? target.directory.status(of: workName) else {
             return false
         }
-        return found.kind == .link || found.identity.isSameFile(as: own)
+        return found.identity.isSameFile(as: own)
     }
 
     /// The status of a finished file in the hidden directory.

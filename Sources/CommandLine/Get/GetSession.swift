@@ -24,7 +24,11 @@ struct GetSession {
     /// preferred, so that repeating a command resumes.
     static func open(_ invocation: Invocation, urls: [HTTPURL]) async throws -> GetSession {
         let target = try GetTarget(invocation)
-        for name in target.existingWork {
+        // One command chooses at a time: another one holds a lock while it looks into a directory that it does not take.
+        let lock = await target.lock()
+        defer { lock?.unlock() }
+        let existing = target.existingWork
+        for name in existing {
             guard let directories = try GetDirectories(target, locking: name) else { continue }
             let session = try await GetSession(invocation, urls: urls, in: directories)
             if session.urls.contains(where: { session.downloads.index.reference(toURL: $0.withoutUserInfo.string) != nil }) {
@@ -32,7 +36,8 @@ struct GetSession {
             }
             await session.end()
         }
-        for name in GetTarget.workNames {
+        // The downloads of an interrupted command stay by themselves, so that commands can resume at the same time.
+        for name in GetTarget.workNames.filter({ !existing.contains($0) }) + existing {
             guard let directories = try GetDirectories(target, locking: name) else { continue }
             return try await GetSession(invocation, urls: urls, in: directories)
         }

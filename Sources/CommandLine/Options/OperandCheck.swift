@@ -106,7 +106,7 @@ enum OperandCheck {
     /// Checks that options for a single file are given with exactly one operand.
     private static func checkSingle(_ invocation: Invocation, isNamed: Bool, elsewhere: String) throws(UsageError) {
         guard invocation.operands.count != 1 || invocation.listFile != nil else { return }
-        if isNamed { throw UsageError("pawl: --output names one file, so it takes exactly one URL\(elsewhere)") }
+        if isNamed { throw UsageError("pawl: --output takes exactly one URL\(elsewhere)") }
         if invocation.checksum != nil {
             throw UsageError("pawl: --checksum is for one file, so it takes exactly one URL")
         }

@@ -36,6 +36,8 @@ extension API {
         try QueryReader.read(request.head.target) { reader throws(Problem) in
             // Already checked; taken so that it is not refused as unknown.
             _ = try reader.value("ticket")
+            // These events have no ids, and begin with a snapshot.
+            _ = try reader.value("lastEventId")
         }
         stream(EventStream(nil, subscriptionEvents(request, caller)), in: &response)
         return .ready

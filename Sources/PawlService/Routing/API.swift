@@ -41,6 +41,8 @@ final class API: Application {
     let access: AccessPolicy
     let crossOrigin: CrossOriginPolicy
 
+    /// The text of a problem about a path outside of the table. A client may have left out the base path.
+    private let noSuchPath: String
     /// The Content-Security-Policy of the console's files.
     let consolePolicy: String
     /// Limits the number of lists and long messages processed at once to half of the processors. Downloads use the
@@ -65,6 +67,10 @@ final class API: Application {
         self.log = log
         rendered = RenderedDownloads(linkPrefix: configuration.basePath)
         renderedWithoutSecrets = RenderedDownloads(linkPrefix: configuration.basePath, hidesSecrets: true)
+        let base = configuration.basePath.text
+        noSuchPath =
+            "this path does not exist; \(base.isEmpty ? "" : "all paths begin with \(base), and ")\(base)/openapi.yaml lists"
+            + " all paths"
         logsRequests = configuration.logsRequests
         consolePolicy = ConsoleFile.contentSecurityPolicy(
             sources: [configuration.itunesURL, configuration.postsURL, configuration.archiveURL])
@@ -259,20 +265,24 @@ final class API: Application {
         return request.head.fields.contains(.origin) && request.head.fields.contains(.accessControlRequestMethod)
     }
 
-    /// Responds to a preflight of an allowed origin, and logs the refusal of another one.
+    /// Responds to a preflight of an allowed origin, and logs a refusal.
     func respondToPreflight(_ request: borrowing Request, _ response: inout Response, methods: String) {
         guard let origin = request.head.fields[.origin] else { return }
-        guard crossOrigin.allows(origin) else {
-            // A browser tells a page's author less than this.
-            return log.write(
-                .info, "preflight refused",
-                [
-                    ("origin", .text(origin)), ("path", .text(String(decoding: request.head.target.rawPath, as: UTF8.self))),
-                    ("requestId", .text(request.id.description)),
-                    ("reason", .text("--cors-origin does not allow this origin")),
-                ])
+        if let reason = crossOrigin.preflightRefusal(request.head.fields, methods: methods) {
+            noteRefusedPreflight(request, reason)
         }
-        crossOrigin.respondToPreflight(&response, for: request, methods: methods)
+        if crossOrigin.allows(origin) { crossOrigin.respondToPreflight(&response, for: request, methods: methods) }
+    }
+
+    /// Logs the refusal of a preflight. A browser tells a page's author less than this.
+    private func noteRefusedPreflight(_ request: borrowing Request, _ reason: String) {
+        log.write(
+            .info, "preflight refused",
+            [
+                ("origin", .text(request.head.fields[.origin] ?? "")),
+                ("path", .text(String(decoding: request.head.target.rawPath, as: UTF8.self))),
+                ("requestId", .text(request.id.description)), ("reason", .text(reason)),
+            ])
     }
 
     /// Checks the head of a request, and returns its operation; `nil` if only the options are requested.
@@ -293,7 +303,8 @@ final class API: Application {
         let isOptions = if case .options = request.head.method { true } else { false }
         if isOptions, request.head.target.isAsterisk { return nil }
         guard let endpoint = match.endpoint else {
-            throw Problem(.notFound, "this path does not exist; /openapi.yaml lists all paths")
+            if isPreflight(request) { noteRefusedPreflight(request, "this path does not exist") }
+            throw Problem(.notFound, noSuchPath)
         }
         if isOptions { return nil }
         guard let operation = endpoint.operation(method(of: request)) else {

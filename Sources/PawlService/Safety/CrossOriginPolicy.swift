@@ -102,6 +102,27 @@ struct CrossOriginPolicy: Sendable {
         fields.set(.accessControlExposeHeaders, Self.exposed)
     }
 
+    /// The reason that a browser refuses the request after a preflight; `nil` if it sends the request.
+    /// - Parameter methods: The methods that the path takes.
+    func preflightRefusal(_ fields: borrowing Fields, methods: String) -> String? {
+        guard let origin = fields[.origin], allows(origin) else { return "--cors-origin does not allow this origin" }
+        let method = fields[.accessControlRequestMethod] ?? ""
+        // A preflight does not have to allow these (Fetch §4.8).
+        let isSafe = ["GET", "HEAD", "POST"].contains(method)
+        if !isSafe, !Self.names(in: methods).contains(method) { return "the path takes \(methods), not \(method.prefix(32))" }
+        let known = Self.names(in: Self.requestFields.lowercased())
+        let wanted = Self.names(in: (fields.combined(.accessControlRequestHeaders) ?? "").lowercased())
+        if let name = wanted.first(where: { !known.contains($0) }) {
+            return "pages may not send the header field \(name.prefix(64))"
+        }
+        return nil
+    }
+
+    /// The names in a list with commas.
+    private static func names(in list: String) -> [String] {
+        list.utf8.split(separator: UInt8(ascii: ",")).map { String(decoding: $0.trimmingWhiteSpace, as: UTF8.self) }
+    }
+
     /// Adds the fields that a preflight of an allowed origin asks for (Fetch §3.2.2).
     func respondToPreflight(_ response: inout Response, for request: borrowing Request, methods: String) {
         response.fields.set(.accessControlAllowMethods, methods)

@@ -307,10 +307,13 @@ struct GetSessionTests {
         let isAnyComplete = try await [first, second, third].contains { $0.isComplete }
         #expect(!isAnyComplete)
         #expect(try Set(names) == [".pawl-get", ".pawl-get-2", ".pawl-get-3"])
-        for url in urls {
-            #expect(try await get([url]).isComplete)
-            #expect(upstream.requests.last?.range == "bytes=5000-")
-        }
+        // In another order, and at the same time.
+        async let last = get([urls[2]])
+        async let middle = get([urls[1]])
+        async let earliest = get([urls[0]])
+        let areComplete = try await [last, middle, earliest].allSatisfy { $0.isComplete }
+        #expect(areComplete)
+        #expect(upstream.requests.suffix(3).map(\.range) == ["bytes=5000-", "bytes=5000-", "bytes=5000-"])
         #expect(try names.count == 3)
         #expect(try !names.contains { $0.hasPrefix(".pawl-get") })
     }
@@ -325,6 +328,17 @@ struct GetSessionTests {
         mine.removeWork()
         #expect(try names == [".pawl-get"])
         #expect(try directories(invocation) == nil)
+    }
+
+    @Test("A link in the place of the hidden directory is refused")
+    func link() async throws {
+        let invocation = try CommandLineParser.parse(["get", "-d", directory.path, base + "/entity?size=10"], environment: [:])
+        let elsewhere = try TemporaryDirectory()
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.path + "/.pawl-get", withDestinationPath: elsewhere.path)
+        let error = await #expect(throws: ClaimError.self) { _ = try await session(invocation, urls(of: invocation)) }
+        #expect(error?.isRefusal == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path).isEmpty)
     }
 
     @Test("The 65th command in a directory ends with one line")

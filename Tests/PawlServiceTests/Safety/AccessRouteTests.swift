@@ -102,6 +102,20 @@ struct AccessRouteTests {
             #expect(refusals.count == 1 && refusals[0].contains("https://evil.example"), "\(refusals)")
             #expect(denied["access-control-allow-origin"] == nil)
             #expect(denied["access-control-allow-methods"] == nil)
+            for (path, method, names, reason) in [
+                ("/downloads", "BREW", "authorization", "not BREW"), ("/downloads", "POST", "authorization,x-evil", "field x-evil"),
+                ("/stats", "DELETE", "", "not DELETE"), ("/nothing", "GET", "range", "does not exist"),
+            ] {
+                lines.withLock { $0 = [] }
+                _ = try await running.send(
+                    "OPTIONS", path,
+                    fields: [
+                        ("Origin", "https://friend.example"), ("Access-Control-Request-Method", method),
+                        ("Access-Control-Request-Headers", names),
+                    ])
+                let refusals = lines.withLock { $0 }.filter { $0.contains("preflight refused") }
+                #expect(refusals.count == 1 && refusals[0].contains(reason), "\(refusals)")
+            }
 
             let read = try await running.send("GET", "/stats", fields: [("Origin", "https://friend.example"), authorized])
             #expect(read["access-control-allow-origin"] == "https://friend.example")

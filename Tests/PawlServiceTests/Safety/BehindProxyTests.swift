@@ -225,6 +225,8 @@ struct BehindProxyTests {
                 #expect(try await running.send("GET", path).status == (isProbe ? 200 : 401), "\(path)")
             }
             let authorized = [("Authorization", "Bearer s3cret")]
+            let outside = try await running.send("GET", "/downloads", fields: authorized)
+            #expect(outside.json["detail"]?.string?.contains("all paths begin with /media/pawl") == true)
             for path in [
                 "/", "/stats", "/downloads", "/media", "/media/", "/media/pawlow", "/media/pawlow/stats", "/Media/pawl/stats",
             ] {

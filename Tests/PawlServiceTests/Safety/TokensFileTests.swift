@@ -48,7 +48,7 @@ struct TokensFileTests {
             ("ops full sha256:\(digest)00", "64 hexadecimal"), ("ops full \(String(repeating: "s", count: 4097))", "4096"),
             ("ops full SHA256:s3cret", "64 hexadecimal"), ("ops full SHA512:\(digest)", "written sha256:"),
             ("ops full sha256-\(digest)", "written sha256:"), ("ops full Sha256=\(digest)", "written sha256:"),
-            ("ops full sha-256:\(digest)", "written sha256:"), ("ops full SHA-256-\(digest)", "written sha256:"),
+            ("ops full sha-256:s3cret", "64 hexadecimal"), ("ops full SHA-256-\(digest)", "written sha256:"),
             ("ops full sha256\(digest)", "written sha256:"), ("ops full sha256/\(digest)", "written sha256:"),
             ("ops full sha265:\(digest)", "written sha256:"), ("ops full sha256s3cret=", "written sha256:"),
             ("ops full first", "has the token of line 2"), ("x read first", "has the token of line 2"),
@@ -67,7 +67,7 @@ struct TokensFileTests {
 
     @Test("Reads sha256: in any case; a token may begin with similar text")
     func spellings() throws {
-        for prefix in ["sha256:", "SHA256:", "Sha256:"] {
+        for prefix in ["sha256:", "SHA256:", "Sha256:", "sha-256:", "SHA-256:"] {
             let tokens = try TokensFile.parse(Array("a full \(prefix)\(Self.digest)".utf8), shortest: 16)
             #expect(tokens.map(\.digest) == [TokenDigest(of: "abc".utf8)])
         }

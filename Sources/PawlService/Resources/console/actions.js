@@ -127,7 +127,7 @@ let media;
 let playing;
 let detach;
 
-// Plays the file of a download, or a `src` elsewhere; pauses and resumes the present one.
+// Plays the file of a download, or a `src`; pauses and resumes the present one.
 export function play(title, isVideo, { id, src }) {
 	if (playing === (id ?? src)) return media.paused ? media.play() : media.pause();
 	close();

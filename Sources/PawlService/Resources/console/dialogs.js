@@ -116,8 +116,12 @@ $("add-options").after(clone("choices").element);
 const add = wireDialog("add", "Download", "Close", async () => {
 	const { links, paused, checksum, headers } = add.fields;
 	const addresses = entriesOf(links.value, /\s+/);
-	const lines = entriesOf(headers.value, "\n").map((line) => line.split(/:(.*)/, 2));
-	const request = { ...settingsIn(add.fields), paused: paused.checked, headers: Object.fromEntries(new Headers(lines)) };
+	const lines = entriesOf(headers.value, "\n").map((line) => {
+		const [, name, value] = /^([^\s:]+):(.*)/.exec(line) ?? [];
+		if (!name) throw new Error(`“${line}” is not written Name: value`);
+		return [name, value.trim()];
+	});
+	const request = { ...settingsIn(add.fields), paused: paused.checked, headers: Object.fromEntries(lines) };
 	if (checksum.value) request.checksum = checksum.value.trim().replace(/^(?=\w+$)/, "sha-256:");
 	const refused = [];
 	// A request has at most 1 MiB.

@@ -54,7 +54,7 @@ export function clone(id) {
 	return { element, nodes };
 }
 
-// Makes these elements the children, and moves none that is in its place: a moved one loses the focus.
+// Makes these elements the children. A moved one loses the focus.
 export function place(parent, elements) {
 	const kept = new Set(elements);
 	for (const child of [...parent.children]) if (!kept.has(child)) child.remove();

@@ -37,8 +37,8 @@ export function part(received, total) {
 
 // A message without the names of options and JSON members.
 export function inWords(message) {
-	const refused = /the destination guard refuses (.+?); --allow-destination/.exec(message)?.[1];
-	if (refused) return `The service may not connect to ${refused}. Its operator can allow it.`;
+	const [, host, denied] = /the destination guard refuses (.+?)( \(denied.+)?; --allow-destination/.exec(message) ?? [];
+	if (host) return `The service may not connect to ${host}. Its operator ${denied ? "denies" : "can allow"} it.`;
 	return message.replace(/'downloads\[\d+\]\.(\w+)[^']*'/g, "$1").replace(/'(\w+)\[(\d+)\]'/g, (_, name, index) => `${name} ${Number(index) + 1}`);
 }
 
@@ -54,7 +54,7 @@ export function span(value) {
 // Formatting is slow, and the distances of a long list are few.
 const distances = {};
 
-// `4 sec`, `5 min`, `1 hr, 35 min`: the time until or since a moment, in minutes from the first one on.
+// `4 sec`, `5 min`, `1 hr, 35 min`: the time until or since a moment.
 export function distance(text) {
 	const seconds = Math.abs(Date.parse(text) - Date.now()) / 1000;
 	const rounded = seconds < 60 ? Math.ceil(seconds) : 60 * Math.round(seconds / 60);

@@ -8,7 +8,7 @@ export class VirtualList {
 	current;
 	#rows = new Map();
 
-	// `makeRow(id)` returns `{ element, show() }`. `--row` in the style sheet is the height.
+	// `makeRow(id)` returns `{ element, show() }`.
 	constructor(list, makeRow) {
 		Object.assign(this, { list, makeRow, scroller: list.parentElement });
 		this.scroller.onscroll = () => this.#draw();

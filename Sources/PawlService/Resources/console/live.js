@@ -41,7 +41,7 @@ export const call = (method, path, body) => authorised((pawl) => pawl.request(me
 export const send = (path, options) => authorised((pawl) => pawl.fetch(path, options));
 export const search = (term, query) => authorised((pawl) => pawl.search(term, query));
 export const fileURL = (id) => authorised((pawl) => pawl.fileURL(id));
-// Plays a file, also after restarts, until the returned function is called.
+// Plays a file until the returned function is called.
 export const attach = (media, id) => pawl.attach(media, id);
 export const reconnect = () => pawl.reconnect();
 
