@@ -8,7 +8,8 @@ extension OptionTable {
     static let get: [Option] = [
         Option(
             "output", "FILE", accepts: "a path, for one URL", default: "the origin's name for it",
-            "file to write, or directory for it if it is one or ends with /; a missing directory is made", isInEnvironment: false, commands: [.get]
+            "file to write, or directory for it if it is one or ends with /; a missing directory is made", isInEnvironment: false,
+            commands: [.get]
         ) { invocation, value in
             guard isPath(value) else { return false }
             invocation.output = value

@@ -103,8 +103,9 @@ struct AccessRouteTests {
             #expect(denied["access-control-allow-origin"] == nil)
             #expect(denied["access-control-allow-methods"] == nil)
             for (path, method, names, reason) in [
-                ("/downloads", "BREW", "authorization", "not BREW"), ("/downloads", "POST", "authorization,x-evil", "field x-evil"),
-                ("/stats", "DELETE", "", "not DELETE"), ("/nothing", "GET", "range", "does not exist"),
+                ("/downloads", "BREW", "authorization", "not BREW"),
+                ("/downloads", "POST", "authorization,x-evil", "field x-evil"), ("/stats", "DELETE", "", "not DELETE"),
+                ("/nothing", "GET", "range", "does not exist"),
             ] {
                 lines.withLock { $0 = [] }
                 _ = try await running.send(
