@@ -64,7 +64,7 @@ extension ClientCommand {
                 number(index), TextTable.Cell(TerminalText(download.id.suffix(length)), .dim),
                 TextTable.Cell(TerminalText(download.stateText), status.state.style),
                 TextTable.Cell(TerminalText(status.percentage)), TextTable.Cell(TerminalText(status.size)),
-                TextTable.Cell(TerminalText(isMoving ? HumanReadable.bytes(status.bytesPerSecond) + "/s" : "")),
+                TextTable.Cell(TerminalText(isMoving ? status.speed : "")),
                 TextTable.Cell(TerminalText(left ?? "")),
                 TextTable.Cell(TerminalText(status.name.string + (reason ?? ""))),
             ])

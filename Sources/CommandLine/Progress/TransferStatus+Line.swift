@@ -46,7 +46,7 @@ extension TransferStatus {
         let space = isWide ? Field.speed + Field.gap + Field.time : 0
         switch state {
         case .downloading where !isStalled:
-            add(HumanReadable.bytes(bytesPerSecond) + "/s", isWide ? Field.speed : 0)
+            add(speed, isWide ? Field.speed : 0)
             let left = secondsLeft.map { HumanReadable.time(seconds: $0) } ?? ""
             if isWide {
                 add(left.isEmpty ? "" : left + " left", Field.time)

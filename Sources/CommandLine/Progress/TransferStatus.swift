@@ -43,6 +43,9 @@ public struct TransferStatus: Sendable, Equatable {
         bytesTotal == nil && bytesReceived == 0 ? "" : HumanReadable.bytes(bytesTotal ?? bytesReceived)
     }
 
+    /// The speed; empty while it is unknown.
+    public var speed: String { bytesPerSecond > 0 ? HumanReadable.bytes(bytesPerSecond) + "/s" : "" }
+
     /// The status in words, without the name: `45% of 27.0 MiB, 3.4 MiB/s, 4s left`.
     public var facts: TerminalText {
         var parts: [String] = []
@@ -54,7 +57,7 @@ public struct TransferStatus: Sendable, Equatable {
         switch state {
         case .downloading where isStalled: parts.append("stalled")
         case .downloading:
-            parts.append(HumanReadable.bytes(bytesPerSecond) + "/s")
+            if !speed.isEmpty { parts.append(speed) }
             if let secondsLeft { parts.append(HumanReadable.time(seconds: secondsLeft) + " left") }
         case .retrying: parts.append("trying again: " + (reason?.string ?? "the transfer broke"))
         case .failed: parts.append("failed" + (reason.map { ": " + $0.string } ?? ""))
