@@ -91,8 +91,9 @@ extension ClientCommand {
             do throws(RemoteError) {
                 let id = try match.id()
                 if invocation.command == .rm {
+                    let removed = RemoteDownload(try await service.show(id))
                     try await service.remove(id, deletingFile: invocation.client.deletesFile)
-                    write([line(id, "removed", .good, "")])
+                    write([line(id, "removed", .good, removed?.status.name ?? "")])
                 } else if let download = RemoteDownload(try await service.perform(invocation.command.rawValue, on: id)) {
                     write([line(id, download.status.state.rawValue, download.status.state.style, download.status.name)])
                 }

@@ -39,12 +39,17 @@ def downloads_are_added_listed_and_commanded(fixture):
         (f"pawl add '{slow}'", "is downloading"), ("pawl list -l mine", rf"^# +ID +STATE +DONE.*\n1 +\S*{id[-6:]}  downloading"),
         ("pawl pause 1", "paused"), ("pawl list --state paused", "paused"), (f"pawl resume {short}", "(queued|downloading)"),
         (f"pawl cancel {short}", "cancelled"), (f"pawl retry {short}", "(queued|downloading)"), (f"pawl pause {short}", "paused"),
-        (f"pawl rm {short}", "removed"),
+        (f"pawl rm {short}", "removed .*entity"),
     ]:
         terminal.clear()
         status, screen = terminal.finish(line)
         assert status == 0 and re.search(said, screen, re.MULTILINE), f"{line}\n{screen}"
     assert not listed(fixture, "-l", "mine")
+    # An empty list has no rows, whatever an earlier one had.
+    for line, expected, said in [("pawl list -l mine", 0, "no downloads"), ("pawl rm 1", 2, "the last list has 0 downloads: there is no 1")]:
+        terminal.clear()
+        status, screen = terminal.finish(line)
+        assert status == expected and said in screen, f"{line}\n{screen}"
 
 
 def refusals_are_reported_and_others_continue(fixture):

@@ -77,10 +77,10 @@ struct GetDirectories {
     init?(_ target: GetTarget, locking workName: String) throws(ClaimError) {
         self.target = target
         self.workName = workName
+        work = try target.directory.claimDirectory(workName, at: "\(target.path)/\(workName)")
         guard (try? target.directory.status(of: workName))?.kind != .link else {
             throw ClaimError("\(target.path)/\(workName) is a link, which is not followed", isRefusal: true)
         }
-        work = try target.directory.claimDirectory(workName, at: "\(target.path)/\(workName)")
         do throws(SystemError) {
             guard try work.lock(), isNamed else { return nil }
         } catch {
