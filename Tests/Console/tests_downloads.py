@@ -229,8 +229,8 @@ def links_take_headers_and_a_checksum(browser, service):
     browser.run("document.querySelector('#add details').open = true")
     browser.fill("textbox", "Addresses, one per line", service.upstream + "/entity?size=100")
     browser.fill("textbox", "Checksum of a single file", "0" * 64)
-    # The browser refuses texts that no header can have; the service refuses forbidden headers.
-    for header, complaint in [("nonsense", "Headers"), ("Content-Length: 5", "may not set content-length")]:
+    for header, complaint in [("nonsense", "“nonsense” is not written Name: value"), ("bad name: x", "“bad name: x” is not written"),
+                              ("Content-Length: 5", "may not set Content-Length")]:
         browser.fill("textbox", "Request headers, one per line", "X-Test: one\n" + header)
         browser.click("button", "Download")
         browser.wait_text("#add .error", complaint)
