@@ -58,12 +58,12 @@ struct FullDiskTests {
 
     /// Waits until `degraded` has this value. The service stays ready throughout.
     private func waitForDegraded(_ expected: [String], _ pawl: PawlProcess) throws {
-        while true {
+        try untilBlocking {
             let answer = try pawl.client.send("GET", "/readyz")
             try #require(answer.status == 200)
             let body = try JSONValue(parsing: answer.body)
             #expect(body["status"]?.string == "ready")
-            if body["degraded"]?.array?.map(\.string) == expected { return }
+            return body["degraded"]?.array?.map(\.string) == expected
         }
     }
 }

@@ -60,7 +60,9 @@ struct SecretsTests {
             }
         }
         for id in ids {
-            while !["completed", "failed", "retrying"].contains(try send("GET", "/downloads/\(id)")["state"]?.string) {}
+            try untilBlocking {
+                ["completed", "failed", "retrying"].contains(try send("GET", "/downloads/\(id)")["state"]?.string)
+            }
         }
         for id in ids {
             for command in ["pause", "resume", "retry"] { _ = try send("POST", "/downloads/\(id)/\(command)") }
@@ -151,7 +153,9 @@ struct SecretsTests {
             ids.append(try #require(try send("POST", "/downloads", #"{"url":"\#(url)"}"#)["id"]?.string))
         }
         for id in ids {
-            while !["completed", "failed", "retrying"].contains(try send("GET", "/downloads/\(id)")["state"]?.string) {}
+            try untilBlocking {
+                ["completed", "failed", "retrying"].contains(try send("GET", "/downloads/\(id)")["state"]?.string)
+            }
             _ = try send("GET", "/downloads/\(id)/file")
             _ = try send("GET", "/downloads/\(id)/details")
         }

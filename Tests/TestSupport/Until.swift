@@ -13,3 +13,13 @@ public func nextTurn(isolation: isolated (any Actor)? = #isolation) async throws
     try Task.checkCancellation()
     await Task.yield()
 }
+
+/// Repeats a check until the condition holds, on a thread of its own, where no time limit of a suite ends the wait.
+/// - Throws: ``WaitTimedOut`` after 90 seconds.
+public func untilBlocking(_ condition: () throws -> Bool) throws {
+    let limit = Duration.seconds(90)
+    let end = ContinuousClock.now + limit
+    while try !condition() {
+        guard .now < end else { throw WaitTimedOut(limit: limit, value: "false") }
+    }
+}

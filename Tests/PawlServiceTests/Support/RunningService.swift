@@ -76,7 +76,9 @@ final class RunningService: Sendable {
     func send(
         _ method: String, _ path: String, fields: [(String, String)] = [], body: [UInt8]? = nil
     ) async throws -> TestResponse {
-        try await blocking { try $0.send(method, path, fields: fields, body: body) }
+        // Ends the loops of tests whose time limit has passed.
+        try Task.checkCancellation()
+        return try await blocking { try $0.send(method, path, fields: fields, body: body) }
     }
 
     func send(_ method: String, _ path: String, json: String, fields: [(String, String)] = []) async throws -> TestResponse {
