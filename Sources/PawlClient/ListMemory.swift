@@ -1,3 +1,4 @@
+internal import CommandLine
 internal import JSON
 internal import System
 
@@ -30,15 +31,12 @@ struct ListMemory: Sendable, Equatable {
         try? SmallFile.write(value.serialized(), to: path)
     }
 
-    /// Returns the ids in a row such as `3`, or in rows such as `2-4`; `nil` if the operand is not made of numbers of at
-    /// most five digits. Ids are told by longer ends.
+    /// Returns the ids in a row such as `3`, or in rows such as `2-4`; `nil` for anything else. A single
+    /// number has at most five digits, since the ends of ids are longer.
     /// - Throws: An error with one line of text if there is no such row.
     func ids(_ operand: String, of server: String) throws(RemoteError) -> [String]? {
-        let words = operand.split(separator: "-", omittingEmptySubsequences: false)
-        let numbers = words.compactMap { $0.utf8.count <= 5 && $0.utf8.allSatisfy { $0 &- 0x30 < 10 } ? Int($0) : nil }
-        guard words.count <= 2, numbers.count == words.count, let first = numbers.first, let last = numbers.last else {
-            return nil
-        }
+        let isRange = operand.utf8.contains(UInt8(ascii: "-"))
+        guard isRange || operand.utf8.count <= 5, let (first, last) = DownloadOperand.numbers(operand) else { return nil }
         guard self.server == server else {
             throw .usage("there is no list to take number \(first) from: run pawl list first")
         }

@@ -36,7 +36,7 @@ extension RemoteService {
     func resolve(_ operands: [String], _ last: ListMemory = ListMemory()) async throws(RemoteError) -> [IDMatch] {
         var ends: [String] = []
         for operand in operands { ends += try last.ids(operand, of: name) ?? [operand] }
-        guard ends.contains(where: { $0.count != IDMatch.length }) else { return ends.map { .one($0) } }
+        guard ends.contains(where: { $0.count != IDMatch.length }) else { return ends.map { .one($0.uppercased()) } }
         let ids = try await list(limit: ClientLimits.page * ClientLimits.pages).items.compactMap { $0["id"]?.string }
         return ends.map { IDMatch($0, among: ids) }
     }

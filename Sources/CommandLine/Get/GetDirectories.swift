@@ -57,7 +57,6 @@ struct GetTarget {
         let (folder, name) = SmallFile.parts(of: output.hasPrefix("/") || directory == "." ? output : directory + "/" + output)
         return (folder, name)
     }
-
 }
 
 /// The directories of one `pawl get`: its target, and a hidden directory in it.

@@ -14,9 +14,7 @@ public enum DownloadOperand: Sendable, Equatable {
 
     /// Parses a URL, a number, two numbers with a hyphen, or an id; `nil` for anything else.
     public init?(_ text: String) {
-        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-        let numbers = parts.compactMap { part in part.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(part) : nil }
-        if numbers.count == parts.count, let first = numbers.first, let last = numbers.last {
+        if let (first, last) = Self.numbers(text) {
             guard first >= 1, first <= last, last <= Self.maximumResult else { return nil }
             self = .results(first...last)
         } else if let url = HTTPURL(text) {
@@ -26,6 +24,15 @@ public enum DownloadOperand: Sendable, Equatable {
         } else {
             return nil
         }
+    }
+
+    /// Parses a number, or two numbers with a hyphen, such as `2-4`; `nil` for anything else. The first one may be the
+    /// greater one.
+    public static func numbers(_ text: String) -> (first: Int, last: Int)? {
+        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { part in part.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(part) : nil }
+        guard numbers.count == parts.count, let first = numbers.first, let last = numbers.last else { return nil }
+        return (first, last)
     }
 
     /// Whether a text has the form of an id: a source's name, a colon and the source's own id. A text like a URL is not
