@@ -55,6 +55,11 @@ package final class StreamingHasher: Sendable {
         state = Locked(State(digest: FileDigest(algorithms)))
     }
 
+    /// Whether it computes these digests.
+    package func computes(_ algorithms: [Checksum.Algorithm]) -> Bool {
+        algorithms.allSatisfy { $0 == .sha256 || self.algorithms.contains($0) }
+    }
+
     /// The number of bytes that were hashed.
     package var length: Int64 { state.withLock { $0.length } }
 

@@ -186,13 +186,15 @@ package import System
 // MARK: - Parameters
 
 extension SQLiteStatement {
+    // ``reset()`` has made all parameters NULL, so `nil` binds nothing.
+
     package func bind(_ index: Int32, _ value: Int64?) throws(SQLiteError) {
-        try check(
-            unsafe value.map { unsafe sqlite3_bind_int64(handle, index, $0) } ?? sqlite3_bind_null(handle, index))
+        guard let value else { return }
+        try check(unsafe sqlite3_bind_int64(handle, index, value))
     }
 
     package func bind(_ index: Int32, _ value: String?) throws(SQLiteError) {
-        guard var value else { return try check(unsafe sqlite3_bind_null(handle, index)) }
+        guard var value else { return }
         let code = value.withUTF8 { bytes in
             unsafe pawl_sqlite_bind_text(handle, index, bytes.baseAddress, Int32(clamping: bytes.count))
         }
@@ -200,7 +202,7 @@ extension SQLiteStatement {
     }
 
     package func bind(_ index: Int32, _ value: [UInt8]?) throws(SQLiteError) {
-        guard let value else { return try check(unsafe sqlite3_bind_null(handle, index)) }
+        guard let value else { return }
         let code = unsafe value.withUnsafeBytes { bytes in
             unsafe pawl_sqlite_bind_blob(handle, index, bytes.baseAddress, Int32(clamping: bytes.count))
         }

@@ -23,7 +23,8 @@ extension TransferAttempt {
 
     /// Reads the announcement of a response or redirect; `nil` if there is none, or it has no effect.
     private func announcement(in head: ClientResponseHead) -> AnnouncedMirrors? {
-        guard order.announcements != .ignored, let own = HTTPURL(order.url) else { return nil }
+        // Most responses have no link, and need no URL parsed.
+        guard order.announcements != .ignored, head.fields.contains(.link), let own = HTTPURL(order.url) else { return nil }
         return AnnouncedMirrors(head.fields, of: head.url, for: own)
     }
 

@@ -66,7 +66,8 @@ extension TransferAttempt {
                 break
             }
             state.plan = SegmentPlan(limits: state.plan.limits)
-            state.hasher = StreamingHasher([order.checksum, body.entity.digest].compactMap { $0?.algorithm })
+            let algorithms = [order.checksum, body.entity.digest].compactMap { $0?.algorithm }
+            if startedOver || !state.hasher.computes(algorithms) { state.hasher = StreamingHasher(algorithms) }
             let accepted = accept(head, body, hasRanges: response.hasRanges, startedOver: startedOver, &state)
             // A response may be refused, because it is a page or because the disk has no room. The
             // present bytes then stay.

@@ -11,13 +11,13 @@ package struct TransferReport: Sendable {
 
     package enum Event: Sendable {
         /// A response was accepted, and its bytes go to this part file. An attempt reports this at most once.
-        case accepted(TransferAcceptance, PartFile)
+        indirect case accepted(TransferAcceptance, PartFile)
         /// A mirror is no longer used, for this reason.
         case mirrorDropped(String)
         /// A warning for the log.
         case warning(String)
         /// The attempt has ended, and its sink is not called again. The hasher has followed the valid bytes from the
         /// first one on.
-        case ended(TransferEnding, StreamingHasher)
+        indirect case ended(TransferEnding, StreamingHasher)
     }
 }

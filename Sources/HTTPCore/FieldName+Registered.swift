@@ -80,6 +80,8 @@ extension FieldName {
     public static var lastEventID: FieldName { FieldName(token: "Last-Event-ID") }
     /// `Last-Modified`.
     public static var lastModified: FieldName { FieldName(token: "Last-Modified") }
+    /// `Link`.
+    public static var link: FieldName { FieldName(token: "Link") }
     /// `Location`.
     public static var location: FieldName { FieldName(token: "Location") }
     /// `Origin`.

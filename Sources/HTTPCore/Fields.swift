@@ -86,6 +86,32 @@ public struct Fields: Sendable {
         if !name.isEmpty { traits |= FieldName.trait(length: name.count, initial: name[0]) }
     }
 
+    /// Adds a field from a received line without its line end: RFC 9112 §5. The value is sanitised as in
+    /// ``append(_:_:)``.
+    /// - Returns: Whether the line is a field, with a token before its first colon. Any other line is not added.
+    public mutating func append(line: Span<UInt8>) -> Bool {
+        let colon = line.endOfRun(of: .token, from: 0, to: line.count)
+        guard colon > 0, colon < line.count, line[colon] == ASCII.colon else { return false }
+        var value = colon + 1
+        while value < line.count, ASCII.isWhiteSpace(line[value]) { value += 1 }
+        let start = lines.count
+        lines.append(line.extracting(...colon))
+        lines.append(ASCII.space)
+        lines.append(line.extracting(value...))
+        traits |= FieldName.trait(length: colon, initial: line[0])
+        endLine(nameStart: start, valueStart: start + colon + 2)
+        return true
+    }
+
+    /// Adds a line to the value of the last field, after a space: RFC 9112 §5.2, obsolete line folding.
+    public mutating func append(folded line: Span<UInt8>) {
+        guard let last = entries.popLast() else { return }
+        lines.removeLast(lines.count - last.valueEnd)
+        lines.append(ASCII.space)
+        lines.append(line)
+        endLine(nameStart: last.nameStart, valueStart: last.valueStart)
+    }
+
     /// Replaces all fields of the name by one. It is placed where the first was, or at the end if there was none.
     public mutating func set(_ name: FieldName, _ value: String) {
         var fresh = Fields()
@@ -119,6 +145,11 @@ public struct Fields: Sendable {
     }
 
     private mutating func endLine(_ name: FieldName, valueStart: Int) {
+        traits |= name.trait
+        endLine(nameStart: valueStart - 2 - name.canonical.utf8.count, valueStart: valueStart)
+    }
+
+    private mutating func endLine(nameStart: Int, valueStart: Int) {
         if lines.span.extracting(valueStart...).containsControl {
             for index in valueStart..<lines.count where ASCII.isControl(lines[index]) && lines[index] != ASCII.horizontalTab {
                 lines[index] = ASCII.space
@@ -128,14 +159,16 @@ public struct Fields: Sendable {
         var leading = 0
         while valueStart + leading < lines.count, ASCII.isWhiteSpace(lines[valueStart + leading]) { leading += 1 }
         if leading > 0 { lines.removeSubrange(valueStart..<valueStart + leading) }
-        endLegalLine(name, valueStart: valueStart)
+        endLegalLine(nameStart: nameStart, valueStart: valueStart)
     }
 
     private mutating func endLegalLine(_ name: FieldName, valueStart: Int) {
-        let nameEnd = valueStart - 2
-        entries.append(
-            Entry(nameStart: nameEnd - name.canonical.utf8.count, nameEnd: nameEnd, valueEnd: lines.count))
         traits |= name.trait
+        endLegalLine(nameStart: valueStart - 2 - name.canonical.utf8.count, valueStart: valueStart)
+    }
+
+    private mutating func endLegalLine(nameStart: Int, valueStart: Int) {
+        entries.append(Entry(nameStart: nameStart, nameEnd: valueStart - 2, valueEnd: lines.count))
         lines.append(ASCII.carriageReturn)
         lines.append(ASCII.lineFeed)
     }

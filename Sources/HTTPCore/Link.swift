@@ -7,7 +7,7 @@ public struct Link: Sendable, Equatable {
 
     /// The links of all Link fields, in order. Parts that are no links are skipped.
     public static func all(in fields: Fields) -> [Link] {
-        fields.values(FieldName(constant: "Link")).flatMap { all(in: $0) }
+        fields.values(.link).flatMap { all(in: $0) }
     }
 
     /// The links of a value, in order. Parts that are no links are skipped.

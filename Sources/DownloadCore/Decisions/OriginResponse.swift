@@ -43,12 +43,20 @@ package struct OriginResponse: Sendable, Equatable {
         contentRange = fields[.contentRange]
         self.contentLength = contentLength
         contentEncoding = fields.combined(.contentEncoding)
-        // Of several types, that of a page decides, since it distinguishes a page from the file.
-        let types = fields.values(.contentType).flatMap { $0.utf8.split(separator: UInt8(ascii: ",")).compactMap(String.init) }
-        contentType = types.first { PageFormat(contentType: $0) != nil } ?? fields[.contentType]
+        contentType = Self.contentType(fields)
         acceptRanges = fields.combined(.acceptRanges)
         retryAfter = fields[.retryAfter]
         digest = OriginDigests.strongest(fields)
+    }
+
+    /// Returns the media type of a response. Of several types, that of a page decides, since it distinguishes a page
+    /// from the file.
+    private static func contentType(_ fields: Fields) -> String? {
+        let values = fields.values(.contentType)
+        let comma = UInt8(ascii: ",")
+        if values.count == 1, !values[0].utf8.contains(comma) { return values[0] }
+        let types = values.flatMap { $0.utf8.split(separator: comma).compactMap(String.init) }
+        return types.first { PageFormat(contentType: $0) != nil } ?? values.first
     }
 
     /// The content codings that change bytes, by their registered names; `nil` without any.

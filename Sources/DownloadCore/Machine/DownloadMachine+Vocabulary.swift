@@ -20,7 +20,7 @@ extension DownloadMachine {
         /// The download has a slot and a transfer.
         case transferring(Transfer)
         /// The download has a slot and a transfer that is being stopped.
-        case stopping(Transfer, because: StopReason)
+        indirect case stopping(Transfer, because: StopReason)
         /// The bytes of a stopped transfer are being flushed.
         case flushing(Operation)
         /// All bytes are present; they are hashed, compared and flushed. `matches`: this has succeeded, and an earlier
@@ -29,9 +29,9 @@ extension DownloadMachine {
         /// The file is being published.
         case publishing(Operation, isWithdrawn: Bool)
         /// The file has its name; the commit that completes the download at this time is under way.
-        case completing(Operation, PublishedFile, at: Timestamp)
+        indirect case completing(Operation, PublishedFile, at: Timestamp)
         /// The commit that removes the record is under way.
-        case removing(Operation, Removal)
+        indirect case removing(Operation, Removal)
         case removed
 
         /// Whether the transfer's counters count bytes of the record's entity. Before a response is accepted, they do not.
@@ -67,8 +67,15 @@ extension DownloadMachine {
     package struct Replacement: Sendable, Equatable {
         /// The operation of the commit.
         let commit: Operation
+        private var earlyEnding: Box<TransferEnding>?
+
+        init(commit: Operation) { self.commit = commit }
+
         /// The end of the transfer, if it came before the commit's; `nil`: the transfer still runs.
-        var ending: TransferEnding?
+        var ending: TransferEnding? {
+            get { earlyEnding?.value }
+            set { earlyEnding = newValue.map(Box.init) }
+        }
     }
 
     package enum StopReason: Sendable, Equatable {
@@ -166,34 +173,34 @@ extension DownloadMachine {
     package enum Event: Sendable {
         /// The record is durable, so the download may begin.
         case admitted
-        case command(Command)
+        indirect case command(Command)
         /// The answer to the last query. No other event comes between a query and its answer.
         case fact(Fact)
         /// The queue has given the download a slot. `obstacle`: the reason why its folder cannot be used, as a sentence.
         case slotAcquired(obstacle: String?)
         case partOpened(Operation)
         /// The part file cannot be opened, for this reason; `nil`: it is missing or too short.
-        case partUnusable(Operation, DownloadFailure?)
+        indirect case partUnusable(Operation, DownloadFailure?)
         /// A response was accepted, and this name is reserved for its file; `nil`: the file has a name already.
-        case accepted(Operation, TransferAcceptance, name: ResponseName?)
-        case ended(Operation, TransferEnding)
+        indirect case accepted(Operation, TransferAcceptance, name: ResponseName?)
+        indirect case ended(Operation, TransferEnding)
         /// These bytes should be made durable.
         case checkpointDue(Coverage)
         /// The flush of these bytes has ended. After an error, it is unknown whether they are on the disk.
         /// `fingerprints`: those of the ranges; empty if they are unknown.
-        case flushed(Operation, Coverage, FileError?, fingerprints: [Fingerprint] = [])
+        indirect case flushed(Operation, Coverage, FileError?, fingerprints: [Fingerprint] = [])
         case committed(Operation, StoreError?)
         /// The download gets another arrival, because another download needs room in the queue.
         case reassigned(DownloadID)
         case verified(Operation, VerificationOutcome)
-        case published(Operation, Result<PublishedFile, FileError>)
+        indirect case published(Operation, Result<PublishedFile, FileError>)
         /// The publication was abandoned before the file had its name.
         case withdrawn(Operation)
         case timer(Timer)
         /// The directory of part files is away. Work that needs it is abandoned, and the download waits.
         case directoryAway
         /// The directory of part files is back, with these bytes of the download.
-        case directoryBack(RecoveredPart)
+        indirect case directoryBack(RecoveredPart)
         case shutdown
     }
 
@@ -223,15 +230,15 @@ extension DownloadMachine {
         /// Gives other downloads new arrivals.
         case reassign([QueuePlacement.Other])
         /// Opens the part file, which must hold at least `holding` bytes.
-        case openPart(Operation, holding: Int64, publishedAs: PublishedName?)
-        case start(Operation, ResumeDecision.Ask)
+        indirect case openPart(Operation, holding: Int64, publishedAs: PublishedName?)
+        indirect case start(Operation, ResumeDecision.Ask)
         case stop
         /// Ignores the transfer from now on.
         case forgetTransfer
         /// Closes the part file and forgets its hash, because its bytes no longer count.
         case forgetBytes
         /// Flushes these bytes of the part file. `trims`: also frees the disk space that is reserved for other bytes.
-        case flush(Operation, Coverage, trims: Bool)
+        indirect case flush(Operation, Coverage, trims: Bool)
         /// Removes the part file of this generation, which no record counts on.
         case discardNewPart(UInt64?)
         /// Removes the part files of all generations but this one.
@@ -240,15 +247,15 @@ extension DownloadMachine {
         case verify(Operation, length: Int64, expected: [Checksum])
         case abandonVerification
         /// Publishes the file under this path, or a numbered one. It is reserved now if the record has no name.
-        case publish(Operation, path: FilePath)
+        indirect case publish(Operation, path: FilePath)
         /// Abandons the publication if its file has no name yet.
         case withdraw(Operation)
         /// Removes the part file's name: the file has another one, and the record is durable.
         case finishPublishing
         /// Saves the record together with the messages to webhooks.
-        case save(Operation, DownloadRecord, announcing: [EndAnnouncement])
+        indirect case save(Operation, DownloadRecord, announcing: [EndAnnouncement])
         /// Saves the record of a finished file. It is published once it is durable.
-        case saveCompletion(Operation, DownloadRecord, announcing: [EndAnnouncement])
+        indirect case saveCompletion(Operation, DownloadRecord, announcing: [EndAnnouncement])
         /// Removes the record and keeps the messages to webhooks.
         case saveRemoval(Operation, announcing: [EndAnnouncement])
         /// Delivers messages to webhooks. They are durable, and the end of the download is published.
@@ -258,15 +265,15 @@ extension DownloadMachine {
         /// Saves with the next commit how many bytes are on the disk.
         case saveProgress(StoredProgress)
         /// Publishes this version of the download.
-        case publishVersion(Download)
+        indirect case publishVersion(Download)
         /// Publishes the removal, and releases the download's name.
         case showRemoval
         /// Removes the part files of all generations.
         case discardPart
         /// Removes a finished file that the database has refused to record.
-        case discardFile(PublishedFile)
+        indirect case discardFile(PublishedFile)
         /// Removes the finished file, if it is this one.
-        case removeFile(FilePath, FileIdentity)
+        indirect case removeFile(FilePath, FileIdentity)
         /// Claims a path for the finished file. Another download that has claimed it before has lost its file.
         /// The download's reservation ends.
         case claimName(FilePath)
@@ -276,12 +283,12 @@ extension DownloadMachine {
         case restoreName(FilePath)
         case releaseName
         /// Finds a fact. The event with it follows the other actions at once.
-        case query(Query)
+        indirect case query(Query)
         case setSpeedLimit(Int64)
         case setTimer(Timer, after: Duration)
         case cancelTimer(Timer)
-        case answer(Waiter, Result<Download, DownloadError>)
-        case log(DownloadLogEvent)
+        indirect case answer(Waiter, Result<Download, DownloadError>)
+        indirect case log(DownloadLogEvent)
     }
 
     /// The data that the machine receives with an event.

@@ -6,3 +6,7 @@
         self.value = value
     }
 }
+
+extension Box: Equatable where Value: Equatable {
+    @usableFromInline static func == (left: Box, right: Box) -> Bool { left === right || left.value == right.value }
+}

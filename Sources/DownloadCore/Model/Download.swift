@@ -286,8 +286,10 @@ extension Download {
         }
 
         var bytes: [UInt8] {
-            [words.0, words.1, words.2, words.3].flatMap { word in
-                (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }
+            [UInt8](capacity: 32) { output in
+                for word in [words.0, words.1, words.2, words.3] {
+                    for shift in stride(from: 56, through: 0, by: -8) { output.append(UInt8(truncatingIfNeeded: word >> shift)) }
+                }
             }
         }
     }

@@ -20,15 +20,15 @@ extension DownloadRecord {
     /// - Parameter now: The time of the request. The time in the id may be later.
     package init(_ new: NewDownload, id: DownloadID, at now: Timestamp) {
         self.init(Download(new, id: id, at: now))
-        change {
-            $0.requestedFilename = new.filename
-            $0.lacksExtension = new.lacksExtension && new.filename != nil
-            $0.requestedMediaType = new.mediaType
-            $0.requestedSegments = new.segments
-            $0.headers = new.headers.fields
-            $0.mirrors = new.mirrors.map(\.string)
-            $0.webhook = new.webhook?.string
-        }
+        var values = Particulars()
+        values.requestedFilename = new.filename
+        values.lacksExtension = new.lacksExtension && new.filename != nil
+        values.requestedMediaType = new.mediaType
+        values.requestedSegments = new.segments
+        values.headers = new.headers.fields
+        values.mirrors = new.mirrors.map(\.string)
+        values.webhook = new.webhook?.string
+        keep(values)
     }
 
     /// The representation that the partial bytes belong to; `nil` before the first response.
@@ -122,9 +122,9 @@ extension DownloadRecord {
     }
 
     /// Values that a finished download no longer needs. Without a box, they take no memory.
-    private struct Particulars: Sendable, Equatable {
+    private struct Particulars: Sendable {
         var entity: SavedEntity?
-        package var segments: [SyncedSegment] = []
+        var segments: [SyncedSegment] = []
         var requestedFilename: String?
         var lacksExtension = false
         var requestedMediaType: String?
@@ -137,31 +137,32 @@ extension DownloadRecord {
         var partGeneration: UInt64?
         var transferCrashes = 0
         var distrustsMirrors = false
+
+        var isEmpty: Bool {
+            entity == nil && segments.isEmpty && requestedFilename == nil && !lacksExtension && requestedMediaType == nil
+                && requestedSegments == nil && headers.isEmpty && mirrors.isEmpty && announcedMirrors.isEmpty && webhook == nil
+                && retryHold == nil && partGeneration == nil && transferCrashes == 0 && !distrustsMirrors
+        }
     }
 
     private mutating func change(_ body: (inout Particulars) -> Void) {
-        let before = particulars?.value ?? Particulars()
-        var after = before
-        body(&after)
-        if after == before { return }
-        particulars = after == Particulars() ? nil : Box(after)
+        var values = particulars?.value ?? Particulars()
+        body(&values)
+        keep(values)
+    }
+
+    private mutating func keep(_ values: Particulars) {
+        particulars = values.isEmpty ? nil : Box(values)
     }
 
     /// Removes the values that only a transfer needs: header fields with their secrets,
     /// validators, segments and mirrors.
     package mutating func forgetTransfer() {
-        change {
-            $0.entity = nil
-            $0.segments = []
-            $0.headers = []
-            $0.mirrors = []
-            $0.announcedMirrors = []
-            $0.requestedSegments = nil
-            $0.requestedMediaType = nil
-            $0.retryHold = nil
-            $0.partGeneration = nil
-            $0.transferCrashes = 0
-            $0.distrustsMirrors = false
-        }
+        guard let before = particulars?.value else { return }
+        var values = Particulars()
+        values.requestedFilename = before.requestedFilename
+        values.lacksExtension = before.lacksExtension
+        values.webhook = before.webhook
+        keep(values)
     }
 }

@@ -126,7 +126,7 @@ extension DownloadService {
         deliver(event, to: entry)
         var effects = LiveDownload.Effects(actions: [])
         swap(&effects.actions, &context.actions)
-        carryOut(effects, entry)
+        carryOut(consume effects, entry)
     }
 
     /// Delivers an event to the machine, with the name or the obstacle that only the service knows.
@@ -168,17 +168,18 @@ extension DownloadService {
         while effects.next < effects.actions.count {
             let action = effects.actions[effects.next]
             effects.next += 1
-            if case .answer(let waiter, let result) = action, effects.removed.isPending {
-                effects.late.append((waiter, result))
-            } else if case .answer(let waiter, let result) = action, entry.unflushedRemovals > 0 {
-                // After the result, power loss must not restore the file.
+            switch action {
+            case .answer(let waiter, let result) where effects.removed.isPending: effects.late.append((waiter, result))
+            // After the result, power loss must not restore the file.
+            case .answer(let waiter, let result) where entry.unflushedRemovals > 0:
                 entry.unflushedResults.append((waiter, result))
-            } else if case .query(let query) = action {
+            case .query(let query):
                 entry.machine.handle(.fact(find(query, for: entry)), &context)
                 effects.actions += context.actions
                 context.actions.removeAll(keepingCapacity: true)
-            } else if case .interrupts = perform(action, entry) {
-                entry.pausedEffects = effects
+            default:
+                if case .goesOn = perform(action, entry) { continue }
+                entry.pausedEffects = consume effects
                 tally.note(entry, isBusy: true, isFinishing: entry.isFinishing)
                 return
             }
@@ -214,7 +215,7 @@ extension DownloadService {
         case .failure(let error): log(.warning("cannot \(purpose) \(id): \(error.message)"))
         }
         backlog = []
-        carryOut(effects, entry)
+        carryOut(consume effects, entry)
         while entry.pausedEffects == nil, !entry.postponed.isEmpty { handle(entry.postponed.removeFirst(), entry) }
         handleBacklog()
     }

@@ -22,8 +22,8 @@ struct ResponseHeadReader: Sendable {
 
     private let maximumBytes: Int
     private var bytes = 0
-    /// The field that a folded line would continue.
-    private var pending: (name: FieldName, value: [UInt8])?
+    /// Whether a folded line would continue the last field.
+    private var isInField = false
 
     init(maximumBytes: Int) {
         self.maximumBytes = maximumBytes
@@ -39,17 +39,18 @@ struct ResponseHeadReader: Sendable {
         if end == 0 { return finish() }
         let first = line[0]
         if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
-            // RFC 9112 §5.2: a user agent reads an obsolete line folding as a space.
-            pending?.value.append(UInt8(ascii: " "))
-            for index in 0..<end { pending?.value.append(line[index]) }
+            if isInField { fields.append(folded: line.extracting(..<end)) }
             return .incomplete
         }
-        commit()
-        return isStatusLine(line, end: end) ? beginHead(line, end: end) : beginField(line, end: end)
+        if isStatusLine(line, end: end) { return beginHead(line, end: end) }
+        // A line that is not a field is skipped, as in libcurl.
+        isInField = fields.append(line: line.extracting(..<end))
+        return .incomplete
     }
 
     private mutating func beginHead(_ line: Span<UInt8>, end: Int) -> Progress {
         fields.removeAll(keepingCapacity: true)
+        isInField = false
         // RFC 9112 §4: HTTP-version SP status-code SP [reason-phrase]. The last space is often missing.
         var parts: [Int] = []
         var index = 5
@@ -74,25 +75,7 @@ struct ResponseHeadReader: Sendable {
         return .incomplete
     }
 
-    private mutating func beginField(_ line: Span<UInt8>, end: Int) -> Progress {
-        var colon = 0
-        while colon < end, line[colon] != UInt8(ascii: ":") { colon += 1 }
-        // A line that is not a field is skipped, as in libcurl.
-        guard colon < end else { return .incomplete }
-        let text = String(decoding: (0..<colon).map { line[$0] }, as: UTF8.self)
-        guard let name = FieldName(text) else { return .incomplete }
-        pending = (name, (colon + 1..<end).map { line[$0] })
-        return .incomplete
-    }
-
-    private mutating func commit() {
-        guard let (name, value) = pending else { return }
-        pending = nil
-        fields.append(name, bytes: value.span)
-    }
-
     private mutating func finish() -> Progress {
-        commit()
         // RFC 9110 §15.2: a final response follows interim ones. 101 is an error, since no upgrade was requested.
         if status.code == 101 { return .failed(.invalidResponse("it changes the protocol without a request")) }
         if status.isInformational { return .incomplete }
@@ -110,8 +93,8 @@ struct ResponseHeadReader: Sendable {
         if fields.contains(.transferEncoding) { return .success(nil) }
         var length: Int64?
         for value in fields.values(.contentLength) {
-            for member in value.split(separator: ",", omittingEmptySubsequences: false) {
-                guard let number = decimal(member) else {
+            for member in value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+                guard let number = member.trimmingWhiteSpace.decimalValue else {
                     return .failure(.invalidResponse("its Content-Length is not a number, or out of range"))
                 }
                 // RFC 9112 §6.3: differing lengths are an unrecoverable error.
@@ -122,14 +105,6 @@ struct ResponseHeadReader: Sendable {
             }
         }
         return .success(length)
-    }
-
-    /// Parses digits with optional white space around them; nil for anything else.
-    private static func decimal(_ text: Substring) -> Int64? {
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-        let digits = text.utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
-        guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
-        return Int64(String(decoding: digits, as: UTF8.self))
     }
 
     private func isStatusLine(_ line: Span<UInt8>, end: Int) -> Bool {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import DownloadCore
+@testable import DownloadTransfer
 
 struct ProgressMeterTests {
     let start = ContinuousClock.now
