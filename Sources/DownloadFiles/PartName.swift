@@ -23,8 +23,17 @@ package struct PartName: Hashable, Sendable {
         self.id = id
         self.generation = generation
         self.sha256 = sha256
-        let beginning = id.description + "." + Hexadecimal.encode(generation)
-        text = sha256.map { beginning + "." + Hexadecimal.encode($0) + ".whole" } ?? beginning + ".part"
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.longest)
+        id.encode(into: &bytes)
+        bytes.append(UInt8(ascii: "."))
+        Hexadecimal.encode(generation, into: &bytes)
+        if let sha256 {
+            bytes.append(UInt8(ascii: "."))
+            Hexadecimal.encode(sha256, into: &bytes)
+        }
+        bytes.append(contentsOf: (sha256 == nil ? ".part" : ".whole").utf8)
+        text = String(decoding: bytes, as: UTF8.self)
     }
 
     /// Parses the format of ``text``; `nil` for any other name.

@@ -49,7 +49,7 @@ package final class TransferJournal: Sendable {
     /// Clears the file, once its downloads have been recorded or when the run ends cleanly.
     package func clear() {
         state.withLock { $0 = State() }
-        write(Self.title + "-", at: 0)
+        write(Array((Self.title + "-").utf8), at: 0)
         try? file.truncate(to: Int64(Self.lineLength))
     }
 
@@ -95,19 +95,23 @@ package final class TransferJournal: Sendable {
     /// Clears the lines of ended transfers that no other transfer has taken over.
     package func settle() {
         state.withLock { state in
-            for line in state.free.suffix(state.stale) { write("", at: line) }
+            for line in state.free.suffix(state.stale) { write([], at: line) }
             state.stale = 0
         }
     }
 
-    private static func line(_ id: DownloadID, _ stage: CrashSuspicion.Stage) -> String {
-        id.description + " " + String(UnicodeScalar(stage.rawValue))
+    private static func line(_ id: DownloadID, _ stage: CrashSuspicion.Stage) -> [UInt8] {
+        var line: [UInt8] = []
+        line.reserveCapacity(lineLength)
+        id.encode(into: &line)
+        line += [UInt8(ascii: " "), stage.rawValue]
+        return line
     }
 
     /// Writes a line.
     /// - Parameter text: The text, which is shorter than the line.
-    private func write(_ text: String, at line: Int) {
-        var bytes = Array(text.utf8)
+    private func write(_ text: [UInt8], at line: Int) {
+        var bytes = text
         bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: Self.lineLength - 1 - bytes.count))
         bytes.append(UInt8(ascii: "\n"))
         // If the disk is full, the line is lost, and a crash is not noticed.

@@ -34,6 +34,20 @@ extension Fields {
         return all.isEmpty ? nil : all.joined(separator: ", ")
     }
 
+    /// The numbers in all values of the name, in order. A value may be a list; nil if a member is not decimal digits
+    /// only, or greater than `Int64.max`.
+    public func numbers(_ name: FieldName) -> [Int64]? {
+        var result: [Int64] = []
+        guard traits & name.trait != 0 else { return result }
+        for index in entries.indices where matches(index, name) {
+            for member in value(at: index).split(separator: ASCII.comma, omittingEmptySubsequences: false) {
+                guard let number = member.trimmingWhiteSpace.decimalValue else { return nil }
+                result.append(number)
+            }
+        }
+        return result
+    }
+
     /// Whether a field has the name.
     public func contains(_ name: FieldName) -> Bool {
         guard traits & name.trait != 0 else { return false }

@@ -105,7 +105,11 @@ public struct HTTPURL: Sendable {
 
     /// The scheme, host and port, always with the port: `https://example.org:443`. Equal for URLs of one origin (RFC
     /// 6454 §4).
-    public var origin: String { "\(scheme)://" + (isLiteral ? "[\(host)]" : host) + ":\(port)" }
+    public var origin: String {
+        let hasPort = hostEnd + (isLiteral ? 1 : 0) < pathStart
+        if hasPort, !hasUserInfo { return text(0..<pathStart) }
+        return "\(scheme)://" + (isLiteral ? "[\(host)]" : host) + ":\(port)"
+    }
 
     /// Whether both URLs are of one origin.
     public func hasOrigin(of other: HTTPURL) -> Bool {

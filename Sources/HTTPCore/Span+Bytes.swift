@@ -67,7 +67,7 @@ extension Collection<UInt8> {
     }
 
     /// The value of a decimal number up to `Int64.max`; nil unless the bytes are digits only, at least one.
-    public var decimalValue: Int64? {
+    var decimalValue: Int64? {
         guard !isEmpty else { return nil }
         var value: Int64 = 0
         for byte in self {

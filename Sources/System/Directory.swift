@@ -292,9 +292,9 @@ public final class Directory: Sendable {
 
     /// Whether the text can be the name of an entry: neither a path nor `.` or `..`.
     private static func isName(_ name: String) -> Bool {
-        let bytes = name.utf8.span
-        for index in bytes.indices where bytes[index] == UInt8(ascii: "/") || bytes[index] == 0 { return false }
-        return !bytes.isEmpty && name != "." && name != ".."
+        // The C library searches many bytes at once. A zero byte would end the name there.
+        let isComponent = unsafe strlen(name) == name.utf8.count && strchr(name, 0x2f) == nil
+        return isComponent && !name.isEmpty && name != "." && name != ".."
     }
 
     private func check(_ name: String) throws(SystemError) {

@@ -19,18 +19,35 @@ public enum Hexadecimal {
 
     /// Encodes each byte as two lower-case digits.
     public static func encode(_ bytes: [UInt8]) -> String {
-        let digits = [UInt8](capacity: 2 * bytes.count) { output in
+        var digits: [UInt8] = []
+        encode(bytes, into: &digits)
+        return String(decoding: digits, as: UTF8.self)
+    }
+
+    /// Appends each byte as two lower-case digits.
+    public static func encode(_ bytes: [UInt8], into digits: inout [UInt8]) {
+        digits.append(addingCapacity: 2 * bytes.count) { output in
             for byte in bytes {
                 output.append(digit(of: byte >> 4))
                 output.append(digit(of: byte & 15))
             }
         }
-        return String(decoding: digits, as: UTF8.self)
     }
 
     /// Encodes a number as sixteen lower-case digits.
     public static func encode(_ value: UInt64) -> String {
-        encode((0..<8).map { UInt8(truncatingIfNeeded: value >> UInt64(56 - 8 * $0)) })
+        var digits: [UInt8] = []
+        encode(value, into: &digits)
+        return String(decoding: digits, as: UTF8.self)
+    }
+
+    /// Appends a number as sixteen lower-case digits.
+    public static func encode(_ value: UInt64, into digits: inout [UInt8]) {
+        digits.append(addingCapacity: 16) { output in
+            for shift in stride(from: 60, through: 0, by: -4) {
+                output.append(digit(of: UInt8(truncatingIfNeeded: value >> UInt64(shift)) & 15))
+            }
+        }
     }
 
     private static func digit(of value: UInt8) -> UInt8 {

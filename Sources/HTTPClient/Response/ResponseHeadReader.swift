@@ -91,20 +91,14 @@ struct ResponseHeadReader: Sendable {
     static func contentLength(_ fields: Fields) -> Result<Int64?, ClientError> {
         // RFC 9112 §6.3: Transfer-Encoding overrides Content-Length.
         if fields.contains(.transferEncoding) { return .success(nil) }
-        var length: Int64?
-        for value in fields.values(.contentLength) {
-            for member in value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-                guard let number = member.trimmingWhiteSpace.decimalValue else {
-                    return .failure(.invalidResponse("its Content-Length is not a number, or out of range"))
-                }
-                // RFC 9112 §6.3: differing lengths are an unrecoverable error.
-                guard length == nil || length == number else {
-                    return .failure(.invalidResponse("it has two different Content-Lengths"))
-                }
-                length = number
-            }
+        guard let lengths = fields.numbers(.contentLength) else {
+            return .failure(.invalidResponse("its Content-Length is not a number, or out of range"))
         }
-        return .success(length)
+        // RFC 9112 §6.3: differing lengths are an unrecoverable error.
+        guard lengths.allSatisfy({ $0 == lengths.first }) else {
+            return .failure(.invalidResponse("it has two different Content-Lengths"))
+        }
+        return .success(lengths.first)
     }
 
     private func isStatusLine(_ line: Span<UInt8>, end: Int) -> Bool {

@@ -337,7 +337,10 @@ final class ActiveTransfer {
         return .taken
     }
 
-    /// Passes gathered bytes to the sink; returns whether the transfer continues.
+    /// Whether the last byte of the final body has arrived. False if its length is unknown.
+    var hasWholeBody: Bool { head?.contentLength == bodyBytes }
+
+    /// Passes bytes of the body to the sink; returns whether the transfer continues.
     func handOver(_ bytes: RawSpan) -> Bool { follows(sink.received(bytes)) }
 
     private func follows(_ decision: SinkDecision) -> Bool {

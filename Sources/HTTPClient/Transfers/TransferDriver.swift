@@ -85,6 +85,8 @@ final class TransferDriver {
     func gather(_ bytes: RawSpan, of running: ActiveTransfer) -> Bool {
         if !gathered.hasRoom(for: bytes.byteCount, of: running) { handOver() }
         guard running.failure == nil else { return false }
+        // Nothing follows the last bytes, so they need no buffer.
+        if gathered.owner == nil, running.hasWholeBody { return running.handOver(bytes) }
         gathered.append(bytes, of: running)
         return true
     }
