@@ -216,7 +216,11 @@ extension SQLiteStatement {
     }
 
     private func check(_ code: Int32) throws(SQLiteError) {
-        if code != PAWL_SQLITE_OK { throw connection.error(code) }
+        guard code != PAWL_SQLITE_OK else { return }
+        let error = connection.error(code)
+        // The values of this row must not become part of the next one.
+        reset()
+        throw error
     }
 }
 
