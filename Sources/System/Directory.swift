@@ -292,9 +292,12 @@ public final class Directory: Sendable {
 
     /// Whether the text can be the name of an entry: neither a path nor `.` or `..`.
     private static func isName(_ name: String) -> Bool {
-        // The C library searches many bytes at once. A zero byte would end the name there.
-        let isComponent = unsafe strlen(name) == name.utf8.count && strchr(name, 0x2f) == nil
-        return isComponent && !name.isEmpty && name != "." && name != ".."
+        guard !name.isEmpty, name != ".", name != ".." else { return false }
+        // The C library searches many bytes at once.
+        return unsafe name.utf8.span.withUnsafeBytes { bytes in
+            unsafe bytes.baseAddress.map { unsafe memchr($0, 0x2f, bytes.count) == nil && memchr($0, 0, bytes.count) == nil }
+                ?? false
+        }
     }
 
     private func check(_ name: String) throws(SystemError) {

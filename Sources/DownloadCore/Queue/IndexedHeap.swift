@@ -21,7 +21,6 @@ public struct IndexedHeap<Key: Hashable & Sendable, Rank: Comparable & Sendable>
             items[position].rank = rank
             settle(position)
         } else {
-            positions[key] = items.count
             items.append((key, rank))
             rise(items.count - 1)
         }
@@ -36,43 +35,47 @@ public struct IndexedHeap<Key: Hashable & Sendable, Rank: Comparable & Sendable>
         let last = items.removeLast()
         if position < items.count {
             items[position] = last
-            positions[last.key] = position
             settle(position)
         }
         return rank
     }
 
     @inlinable mutating func settle(_ position: Int) {
-        sink(position)
-        rise(position)
+        if sink(position) == position { rise(position) }
     }
 
     @inlinable mutating func rise(_ position: Int) {
         var position = position
+        let item = items[position]
         while position > 0 {
             let parent = (position - 1) / 2
-            guard items[position].rank < items[parent].rank else { return }
-            swap(position, parent)
+            guard item.rank < items[parent].rank else { break }
+            place(items[parent], at: position)
             position = parent
         }
+        place(item, at: position)
     }
 
-    @inlinable mutating func sink(_ position: Int) {
+    /// Moves an item down to its place.
+    /// - Returns: Its new position.
+    @inlinable mutating func sink(_ position: Int) -> Int {
         var position = position
+        let item = items[position]
         while true {
             let left = 2 * position + 1
-            guard left < items.count else { return }
+            guard left < items.count else { break }
             let right = left + 1
             let lesser = right < items.count && items[right].rank < items[left].rank ? right : left
-            guard items[lesser].rank < items[position].rank else { return }
-            swap(position, lesser)
+            guard items[lesser].rank < item.rank else { break }
+            place(items[lesser], at: position)
             position = lesser
         }
+        place(item, at: position)
+        return position
     }
 
-    @inlinable mutating func swap(_ left: Int, _ right: Int) {
-        items.swapAt(left, right)
-        positions[items[left].key] = left
-        positions[items[right].key] = right
+    @inlinable mutating func place(_ item: (key: Key, rank: Rank), at position: Int) {
+        items[position] = item
+        positions[item.key] = position
     }
 }

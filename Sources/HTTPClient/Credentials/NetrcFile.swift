@@ -52,6 +52,7 @@ public struct NetrcFile: Sendable {
     /// Returns the first login for a URL: of its host and port, of its host, or of `default`.
     /// - Parameter user: The user of the login; nil: any.
     func login(for url: HTTPURL, user: String? = nil) -> Login? {
+        if logins.isEmpty, others.isEmpty { return nil }
         let host = HostSpelling.normalize(url.host)
         let withPort = (host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host) + ":\(url.port)"
         return [logins[withPort], logins[host], others].lazy.compactMap { list in
