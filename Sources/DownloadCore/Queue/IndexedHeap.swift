@@ -56,8 +56,7 @@ public struct IndexedHeap<Key: Hashable & Sendable, Rank: Comparable & Sendable>
         place(item, at: position)
     }
 
-    /// Moves an item down to its place.
-    /// - Returns: Its new position.
+    /// Moves an item down to its place, and returns its new position.
     @inlinable mutating func sink(_ position: Int) -> Int {
         var position = position
         let item = items[position]
