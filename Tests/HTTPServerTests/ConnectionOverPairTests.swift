@@ -57,6 +57,19 @@ import Testing
         #expect(pair.unsentLimit == 256 << 10)
     }
 
+    @Test("Withholds a large body whose permit has been revoked")
+    func revokedBody() throws {
+        let permit = Permit()
+        permit.revoke()
+        let pair = try ConnectionPair { request, response in
+            response.permit = permit
+            response.body = [UInt8](repeating: 7, count: 1 << 20)
+            return .ready
+        }
+        pair.receive("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(pair.isClosed)
+    }
+
     @Test("A broken connection releases its share among fast readers")
     func aConnectionThatBreaksGives() throws {
         let pair = try ConnectionPair(overTCP: true, Self.huge)

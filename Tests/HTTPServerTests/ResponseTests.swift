@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("Bodies of any size arrive whole, pipelined too", arguments: [1000, 65_536, 65_537, 5_000_000])
+    @Test("Bodies of any size arrive whole, pipelined too", arguments: [1000, 8192, 65_536, 65_537, 5_000_000])
     func bodiesOfAnySizeArrive(size: Int)
         async throws
     {

@@ -32,11 +32,14 @@ public struct Response: Sendable {
         swap(&self, &other)
     }
 
-    /// Resets to an empty 200, and keeps the storage.
+    /// The maximum storage of a body that is kept for the next one, in bytes.
+    private static let keptStorage = 256 * 1024
+
+    /// Resets to an empty 200, and keeps the storage unless it is large.
     public mutating func reset() {
         status = .ok
         if !fields.isEmpty { fields.removeAll(keepingCapacity: true) }
-        if !body.isEmpty { body.removeAll(keepingCapacity: true) }
+        if !body.isEmpty { body.removeAll(keepingCapacity: body.capacity <= Self.keptStorage) }
         content = .bytes
         permit = nil
     }

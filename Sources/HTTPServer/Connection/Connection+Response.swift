@@ -93,7 +93,7 @@ extension Connection {
 
     /// Encodes the head, and a small body if it is in memory.
     private mutating func beginResponse(_ response: inout Response, _ loop: inout LoopContext) {
-        var content = response.content
+        let content = response.content
         response.content = .bytes
         var status = response.status
         if status.isInformational {
@@ -104,10 +104,7 @@ extension Connection {
         }
         holdStorage(0, &loop)
         if case .bytes = content, response.body.count > Self.copiedBody {
-            if holdStorage(response.body.count, &loop) {
-                content = .parts([.bytes(response.body)])
-                response.body = []
-            } else {
+            if !holdStorage(response.body.count, &loop) {
                 response.reset()
                 response.status = .serviceUnavailable
                 let refusal = Refusal(
@@ -142,7 +139,12 @@ extension Connection {
         ResponseEncoder.encodeHeadEnd(into: &output)
         exchange.id = nil
         exchange.permit = response.permit
-        beginBody(hasBody ? content : .bytes, hasBody ? response.body : [], isChunked: isChunked, &loop)
+        if hasBody {
+            beginBody(content, response.body, isChunked: isChunked, &loop)
+        } else {
+            holdStorage(0, &loop)
+            beginBody(.bytes, [], isChunked: isChunked, &loop)
+        }
         if !hasBody { content.discard() }
         // The permit may have been revoked while a task made the response.
         endIfRevoked(&loop)
@@ -164,9 +166,7 @@ extension Connection {
         _ content: Content, _ body: [UInt8], isChunked: Bool, _ loop: inout LoopContext
     ) {
         switch content {
-        case .bytes:
-            output.append(contentsOf: body)
-            _ = state.responseBegan(isSending: false, isOpenEnded: false)
+        case .bytes: begin(body, &loop)
         case .parts(let parts):
             source = .parts(PartsSource(parts, begun: loop.now))
             _ = state.responseBegan(isSending: true, isOpenEnded: false)
@@ -188,6 +188,40 @@ extension Connection {
         }
     }
 
+    /// Begins a body in memory. The socket is offered a long one at once, since nearly always it accepts all of it. So the
+    /// body is not copied, and its storage is free for the next one.
+    private mutating func begin(_ body: [UInt8], _ loop: inout LoopContext) {
+        var written = 0
+        // A large body that is not sent yet is withheld if the permit has been revoked.
+        if body.count >= Self.offeredBody, isWritable, exchange.permit?.isRevoked != true {
+            written = offer(body, &loop)
+            guard !isClosed else { return }
+        }
+        if body.count - written > Self.copiedBody {
+            let rest = PartsSource([.bytes(body)], begun: loop.now)
+            rest.advance(written)
+            source = .parts(rest)
+            _ = state.responseBegan(isSending: true, isOpenEnded: false)
+        } else {
+            if written == 0 { output.append(contentsOf: body) } else { output.append(contentsOf: body[written...]) }
+            holdStorage(0, &loop)
+            _ = state.responseBegan(isSending: false, isOpenEnded: false)
+        }
+    }
+
+    /// Sends the output and as much of a body as the socket accepts; returns the number of the body's bytes that were sent.
+    private mutating func offer(_ body: [UInt8], _ loop: inout LoopContext) -> Int {
+        guard let count = moved(socket.send(output, sent..<output.count, then: body), &loop) else { return 0 }
+        let pending = pendingOutput
+        guard count >= pending else {
+            sent += count
+            return 0
+        }
+        output.removeAll(keepingCapacity: true)
+        sent = 0
+        return count - pending
+    }
+
     private static func length(of content: Content, _ body: [UInt8]) -> Int64? {
         switch content {
         case .bytes, .webSocket: Int64(body.count)
@@ -204,7 +238,10 @@ extension Connection {
         fields.encode(into: &output)
     }
 
-    /// The maximum body that is copied after its head to share one write, in bytes.
+    /// The minimum body that the socket is offered before any of it is copied, in bytes. A second piece of memory costs a
+    /// write more than the copy of a smaller body.
+    private static let offeredBody = 8 * 1024
+    /// The maximum body, or rest of one, that is copied after its head to share one write, in bytes.
     private static let copiedBody = 64 * 1024
     /// The fields that an application cannot set.
     static let reservedNames = FieldNameSet([

@@ -61,6 +61,32 @@ struct Socket: ~Copyable {
         }
     }
 
+    /// Writes `buffer[range]` and then a body, in one system call. SIGPIPE must be ignored: writev(2) has no flag for it.
+    func send(_ buffer: borrowing [UInt8], _ range: Range<Int>, then body: borrowing [UInt8]) -> Outcome {
+        unsafe buffer.withUnsafeBytes { bytes in
+            unsafe body.withUnsafeBytes { body in
+                guard range.upperBound <= bytes.count, body.count > 0 else { return .wouldBlock }
+                return unsafe write(UnsafeRawBufferPointer(rebasing: bytes[range]), body)
+            }
+        }
+    }
+
+    private func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Outcome {
+        unsafe withUnsafeTemporaryAllocation(of: iovec.self, capacity: 2) { parts in
+            unsafe parts.initializeElement(at: 0, to: Self.vector(first))
+            unsafe parts.initializeElement(at: 1, to: Self.vector(second))
+            while true {
+                let count = unsafe writev(descriptor, parts.baseAddress, 2)
+                if count >= 0 { return .moved(count) }
+                if let outcome = Self.outcome(of: errno) { return outcome }
+            }
+        }
+    }
+
+    private static func vector(_ bytes: UnsafeRawBufferPointer) -> iovec {
+        unsafe iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
+    }
+
     /// Sends bytes of a file without copying them into the process. SIGPIPE must be ignored: sendfile(2) has no flag
     /// for it.
     func send(_ file: borrowing FileHandle, offset: Int64, count: Int) -> Outcome {
