@@ -242,14 +242,24 @@ extension JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    private static func appendDigits(of integer: Int64, to bytes: inout [UInt8]) {
-        if integer < 0 { bytes.append(UInt8(ascii: "-")) }
-        let start = bytes.count
-        var rest = integer.magnitude
+    /// Appends an integer to bytes.
+    public static func appendDigits(of integer: Int64, to bytes: inout [UInt8]) {
+        // Eight digits fit into one word, the first one in its lowest byte.
+        var (digits, count, rest) = (UInt64(0), 0, integer.magnitude)
         repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            digits = digits << 8 | UInt64(UInt8(ascii: "0")) + rest % 10
             rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
+            count += 1
+        } while rest > 0 && count < 8
+        guard rest == 0, integer >= 0 else {
+            bytes.append(contentsOf: integer.description.utf8)
+            return
+        }
+        bytes.append(addingCapacity: 8) { output in
+            for _ in 0..<count {
+                output.append(UInt8(truncatingIfNeeded: digits))
+                digits >>= 8
+            }
+        }
     }
 }

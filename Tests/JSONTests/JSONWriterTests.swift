@@ -83,6 +83,7 @@ import Testing
 
     static let numbers: [(JSONValue, String)] = [
         (.integer(0), "0"), (.integer(-7), "-7"), (.integer(1_234_567_890), "1234567890"),
+        (.integer(10), "10"), (.integer(99_999_999), "99999999"), (.integer(100_000_000), "100000000"),
         (.integer(.max), "9223372036854775807"), (.integer(.min), "-9223372036854775808"),
         (.number(0.1), "0.1"), (.number(2), "2.0"), (.number(1e300), "1e+300"), (.number(1e-7), "1e-07"),
         (.number(.leastNonzeroMagnitude), "5e-324"), (.number(-1), "-1.0"),

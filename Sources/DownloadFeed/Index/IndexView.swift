@@ -100,21 +100,8 @@ extension IndexView {
     /// Returns one page of the list.
     /// - Parameter selections: The downloads with the query's label, and those in its folder, if the
     ///   query has these conditions.
-    package func page(_ query: ListQuery, among selections: [OrderedRows]) -> DownloadPage {
-        let lists = lists(query, selections)
-        var page = DownloadPage(items: [], next: nil, total: lists.reduce(0) { $0 + $1.count })
-        var positions = Positions(self)
-        var walk = MergedWalk(lists, query.order, after: query.after, entries)
-        while let entry = walk.next() {
-            guard page.items.count < query.limit else {
-                page.next = page.items.last?.id
-                break
-            }
-            var current = entry.current
-            current.position = positions.position(of: entry, in: self)
-            page.items.append(current)
-        }
-        return page
+    func listing(_ query: ListQuery, among selections: [OrderedRows]) -> IndexListing {
+        IndexListing(self, lists(query, selections), query)
     }
 
     /// Returns lists that have each matching download once.
@@ -183,6 +170,7 @@ struct MergedWalk: Sendable, IteratorProtocol {
     mutating func next() -> IndexEntry? { nextRow().flatMap { entries[$0] } }
 
     mutating func nextRow() -> Row? {
+        if walks.count == 1 { return walks[0].next() }
         var best: (walk: Int, entry: IndexEntry)?
         for number in walks.indices {
             guard let entry = walks[number].peek.flatMap({ entries[$0] }) else { continue }

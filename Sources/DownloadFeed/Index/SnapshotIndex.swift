@@ -89,9 +89,12 @@ public final class SnapshotIndex: Sendable {
     }
 
     /// Returns one page of the list.
-    public func page(_ query: ListQuery) -> DownloadPage {
+    public func page(_ query: ListQuery) -> DownloadPage { listing(query).page }
+
+    /// Returns one page of the list without building its downloads.
+    public func listing(_ query: ListQuery) -> IndexListing {
         let (view, selections) = state.withLock { ($0.table.view, $0.table.selections(for: query)) }
-        return view.page(query, among: selections)
+        return view.listing(query, among: selections)
     }
 
     /// Returns the position that a download has or would have in the queue; `nil` if it is neither queued nor paused.

@@ -6,8 +6,9 @@ internal import System
 
 /// Precomputed fields of responses with finished files: a cache of about 1,000 files in 1 MiB.
 final class FileFields: Sendable {
-    /// A finished file and the fields of its responses.
-    struct File: Sendable {
+    /// A finished file and the fields of its responses: an object, so that a copy costs one reference.
+    final class File: VersionValue {
+        let version: DownloadVersion
         let name: String
         let folder: String
         /// The identity of the file; `nil` if the file was missing at the last check.
@@ -17,6 +18,29 @@ final class FileFields: Sendable {
         /// The fields of a response that a browser saves, and of a response that it displays.
         let attachment: Fields
         let inline: Fields
+        let cost: Int
+
+        fileprivate init(of download: Download, named name: String, common: Fields) {
+            version = download.version ?? .none
+            self.name = name
+            folder = download.folder
+            identity = download.fileMissing ? nil : download.file
+            mediaType = download.mediaType ?? "application/octet-stream"
+            etag = download.sha256.map { EntityTag(opaque: $0) }
+            let dispositions = (
+                attachment: ContentDisposition.attachment(filename: name), inline: ContentDisposition.inline(filename: name)
+            )
+            var attachment = common
+            attachment.append(.contentDisposition, dispositions.attachment)
+            self.attachment = attachment
+            var inline = common
+            inline.append(.contentDisposition, dispositions.inline)
+            self.inline = inline
+            cost =
+                FileFields.overhead + name.utf8.count + folder.utf8.count + mediaType.utf8.count
+                + dispositions.attachment.utf8.count + dispositions.inline.utf8.count
+        }
+
         /// Whether a browser that displays the file runs nothing of it.
         var isHarmless: Bool {
             let type = mediaType.prefix { $0 != ";" && $0 != " " }.lowercased()
@@ -24,11 +48,9 @@ final class FileFields: Sendable {
             return ["audio", "video"].contains(kind) || (kind == "image" && !type.hasSuffix("xml"))
                 || ["text/plain", "application/pdf"].contains(type)
         }
-        /// The approximate size in bytes, without the fields common to all files.
-        let size: Int
     }
 
-    /// The approximate size in bytes of an entry without its texts.
+    /// The approximate size in bytes of a file without its texts. The common fields are not counted.
     private static let overhead = 512
 
     private let cache = VersionCache<File>(capacity: 1 << 20)
@@ -52,20 +74,8 @@ final class FileFields: Sendable {
 
     /// The file of a completed download, under its name.
     func file(of download: Download, named name: String) -> File {
-        let mediaType = download.mediaType ?? "application/octet-stream"
-        let dispositions = (
-            attachment: ContentDisposition.attachment(filename: name), inline: ContentDisposition.inline(filename: name)
-        )
-        var attachment = common
-        attachment.append(.contentDisposition, dispositions.attachment)
-        var inline = common
-        inline.append(.contentDisposition, dispositions.inline)
-        let file = File(
-            name: name, folder: download.folder, identity: download.fileMissing ? nil : download.file, mediaType: mediaType,
-            etag: download.sha256.map { EntityTag(opaque: $0) }, attachment: attachment, inline: inline,
-            size: name.utf8.count + download.folder.utf8.count + mediaType.utf8.count + dispositions.attachment.utf8.count
-                + dispositions.inline.utf8.count)
-        if let version = download.version { cache.keep(file, version, cost: file.size + Self.overhead) }
+        let file = File(of: download, named: name, common: common)
+        if download.version != nil { cache.keep(file) }
         return file
     }
 }

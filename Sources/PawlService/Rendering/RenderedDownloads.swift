@@ -7,18 +7,57 @@ internal import JSON
 /// Versions of downloads as JSON: a cache of about 2,000 versions in at most 2 MiB. Responses, lists, long polls and
 /// event streams share it.
 final class RenderedDownloads: Sendable {
-    /// A resource and its validator.
-    struct Rendering: Sendable {
+    /// A version of a resource without its position: an object, so that a copy costs one reference.
+    final class Text: VersionValue {
+        let version: DownloadVersion
         /// The JSON object with `null` as its position.
-        fileprivate let text: [UInt8]
-        /// The validator of the resource without its position, which changes when other downloads move.
+        let bytes: [UInt8]
+        /// The offset of the value of `position`.
+        private let positionOffset: Int
         let etag: EntityTag
         /// The fields of a response with this resource.
         let fields: Fields
-        /// The offset of the value of `position`.
-        fileprivate let positionOffset: Int
+
+        fileprivate init(_ bytes: [UInt8], positionOffset: Int, _ version: DownloadVersion) {
+            self.version = version
+            self.bytes = bytes
+            self.positionOffset = positionOffset
+            etag = ContentTag.of(bytes)
+            var fields = Fields()
+            fields.append(.cacheControl, "no-cache")
+            fields.append(.contentType, "application/json")
+            fields.append(.etag, etag)
+            self.fields = fields
+        }
+
+        var cost: Int { bytes.count + Self.overhead }
+
+        /// The approximate size in bytes of a value without its text.
+        private static var overhead: Int { 256 }
+        /// The length of `null`, the value of an absent position.
+        private static var nowhere: Int { 4 }
+
+        /// Appends the JSON object.
+        /// - Parameter position: The number of downloads that precede this one in the queue; `nil` if it is not in the queue.
+        func append(to output: inout [UInt8], at position: Int?) {
+            guard let position else {
+                output.append(contentsOf: bytes)
+                return
+            }
+            output.append(contentsOf: bytes[..<positionOffset])
+            JSONWriter.appendDigits(of: Int64(position), to: &output)
+            output.append(contentsOf: bytes[(positionOffset + Self.nowhere)...])
+        }
+    }
+
+    /// A resource and its validator.
+    struct Rendering: Sendable {
+        let text: Text
         /// The number of downloads that precede this one in the queue; `nil` if it is not in the queue.
-        fileprivate var position: Int?
+        fileprivate let position: Int?
+
+        /// The validator of the resource without its position, which changes when other downloads move.
+        var etag: EntityTag { text.etag }
 
         /// The JSON object.
         var bytes: [UInt8] {
@@ -28,37 +67,12 @@ final class RenderedDownloads: Sendable {
         }
 
         /// Appends the JSON object.
-        func append(to bytes: inout [UInt8]) {
-            guard let position else {
-                bytes.append(contentsOf: text)
-                return
-            }
-            bytes.append(contentsOf: text[..<positionOffset])
-            Self.append(position, to: &bytes)
-            bytes.append(contentsOf: text[(positionOffset + RenderedDownloads.nowhere)...])
-        }
-
-        private static func append(_ number: Int, to bytes: inout [UInt8]) {
-            if number >= 10 { append(number / 10, to: &bytes) }
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
-        }
-
-        fileprivate func at(_ position: Int?) -> Rendering {
-            var rendering = self
-            rendering.position = position
-            return rendering
-        }
+        func append(to bytes: inout [UInt8]) { text.append(to: &bytes, at: position) }
     }
-
-    /// The length of `null`, the value of an absent position.
-    private static let nowhere = 4
-
-    /// The approximate size in bytes of an entry without its text.
-    private static let overhead = 256
 
     /// The prefix of the links.
     let linkPrefix: PathPrefix
-    private let cache = VersionCache<Rendering>(capacity: 2 << 20)
+    private let cache = VersionCache<Text>(capacity: 2 << 20)
     /// Whether possible secrets in URLs are left out, for callers without scope `full`. The bytes differ, and so do the
     /// validators.
     private let hidesSecrets: Bool
@@ -71,33 +85,33 @@ final class RenderedDownloads: Sendable {
 
     /// The current rendering of a download; `nil` if there is no download with this id.
     func rendering(of id: DownloadID, in index: SnapshotIndex) -> Rendering? {
-        if let (version, position) = index.versionAndPosition(of: id), let found = rendering(of: version) {
-            return found.at(position)
+        if let (version, position) = index.versionAndPosition(of: id), let text = cached(version) {
+            return Rendering(text: text, position: position)
         }
         return index.download(id).map(rendering(of:))
     }
 
-    /// The cached rendering of a version, without a position; `nil` if it is not cached.
-    func rendering(of version: DownloadVersion) -> Rendering? {
+    /// The cached text of a version; `nil` if it is not cached.
+    func cached(_ version: DownloadVersion) -> Text? {
         cache.find(version)
     }
 
     /// The rendering of a download, from the cache or newly written.
     func rendering(of download: Download) -> Rendering {
         let version = download.version
-        if let version, let found = rendering(of: version) { return found.at(download.position) }
+        if let version, let text = cached(version) { return Rendering(text: text, position: download.position) }
         var visible = hidesSecrets ? download.withoutSecrets : download
         visible.position = nil
         var writer = JSONWriter()
-        let positionOffset = visible.encode(into: &writer, linkPrefix)
-        let bytes = writer.bytes
-        let etag = ContentTag.of(bytes)
-        var fields = Fields()
-        fields.append(.cacheControl, "no-cache")
-        fields.append(.contentType, "application/json")
-        fields.append(.etag, etag)
-        let rendering = Rendering(text: bytes, etag: etag, fields: fields, positionOffset: positionOffset)
-        if let version { cache.keep(rendering, version, cost: bytes.count + Self.overhead) }
-        return rendering.at(download.position)
+        let offset = visible.encode(into: &writer, linkPrefix)
+        let text = Text(writer.bytes, positionOffset: offset, version ?? .none)
+        if version != nil { cache.keep(text) }
+        return Rendering(text: text, position: download.position)
     }
+}
+
+extension DownloadVersion {
+    /// The version of a value that did not come from the index.
+    static let none = DownloadVersion(
+        publication: 0, bytesReceived: 0, bytesPerSecond: 0, stalled: false, segments: 0, waitingFor: nil)
 }

@@ -11,7 +11,7 @@ internal import System
 /// Requests that list, add, show, command and remove downloads.
 extension API {
     /// `GET /downloads`.
-    func list(_ request: borrowing Request, _ caller: Caller) throws(Problem) -> RouteResult {
+    func list(_ request: borrowing Request, _ caller: Caller, _ response: inout Response) throws(Problem) -> RouteResult {
         var query = try QueryReader.read(request.head.target) { reader throws(Problem) in
             ListQuery(
                 states: Set(try reader.choices("state", DownloadState.self)), label: try reader.value("label"),
@@ -22,17 +22,19 @@ extension API {
         // Whether a search text matches reveals text, so possible secrets are not searched.
         query.hidesSecrets = caller.scope != .full
         let (index, rendered) = (index, rendered(for: request, by: caller))
-        // A list may visit every download, so it is not made on the event loop.
+        if query.isWalk, response.fill(with: index.listing(query), rendered, rendering: Self.renderedItems) { return .ready }
+        // Other lists may visit every download, so they are not made on the event loop.
         return .later { [self, query] () throws(Problem) in
             try await read {
-                let page = index.page(query)
                 var response = Response()
-                response.forbidStoring()
-                response.fill { page.encode(into: &$0, rendered) }
+                _ = response.fill(with: index.listing(query), rendered)
                 return response
             }
         }
     }
+
+    /// The maximum number of items of a list that are rendered on the event loop. The others are copied from the cache.
+    private static let renderedItems = 8
 
     /// Makes a response that takes long to make, when the lane for such responses admits it.
     /// - Throws: `unavailable` if it does not admit it in time.
@@ -58,6 +60,10 @@ extension API {
     func show(
         _ id: DownloadID, _ request: borrowing Request, _ caller: Caller, _ response: inout Response
     ) throws(Problem) -> RouteResult {
+        guard request.head.target.rawQuery != nil else {
+            try fill(&response, withDownload: id, for: request, of: caller)
+            return .ready
+        }
         let seconds = try QueryReader.read(request.head.target) { reader throws(Problem) in
             try reader.integer("wait", in: 0...Self.longestWait)
         }
@@ -76,7 +82,7 @@ extension API {
         guard let rendering = rendered(for: request, by: caller).rendering(of: id, in: index) else {
             throw Problem(DownloadError.notFound)
         }
-        response.fields.append(contentsOf: rendering.fields)
+        response.fields.append(contentsOf: rendering.text.fields)
         rendering.append(to: &response.body)
         response.body.append(UInt8(ascii: "\n"))
         if Preconditions.arePresent(in: request.head.fields) { response.validate(for: request, etag: rendering.etag) }
@@ -166,6 +172,19 @@ extension API {
                     id, deletingFile: deletesFile, if: Self.condition(of: .delete, fields, prefix)))
             return Response(status: .noContent)
         }
+    }
+}
+
+extension Response {
+    /// Fills in a page of the list.
+    /// - Returns: Whether it is complete; `false` if more than `limit` items are not in the cache.
+    fileprivate mutating func fill(
+        with listing: IndexListing, _ rendered: RenderedDownloads, rendering limit: Int = .max
+    ) -> Bool {
+        var isComplete = false
+        forbidStoring()
+        fill { isComplete = listing.encode(into: &$0, rendered, rendering: limit) }
+        return isComplete
     }
 }
 

@@ -129,7 +129,10 @@ extension Endpoint {
             }),
 
         Endpoint(
-            "/downloads", .get(takesQuery: true) { api, request, call, _ throws(Problem) in try api.list(request, call.caller) },
+            "/downloads",
+            .get(takesQuery: true) { api, request, call, response throws(Problem) in
+                try api.list(request, call.caller, &response)
+            },
             .on(.post) { api, request, _, _ throws(Problem) in try api.add(request) },
             .on(.delete, takesQuery: true, logs: .result("downloads are deleted")) { api, request, _, _ throws(Problem) in
                 try api.removeAll(request)

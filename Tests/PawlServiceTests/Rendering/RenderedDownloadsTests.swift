@@ -22,7 +22,7 @@ struct RenderedDownloadsTests {
     /// The current response, and whether it was rendered for an earlier one.
     private func shown(_ id: UInt128) throws -> (bytes: [UInt8], etag: EntityTag, wasKept: Bool) {
         let id = DownloadID(value: id)
-        let wasKept = rendered.rendering(of: try #require(index.version(of: id))) != nil
+        let wasKept = rendered.cached(try #require(index.version(of: id))) != nil
         let made = try #require(rendered.rendering(of: id, in: index))
         return (made.bytes, made.etag, wasKept)
     }
@@ -94,7 +94,7 @@ struct RenderedDownloadsTests {
         publish(1) { $0.labels = ["x"] }
         _ = try shown(1)
         #expect(try shown(1).wasKept)
-        #expect(rendered.rendering(of: try #require(first.version)) != nil)
+        #expect(rendered.cached(try #require(first.version)) != nil)
         #expect(rendered.rendering(of: first).bytes == first.encoded(.none))
     }
 
@@ -110,6 +110,46 @@ struct RenderedDownloadsTests {
         #expect(try !shown(1).wasKept)
         #expect(try shown(3_999).wasKept)
         #expect(try shown(2).bytes == fresh(2))
+    }
+
+    /// A page of the list as JSON; `nil` if more than `limit` items would have to be rendered.
+    private func listed(_ query: ListQuery = ListQuery(), rendering limit: Int = .max) throws -> JSONValue? {
+        var writer = JSONWriter()
+        guard index.listing(query).encode(into: &writer, rendered, rendering: limit) else { return nil }
+        return try JSONValue(parsing: writer.bytes)
+    }
+
+    @Test("A list has the present resources, from the cache or rendered up to a limit")
+    func lists() throws {
+        for number in 0..<20 { publish(UInt128(number)) { $0.state = number < 10 ? .paused : .completed } }
+        #expect(try listed(rendering: 19) == nil)
+        #expect(try listed(rendering: 20) != nil)
+        for _ in 0..<2 {
+            let list = try #require(try listed(ListQuery(limit: 12), rendering: 0))
+            let items = try #require(list["items"]?.array)
+            #expect(items.count == 12)
+            for (item, number) in zip(items, (8..<20).reversed()) {
+                #expect(item == (try JSONValue(parsing: try fresh(UInt128(number)))))
+            }
+            #expect(list["total"]?.integer == 20)
+            #expect(list["nextCursor"]?.string == DownloadID(value: 8).description)
+        }
+        // A change is rendered again, and moves the others in the queue.
+        publish(5) { $0.labels = ["x"] }
+        #expect(try listed(rendering: 0) == nil)
+        let list = try #require(try listed(ListQuery(states: [.paused], order: .oldest), rendering: 1))
+        #expect(try #require(list["items"]?.array).map { $0["position"]?.integer } == (0..<9).map { Int64($0) })
+        #expect(list["nextCursor"]?.isNull == true)
+    }
+
+    @Test("A download with live counters is rendered with their present values")
+    func liveList() throws {
+        let counters = TransferCounters(received: 5)
+        publish(1, counters: counters)
+        _ = try listed()
+        counters.received = 6
+        #expect(try listed(rendering: 0) == nil)
+        #expect(try #require(try listed())["items"]?.array?.first?["bytesReceived"]?.integer == 6)
     }
 
     @Test("Renders a download outside the index each time")

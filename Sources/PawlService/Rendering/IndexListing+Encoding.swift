@@ -1,0 +1,35 @@
+internal import DownloadCore
+internal import DownloadFeed
+internal import Downloads
+internal import JSON
+
+extension IndexListing {
+    /// Writes `{"items":[…],"nextCursor":…,"total":n}`.
+    /// - Parameter limit: The maximum number of items that are not copied from the cache.
+    /// - Returns: Whether it is complete; `false` if the limit was exceeded.
+    func encode(into writer: inout JSONWriter, _ rendered: RenderedDownloads, rendering limit: Int = .max) -> Bool {
+        // Storage that grows step by step would be copied each time.
+        writer.bytes.reserveCapacity(self.limit * Self.typicalLength)
+        writer.beginObject()
+        writer.name("items")
+        writer.beginArray()
+        var rest = limit
+        let next = forEach { item in
+            if let text = rendered.cached(item.version) {
+                writer.raw { text.append(to: &$0, at: item.position) }
+            } else {
+                rest -= 1
+                if rest >= 0 { writer.raw { rendered.rendering(of: item.download).append(to: &$0) } }
+            }
+            return rest >= 0
+        }
+        writer.endArray()
+        writer.member("nextCursor", next?.description)
+        writer.member("total", total)
+        writer.endObject()
+        return rest >= 0
+    }
+
+    /// The length of a typical item.
+    private static var typicalLength: Int { 1024 }
+}
