@@ -94,7 +94,8 @@ extension API {
     }
 
     private static func requestsInline(_ target: RequestTarget) throws(Problem) -> Bool {
-        try QueryReader.read(target) { reader throws(Problem) in
+        guard target.rawQuery != nil else { return false }
+        return try QueryReader.read(target) { reader throws(Problem) in
             let isInline = try reader.bool("inline") ?? false
             // Already checked; taken so that they are not refused as unknown.
             _ = try (reader.value("ticket"), reader.value("key"))
@@ -114,6 +115,12 @@ extension API {
         _ finished: FileFields.File, _ handle: FileHandle, isInline: Bool, _ request: borrowing Request,
         _ response: inout Response
     ) {
+        // Most requests ask for the whole file. Their fields are known.
+        if !isInline, handle.size > 0, handle.identity == finished.identity, !Preconditions.arePresent(in: request.head.fields) {
+            response.fields.append(contentsOf: finished.whole)
+            response.content = .parts([.file(FileSection(file: handle, offset: 0, length: handle.size))])
+            return
+        }
         response.serve(
             handle, for: request, mediaType: finished.mediaType, etag: finished.etag)
         switch response.status {
