@@ -21,6 +21,16 @@ public enum HTTPMethod: Sendable, Hashable {
     }
 
     /// Creates the method of a name, which must be a token.
+    init(token name: Span<UInt8>) {
+        // The most frequent name is compared without making text of it.
+        if name.count == 3, name[0] == UInt8(ascii: "G"), name[1] == UInt8(ascii: "E"), name[2] == UInt8(ascii: "T") {
+            self = .get
+        } else {
+            self.init(token: String(fieldText: name))
+        }
+    }
+
+    /// Creates the method of a name, which must be a token.
     init(token name: String) {
         self = Self.known.first { $0.name == name } ?? .other(name)
     }

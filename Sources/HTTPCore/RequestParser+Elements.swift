@@ -31,7 +31,7 @@ extension RequestParser {
         guard position < end else { return }
         let byte = input[position]
         if byte == ASCII.space, position > mark {
-            head.method = HTTPMethod(token: String(fieldText: input.extracting(mark..<position)))
+            head.method = HTTPMethod(token: input.extracting(mark..<position))
             position += 1
             mark = position
             phase = .target
@@ -70,6 +70,12 @@ extension RequestParser {
     }
 
     mutating func readVersion(_ input: Span<UInt8>, _ end: Int) throws(RequestError) {
+        if position == mark, Self.isUsualVersion(input, at: mark, end) {
+            head.version = .http11
+            position = mark + 9
+            phase = .requestLineFeed
+            return
+        }
         while position < end {
             let byte = input[position]
             let isExpected =
@@ -93,6 +99,15 @@ extension RequestParser {
                 return
             }
         }
+    }
+
+    /// Whether `HTTP/1.1` and a CR are at this offset.
+    private static func isUsualVersion(_ input: Span<UInt8>, at start: Int, _ end: Int) -> Bool {
+        guard end - start >= 9 else { return false }
+        return input[start] == UInt8(ascii: "H") && input[start + 1] == UInt8(ascii: "T") && input[start + 2] == UInt8(ascii: "T")
+            && input[start + 3] == UInt8(ascii: "P") && input[start + 4] == ASCII.slash && input[start + 5] == UInt8(ascii: "1")
+            && input[start + 6] == UInt8(ascii: ".") && input[start + 7] == UInt8(ascii: "1")
+            && input[start + 8] == ASCII.carriageReturn
     }
 
     mutating func finishRequestLine() throws(RequestError) {

@@ -73,7 +73,7 @@ public struct RequestTarget: Sendable {
         storage.append(bytes)
         rawEnd = bytes.count
         pathStart = 0
-        switch storage.first {
+        switch bytes.isEmpty ? nil : bytes[0] {
         case ASCII.slash: form = .origin
         case UInt8(ascii: "*") where rawEnd == 1: form = .asterisk
         default:
@@ -81,9 +81,9 @@ public struct RequestTarget: Sendable {
             try readAuthority()
         }
         var index = pathStart
-        while index < rawEnd, storage[index] != ASCII.questionMark { index += 1 }
+        while index < bytes.count, bytes[index] != ASCII.questionMark { index += 1 }
         pathEnd = index
-        queryStart = index < rawEnd ? index + 1 : -1
+        queryStart = index < bytes.count ? index + 1 : -1
         if pathEnd == pathStart {
             // RFC 9110 §4.2.3: an empty path is equivalent to "/".
             storage.append(ASCII.slash)

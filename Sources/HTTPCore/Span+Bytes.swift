@@ -10,6 +10,7 @@ extension [UInt8] {
 
     /// Appends a number in decimal, without an intermediate String.
     mutating func append(decimal value: Int64) {
+        if value >= 0, value < 100_000_000 { return append(short: UInt32(truncatingIfNeeded: value)) }
         var digits = InlineArray<20, UInt8>(repeating: 0x30)
         var start = digits.count
         var rest = value.magnitude
@@ -23,6 +24,23 @@ extension [UInt8] {
             digits[start] = UInt8(ascii: "-")
         }
         append(digits.span.extracting(start...))
+    }
+
+    /// Appends a number with at most eight digits, which fit into one word.
+    private mutating func append(short value: UInt32) {
+        // The first digit is in the lowest byte.
+        var (digits, count, rest) = (UInt64(0), 0, value)
+        repeat {
+            digits = digits << 8 | UInt64(0x30 &+ rest % 10)
+            rest /= 10
+            count += 1
+        } while rest > 0
+        append(addingCapacity: 8) { output in
+            for _ in 0..<count {
+                output.append(UInt8(truncatingIfNeeded: digits))
+                digits >>= 8
+            }
+        }
     }
 
     /// Appends a number with at least `width` digits, padded with zeros.

@@ -55,6 +55,19 @@ public struct AllowedHost: Sendable, Hashable {
         }
     }
 
+    /// Whether the pattern is the host of `host[:port]`, a name or IPv4 address in the usual spelling. It costs less than
+    /// ``allows(_:)``, which covers the other spellings and patterns.
+    public func isHost(ofAuthority authority: Span<UInt8>) -> Bool {
+        guard case .name(let name) = pattern else { return false }
+        let host = name.utf8.span
+        guard authority.count >= host.count else { return false }
+        for index in host.indices where authority[index] != host[index] || host[index] == UInt8(ascii: ":") { return false }
+        guard authority.count > host.count else { return true }
+        guard authority[host.count] == UInt8(ascii: ":"), authority.count <= host.count + 6 else { return false }
+        for index in (host.count + 1)..<authority.count where !(0x30...0x39).contains(authority[index]) { return false }
+        return true
+    }
+
     /// Whether the bytes equal `text`, which is in lower case, ignoring the case of ASCII letters.
     private static func isSame(_ bytes: ArraySlice<UInt8>, _ text: String) -> Bool {
         let (bytes, text) = (bytes.span, text.utf8.span)

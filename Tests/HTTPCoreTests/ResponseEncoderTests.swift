@@ -12,7 +12,9 @@ import Testing
     @Test("Writes 100 Continue and Content-Length as whole lines")
     func continueAndContentLengthAreWholeLines() {
         #expect(text { ResponseEncoder.encodeContinue(into: &$0) } == "HTTP/1.1 100 Continue\r\n\r\n")
-        #expect(text { ResponseEncoder.encodeContentLength(12, into: &$0) } == "Content-Length: 12\r\n")
+        for length: Int64 in [0, 9, 12, 16_384, 99_999_999, 100_000_000, .max] {
+            #expect(text { ResponseEncoder.encodeContentLength(length, into: &$0) } == "Content-Length: \(length)\r\n")
+        }
     }
 
     @Test(

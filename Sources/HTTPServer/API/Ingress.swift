@@ -19,7 +19,7 @@ public struct Ingress: Sendable {
         request.arrive(from: peer)
         var stripped = PathPrefix.none
         if peer.isUnixSocket || !trustedProxies.isEmpty, isTrusted(peer) { stripped = believe(&request) }
-        request.linkPrefix = stripped
+        if !stripped.isEmpty { request.linkPrefix = stripped }
         guard !basePath.isEmpty else { return }
         if request.head.target.drop(basePath) {
             // A proxy may send the prefix in a field, but also leave it in the path.

@@ -32,9 +32,10 @@ public struct Request: Sendable {
 extension Request {
     /// Sets the properties that are known without the request's own fields.
     mutating func arrive(from peer: SocketAddress) {
-        self.peer = peer
-        scheme = nil
-        linkPrefix = .none
+        // The storage is used again, mostly by the same client: comparing texts costs less than replacing them.
+        if self.peer != peer { self.peer = peer }
+        if scheme != nil { scheme = nil }
+        if !linkPrefix.isEmpty { linkPrefix = .none }
         isBelowBasePath = true
     }
 

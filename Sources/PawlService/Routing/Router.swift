@@ -27,6 +27,9 @@ struct Router: Sendable {
         /// The bytes between two variable segments; `nil` if there is only one.
         let middle: [UInt8]?
 
+        /// Whether paths of this length can match.
+        func canFit(_ count: Int) -> Bool { suffix == nil ? count == prefix.count : count > prefix.count }
+
         init(_ endpoint: Endpoint, number: Int) {
             self.endpoint = endpoint
             self.number = number
@@ -99,7 +102,7 @@ struct Router: Sendable {
 
     private func match(_ path: ArraySlice<UInt8>) -> Match {
         let bytes = path.span
-        for pattern in patterns[Self.place(of: bytes)] {
+        for pattern in patterns[Self.place(of: bytes)] where pattern.canFit(bytes.count) {
             guard let (first, second) = pattern.fit(bytes) else { continue }
             let start = path.startIndex
             return Match(

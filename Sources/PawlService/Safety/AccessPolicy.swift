@@ -65,6 +65,7 @@ struct AccessPolicy: Sendable {
     func checkHost(_ fields: borrowing Fields) throws(Problem) {
         // Only HTTP/1.0 may omit it (RFC 9112 §3.2), and no browser does.
         guard let sent = fields.bytes(.host) else { return }
+        for host in hosts where host.isHost(ofAuthority: sent.span) { return }
         guard let name = AllowedHost.name(ofAuthority: sent), hosts.contains(where: { $0.allows(name) }) else {
             let authority = String(decoding: sent, as: UTF8.self)
             throw Problem(

@@ -64,6 +64,7 @@ struct AccessTests {
             ("localhost.", true), ("pawl.localhost:80", true),
             ("evil.example", false), ("evil.example:8080", false), ("127.0.0.1.evil.example", false), ("10.0.0.1", false),
             ("localhost:x", false), ("[::1", false), ("", false), ("::1", true), ("localhostx", false),
+            ("::1:80", false), ("localhost:123456", false), ("127.0.0.1:", true),
         ])
     func hosts(authority: String, isOurs: Bool) {
         #expect(allows(authority, bound: "127.0.0.1", []) == isOurs)
