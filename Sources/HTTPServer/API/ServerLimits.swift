@@ -78,9 +78,9 @@ public struct ServerLimits: Sendable {
     /// streams are not called.
     public var outputBuffer = 128 * 1024
 
-    /// The maximum bytes of a file that one connection sends per loop pass, 1 MiB. A disk reads that much in some
+    /// The maximum bytes of a file that one connection sends per loop pass, 2 MiB. A disk reads that much in some
     /// milliseconds. While a slice is sent, the kernel already reads the next one.
-    public var fileSlice = 1024 * 1024
+    public var fileSlice = 2 * 1024 * 1024
 
     /// The maximum bytes that the kernel buffers for a client beyond those in transit, 256 KiB; at least 1. Without the
     /// limit, it would buffer megabytes for a client that reads nothing. A thousand such clients would take the memory
