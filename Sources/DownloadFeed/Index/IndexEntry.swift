@@ -39,6 +39,9 @@ package final class IndexEntry: Sendable {
         }
     }
 
+    /// Whether ``current`` changes while this entry is in the index.
+    var isLive: Bool { live != nil }
+
     /// The version of ``current``, which costs less than the value itself.
     var version: DownloadVersion {
         DownloadVersion(

@@ -11,6 +11,9 @@ public struct IndexListing: Sendable {
         /// The version of ``download`` at this moment.
         public var version: DownloadVersion { entry.version }
 
+        /// Whether the version changes without a publication.
+        public var isLive: Bool { entry.isLive }
+
         /// The download with its present live values.
         public var download: Download {
             var current = entry.current

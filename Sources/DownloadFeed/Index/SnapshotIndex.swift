@@ -91,6 +91,9 @@ public final class SnapshotIndex: Sendable {
     /// Returns one page of the list.
     public func page(_ query: ListQuery) -> DownloadPage { listing(query).page }
 
+    /// The number of changes published so far. Lists without live items are equal while it is.
+    public var publications: UInt64 { state.withLock { $0.table.view.publications } }
+
     /// Returns one page of the list without building its downloads.
     public func listing(_ query: ListQuery) -> IndexListing {
         let (view, selections) = state.withLock { ($0.table.view, $0.table.selections(for: query)) }

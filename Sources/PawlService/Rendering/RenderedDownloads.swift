@@ -73,6 +73,8 @@ final class RenderedDownloads: Sendable {
     /// The prefix of the links.
     let linkPrefix: PathPrefix
     private let cache = VersionCache<Text>(capacity: 2 << 20)
+    /// The lists of polling clients.
+    let lists = KeptLists()
     /// Whether possible secrets in URLs are left out, for callers without scope `full`. The bytes differ, and so do the
     /// validators.
     private let hidesSecrets: Bool

@@ -12,6 +12,12 @@ internal import System
 extension API {
     /// `GET /downloads`.
     func list(_ request: borrowing Request, _ caller: Caller, _ response: inout Response) throws(Problem) -> RouteResult {
+        let (index, rendered) = (index, rendered(for: request, by: caller))
+        let (text, publications) = (request.head.target.rawQuery ?? [], index.publications)
+        if let list = rendered.lists.find(text, at: publications) {
+            response.fill(withList: list)
+            return .ready
+        }
         var query = try QueryReader.read(request.head.target) { reader throws(Problem) in
             ListQuery(
                 states: Set(try reader.choices("state", DownloadState.self)), label: try reader.value("label"),
@@ -21,13 +27,17 @@ extension API {
         }
         // Whether a search text matches reveals text, so possible secrets are not searched.
         query.hidesSecrets = caller.scope != .full
-        let (index, rendered) = (index, rendered(for: request, by: caller))
-        if query.isWalk, response.fill(with: index.listing(query), rendered, rendering: Self.renderedItems) { return .ready }
+        if query.isWalk {
+            let encoding = response.fill(with: index.listing(query), rendered, rendering: Self.renderedItems)
+            if encoding == .constant { rendered.lists.keep(response.body, text, at: publications) }
+            if encoding != .incomplete { return .ready }
+        }
         // Other lists may visit every download, so they are not made on the event loop.
         return .later { [self, query] () throws(Problem) in
             try await read {
                 var response = Response()
-                _ = response.fill(with: index.listing(query), rendered)
+                let encoding = response.fill(with: index.listing(query), rendered)
+                if encoding == .constant { rendered.lists.keep(response.body, text, at: publications) }
                 return response
             }
         }
@@ -177,14 +187,20 @@ extension API {
 
 extension Response {
     /// Fills in a page of the list.
-    /// - Returns: Whether it is complete; `false` if more than `limit` items are not in the cache.
     fileprivate mutating func fill(
         with listing: IndexListing, _ rendered: RenderedDownloads, rendering limit: Int = .max
-    ) -> Bool {
-        var isComplete = false
+    ) -> IndexListing.Encoding {
+        var encoding = IndexListing.Encoding.incomplete
         forbidStoring()
-        fill { isComplete = listing.encode(into: &$0, rendered, rendering: limit) }
-        return isComplete
+        fill { encoding = listing.encode(into: &$0, rendered, rendering: limit) }
+        return encoding
+    }
+
+    /// Fills in a kept list, without a copy of it.
+    fileprivate mutating func fill(withList list: [UInt8]) {
+        forbidStoring()
+        fields.append(contentsOf: Self.jsonFields)
+        content = .parts([.bytes(list)])
     }
 }
 

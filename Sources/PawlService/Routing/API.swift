@@ -380,7 +380,7 @@ extension Response {
         body = writer.bytes
     }
 
-    private static let jsonFields = Fields(.contentType, "application/json")
+    static let jsonFields = Fields(.contentType, "application/json")
 
     /// Forbids caches to keep the response, which is out of date as soon as it is sent.
     mutating func forbidStoring() {

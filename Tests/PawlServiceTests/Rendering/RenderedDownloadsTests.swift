@@ -115,7 +115,7 @@ struct RenderedDownloadsTests {
     /// A page of the list as JSON; `nil` if more than `limit` items would have to be rendered.
     private func listed(_ query: ListQuery = ListQuery(), rendering limit: Int = .max) throws -> JSONValue? {
         var writer = JSONWriter()
-        guard index.listing(query).encode(into: &writer, rendered, rendering: limit) else { return nil }
+        guard index.listing(query).encode(into: &writer, rendered, rendering: limit) != .incomplete else { return nil }
         return try JSONValue(parsing: writer.bytes)
     }
 
@@ -140,6 +140,41 @@ struct RenderedDownloadsTests {
         let list = try #require(try listed(ListQuery(states: [.paused], order: .oldest), rendering: 1))
         #expect(try #require(list["items"]?.array).map { $0["position"]?.integer } == (0..<9).map { Int64($0) })
         #expect(list["nextCursor"]?.isNull == true)
+    }
+
+    @Test("A list of downloads that change without a publication is live")
+    func encodings() throws {
+        func encoding() -> IndexListing.Encoding {
+            var writer = JSONWriter()
+            return index.listing(ListQuery()).encode(into: &writer, rendered)
+        }
+        #expect(encoding() == .constant)
+        publish(1) { $0.state = .paused }
+        #expect(encoding() == .constant)
+        publish(2) { $0.state = .queued }
+        #expect(encoding() == .live)
+        publish(2) { $0.state = .completed }
+        #expect(encoding() == .constant)
+        publish(3, counters: TransferCounters(received: 0))
+        #expect(encoding() == .live)
+    }
+
+    @Test("A list is kept when it is requested again without a change, and only until the next change")
+    func keptLists() {
+        let (lists, one, two) = (KeptLists(), Array("limit=1".utf8)[...], Array("limit=2".utf8)[...])
+        lists.keep([1], one, at: 1)
+        #expect(lists.find(one, at: 1) == nil)
+        lists.keep([1], one, at: 1)
+        #expect(lists.find(one, at: 1) == [1])
+        #expect(lists.find(two, at: 1) == nil)
+        #expect(lists.find(one, at: 2) == nil)
+        lists.keep([2], one, at: 2)
+        #expect(lists.find(one, at: 2) == nil && lists.find(one, at: 1) == nil)
+        for number in 3...5 { for _ in 0..<2 { lists.keep([UInt8(number)], Array("limit=\(number)".utf8)[...], at: 2) } }
+        #expect(lists.find(Array("limit=3".utf8)[...], at: 2) == nil)
+        #expect(lists.find(Array("limit=5".utf8)[...], at: 2) == [5])
+        for _ in 0..<2 { lists.keep([UInt8](repeating: 0, count: 300_000), one, at: 2) }
+        #expect(lists.find(one, at: 2) == nil)
     }
 
     @Test("A download with live counters is rendered with their present values")

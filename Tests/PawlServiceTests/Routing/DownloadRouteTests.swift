@@ -296,6 +296,32 @@ struct DownloadRouteTests {
         }
     }
 
+    @Test("A list that is polled has each change at once, for every query", arguments: ["", "?limit=3", "?label=x"])
+    func polling(query: String) async throws {
+        try await RunningService.with { running in
+            var ids: [String] = []
+            for number in 0..<3 {
+                let body = #"{"url":"\#(running.upstreamURL)/entity?size=\#(number)","paused":true,"labels":["x"]}"#
+                ids.append(try #require(try await running.send("POST", "/downloads", json: body).json["id"]?.string))
+                // The third response is a kept one.
+                var texts: Set<String> = []
+                for _ in 0..<4 {
+                    let list = try await running.send("GET", "/downloads" + query)
+                    #expect(list.json["items"]?.array?.compactMap { $0["id"]?.string } == ids.reversed())
+                    #expect(list["cache-control"] == "no-store" && list["content-type"] == "application/json")
+                    texts.insert(list.text)
+                }
+                #expect(texts.count == 1)
+            }
+            // The others move in the queue.
+            #expect(try await running.send("DELETE", "/downloads/\(ids[0])").status == 204)
+            let list = try await running.send("GET", "/downloads" + query)
+            #expect(list.json["items"]?.array?.map { $0["position"]?.integer } == [1, 0])
+            let one = try await running.send("GET", "/downloads/\(ids[1])")
+            #expect(list.json["items"]?.array?.last == one.json)
+        }
+    }
+
     @Test("Filters, orders, counts and continues lists")
     func lists() async throws {
         try await RunningService.with { running in
