@@ -1,4 +1,4 @@
-internal import DownloadCore
+package import DownloadCore
 
 /// One download in the index. An entry never changes: each change of the download replaces it.
 /// Readers therefore need no lock.
@@ -56,7 +56,7 @@ package final class IndexEntry: Sendable {
     }
 
     /// The download with its live values.
-    var current: Download {
+    package var current: Download {
         var current = download
         current.waitingFor = waitingFor
         guard let counters else { return current }

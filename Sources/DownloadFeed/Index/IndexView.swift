@@ -104,6 +104,16 @@ extension IndexView {
         IndexListing(self, lists(query, selections), query)
     }
 
+    /// Returns the ids of all matching downloads, in the order of their creation.
+    func ids(_ query: ListQuery, among selections: [OrderedRows]) -> [DownloadID] {
+        let lists = lists(query, selections)
+        var ids: [DownloadID] = []
+        ids.reserveCapacity(lists.reduce(0) { $0 + $1.count })
+        var walk = MergedWalk(lists, .oldest, after: nil, entries)
+        while let entry = walk.next() { ids.append(entry.download.id) }
+        return ids
+    }
+
     /// Returns lists that have each matching download once.
     private func lists(_ query: ListQuery, _ selections: [OrderedRows]) -> [OrderedRows] {
         let lists = selections.first.map { [$0] } ?? (query.states.isEmpty ? [all] : query.states.compactMap { byState[$0] })

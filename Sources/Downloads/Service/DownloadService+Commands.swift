@@ -72,21 +72,22 @@ extension DownloadService {
     static let maximumPasses = 8
 
     /// Passes all matching downloads to a function, in pieces, and adds up the results.
+    ///
+    /// They are found once, since a search takes longer the more downloads there are. Those that no longer match when
+    /// they are reached are left out.
     func inPieces(
         _ selection: ListQuery, _ body: ([Download]) async throws(DownloadError) -> Int
     ) async throws(DownloadError) -> Int {
         try await catchUp()
-        var query = selection
-        query.limit = Self.bulkPiece
-        query.order = .oldest
+        var left = index.ids(selection)[...]
         var count = 0
-        while true {
+        repeat {
             guard !isShuttingDown else { throw .shuttingDown }
-            let page = index.page(query)
-            if !page.items.isEmpty { count += try await body(page.items) }
-            guard let next = page.next else { return count }
-            query.after = next
-        }
+            let piece = left.prefix(Self.bulkPiece).compactMap { index.entry($0)?.current }.filter(selection.includes)
+            left = left.dropFirst(Self.bulkPiece)
+            if !piece.isEmpty { count += try await body(piece) }
+        } while !left.isEmpty
+        return count
     }
 
     /// Sends the same command to several downloads, and waits for all results.

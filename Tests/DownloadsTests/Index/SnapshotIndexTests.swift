@@ -136,6 +136,14 @@ struct SnapshotIndexTests {
         #expect(index.reference(toURL: url) == nil)
     }
 
+    @Test("All ids of a query are those of its pages, the oldest first", arguments: cases)
+    func ids(_ row: Case) {
+        let (index, _) = index()
+        var query = row.query
+        (query.order, query.limit) = (.oldest, 100)
+        #expect(index.ids(row.query) == index.page(query).items.map(\.id))
+    }
+
     @Test("Ranges are the transfer's, even after its end, and otherwise the first bytes")
     func ranges() {
         let (index, ids) = index()
