@@ -35,10 +35,9 @@ package final class DownloadPublisher: Sendable {
         isFollowing = true
     }
 
-    /// Reserves memory for a number of downloads at once, which takes less time than growth with each one.
-    package func reserveCapacity(_ count: Int) {
-        index.reserveCapacity(count)
-    }
+    /// Publishes the downloads of an earlier instance, before there are readers.
+    /// - Parameter body: Calls ``restore(_:)-(Download)`` with each of them.
+    package func restore(_ body: () -> Void) { index.restore(body) }
 
     /// Publishes a download of an earlier instance, before there are readers.
     ///
@@ -95,13 +94,14 @@ package final class DownloadPublisher: Sendable {
     /// Publishes all downloads of a fleet, before there are readers.
     /// - Parameter transfers: The counters of the fleet's transfers.
     package func restore(_ downloads: some Collection<Download>, _ fleet: FleetContents, _ transfers: FleetTransfers) {
-        reserveCapacity(downloads.count)
         let newest = EventID(epoch: fleet.epoch, sequence: fleet.newest)
         let changeIDs = Dictionary(fleet.recent.map { ($0.id, $0.sequence) }, uniquingKeysWith: { $1 })
-        for download in downloads {
-            var download = download
-            download.changeID = EventID(epoch: fleet.epoch, sequence: changeIDs[download.id] ?? fleet.base)
-            index.publish(download, counters: transfers.counters(of: download), eventID: newest)
+        index.restore {
+            for download in downloads {
+                var download = download
+                download.changeID = EventID(epoch: fleet.epoch, sequence: changeIDs[download.id] ?? fleet.base)
+                index.publish(download, counters: transfers.counters(of: download), eventID: newest)
+            }
         }
         let publication = index.passPublications(atLeast: UInt64(fleet.recent.count))
         hub.begin(

@@ -4,6 +4,8 @@ package import DownloadCore
 /// Readers therefore need no lock.
 package final class IndexEntry: Sendable {
     let download: Download
+    /// The group of the URL and the standing, by which downloads of one URL are found.
+    let group: URLGroup
     /// The source of values that are read whenever the download is shown.
     private let live: Live?
 
@@ -17,8 +19,12 @@ package final class IndexEntry: Sendable {
     ///   - download: The published download.
     ///   - counters: The counters of its transfer; `nil` without a transfer.
     ///   - queue: The source of its waiting reason.
-    init(_ download: Download, counters: TransferCounters?, queue: QueueStatus) {
+    ///   - former: The entry of the download's former version; `nil` for a new download.
+    init(_ download: Download, counters: TransferCounters?, queue: QueueStatus, replacing former: IndexEntry? = nil) {
         self.download = download
+        group =
+            former.flatMap { $0.download.url == download.url ? $0.group.with(Standing(download)) : nil }
+            ?? URLGroup(download.url, Standing(download))
         live = counters.map { .transfer($0, queue) } ?? (download.state == .queued ? .queue(queue) : nil)
     }
 
@@ -67,6 +73,42 @@ package final class IndexEntry: Sendable {
         if let written = counters.written { current.receivedRanges = written.outline(atMost: Download.rangeLimit) }
         return current
     }
+}
+
+/// The kind of a download among those of its URL, the most useful first.
+enum Standing: Int, CaseIterable {
+    /// The download is live, or its finished file exists according to the record. It can represent its URL.
+    case current
+    /// The finished file was found missing.
+    case missing
+    /// The download failed or was cancelled.
+    case ended
+
+    init(_ download: Download) {
+        if download.state == .completed {
+            self = download.fileMissing ? .missing : .current
+        } else {
+            self = download.state.isLive ? .current : .ended
+        }
+    }
+}
+
+/// A hash of a URL together with a standing. Downloads of other URLs may have the same one.
+struct URLGroup: Sendable, Equatable {
+    private static let standings = 0b11
+
+    let value: Int
+
+    init(_ url: String, _ standing: Standing) {
+        value = url.hashValue & ~Self.standings | standing.rawValue
+    }
+
+    private init(value: Int) {
+        self.value = value
+    }
+
+    /// Returns the group of the same URL with another standing.
+    func with(_ standing: Standing) -> URLGroup { URLGroup(value: value & ~Self.standings | standing.rawValue) }
 }
 
 /// The number of a row of the index, which holds one entry. There are many of these numbers, and 32 bits suffice for

@@ -7,10 +7,6 @@ internal import System
 struct IndexTable: Sendable {
     /// The view that readers walk.
     package private(set) var view: IndexView
-    private var rows: [DownloadID: Row] = [:]
-    /// The newest download of each URL, and the earlier ones if there are any.
-    private var newest: [String: Row] = [:]
-    private var earlier: [String: Earlier] = [:]
     /// The rows of removed downloads, which are used again.
     private var free: [Row] = []
     /// The downloads with each label, by creation. They are not part of the view: there may be as
@@ -18,51 +14,16 @@ struct IndexTable: Sendable {
     private var byLabel: [ExactText: OrderedRows] = [:]
     /// The downloads in each folder, by creation. They are not part of the view either.
     private var byFolder: [String: OrderedRows] = [:]
-
-    /// All downloads by gid, and the ended downloads by their end. Each is kept from its first use on.
-    private var byGID: OrderedRows?
-    private var byEnd: OrderedRows?
+    /// All downloads by their URLs.
+    private var byURL = OrderedRows(by: .url)
+    /// All downloads by gid.
+    private(set) var byGID = OrderedRows(by: .gid)
+    /// The ended downloads by their end.
+    private(set) var byEnd = OrderedRows(by: .end)
+    /// Whether ``byURL``, ``byGID`` and ``byEnd`` are left empty until all downloads of an earlier instance are present.
+    private var isRestoring = false
 
     private let queue: QueueStatus
-
-    /// The downloads of one URL except the newest. Each list is ordered by creation.
-    private struct Earlier: Sendable {
-        var lists = [OrderedRows](repeating: OrderedRows(by: .identity), count: Standing.allCases.count)
-
-        var isEmpty: Bool { lists.allSatisfy { $0.count == 0 } }
-
-        package mutating func insert(_ row: Row, _ standing: Standing, in entries: IndexEntries) {
-            lists[standing.rawValue].insert(row, in: entries)
-        }
-
-        mutating func remove(_ row: Row, _ standing: Standing, in entries: IndexEntries) {
-            lists[standing.rawValue].remove(row, in: entries)
-        }
-
-        /// Returns the row of the download that was created last.
-        func last(in entries: IndexEntries) -> Row? {
-            var walk = MergedWalk(lists, .newest, after: nil, entries)
-            return walk.nextRow()
-        }
-    }
-
-    /// The kind of a download among those of its URL, the most useful first.
-    private enum Standing: Int, CaseIterable {
-        /// The download is live, or its finished file exists according to the record. It can represent its URL.
-        case current
-        /// The finished file was found missing.
-        case missing
-        /// The download failed or was cancelled.
-        case ended
-
-        init(_ download: Download) {
-            if download.state == .completed {
-                self = download.fileMissing ? .missing : .current
-            } else {
-                self = download.state.isLive ? .current : .ended
-            }
-        }
-    }
 
     /// Creates an empty table.
     /// - Parameters:
@@ -75,34 +36,22 @@ struct IndexTable: Sendable {
 
     /// The entry of a download; `nil` if there is none.
     subscript(id: DownloadID) -> IndexEntry? {
-        rows[id].flatMap { view.entries[$0] }
+        row(of: id).flatMap { view.entries[$0] }
     }
+
+    private func row(of id: DownloadID) -> Row? { view.all.row(of: id.value, in: view.entries) }
 
     /// Returns the newest download of a URL; `nil` if there is none.
     func newest(ofURL url: String) -> IndexEntry? {
-        newest[url].flatMap { view.entries[$0] }
+        entries(ofURL: url, atMost: 1).max { $0.download.id < $1.download.id }
     }
 
     /// Returns the newest downloads of a URL: first those that can represent it, then those whose file was found
     /// missing, then failed and cancelled ones.
     /// - Parameter limit: The maximum number of downloads of each kind.
     func entries(ofURL url: String, atMost limit: Int) -> [IndexEntry] {
-        guard let newest = newest(ofURL: url) else { return [] }
-        let standing = Standing(newest.download)
-        var found: [IndexEntry] = []
-        for (offset, kind) in Standing.allCases.enumerated() {
-            var left = limit
-            if kind == standing {
-                found.append(newest)
-                left -= 1
-            }
-            var walk = earlier[url]?.lists[offset].walk(descending: true, in: view.entries)
-            while left > 0, let row = walk?.next() {
-                if let entry = view.entries[row] { found.append(entry) }
-                left -= 1
-            }
-        }
-        return found
+        let group = URLGroup(url, .current)
+        return Standing.allCases.flatMap { byURL.newest(ofURL: url, group.with($0), atMost: limit, in: view.entries) }
     }
 
     /// Returns the downloads with the query's label, and those in its folder, each by creation.
@@ -114,26 +63,17 @@ struct IndexTable: Sendable {
         return found
     }
 
-    /// Returns all downloads by gid.
-    mutating func sortedByGID() -> OrderedRows {
-        let rows = byGID ?? OrderedRows(by: .gid, of: view.entries) { _ in true }
-        byGID = rows
-        return rows
+    /// Postpones the orders in which restored downloads come at random.
+    mutating func beginRestoring() {
+        isRestoring = true
     }
 
-    /// All downloads by gid; `nil` before ``sortedByGID()`` has been called.
-    var knownGIDs: OrderedRows? { byGID }
-
-    /// Returns the ended downloads by their end.
-    mutating func sortedByEnd() -> OrderedRows {
-        let rows = byEnd ?? OrderedRows(by: .end, of: view.entries) { !$0.state.isLive }
-        byEnd = rows
-        return rows
-    }
-
-    mutating func reserveCapacity(_ count: Int) {
-        rows.reserveCapacity(count)
-        newest.reserveCapacity(count)
+    /// Sorts all downloads at once, which takes less time than an insertion of each one.
+    mutating func endRestoring() {
+        isRestoring = false
+        byURL = OrderedRows(by: .url, of: view.entries) { _ in true }
+        byGID = OrderedRows(by: .gid, of: view.entries) { _ in true }
+        byEnd = OrderedRows(by: .end, of: view.entries) { !$0.state.isLive }
     }
 
     /// Adds a download, or replaces its former version, as the next publication.
@@ -143,11 +83,13 @@ struct IndexTable: Sendable {
         view.eventID = eventID
         var published = download
         published.publication = view.publications
-        let entry = IndexEntry(published, counters: counters, queue: queue)
+        let row = row(of: download.id)
+        let former = row.flatMap { view.entries[$0] }
+        let entry = IndexEntry(published, counters: counters, queue: queue, replacing: former)
         count(download, 1)
-        if let row = rows[download.id], let before = view.entries[row] {
-            count(before.download, -1)
-            replace(before, with: entry, at: row)
+        if let row, let former {
+            count(former.download, -1)
+            replace(former, with: entry, at: row)
         } else {
             insert(entry)
         }
@@ -167,7 +109,7 @@ struct IndexTable: Sendable {
     /// Removes a download, as the next publication.
     /// - Returns: Whether it was present.
     mutating func remove(_ id: DownloadID, eventID: EventID) -> Bool {
-        guard let row = rows.removeValue(forKey: id), let entry = view.entries[row] else { return false }
+        guard let row = row(of: id), let entry = view.entries[row] else { return false }
         view.publications += 1
         view.eventID = eventID
         count(entry.download, -1)
@@ -176,11 +118,11 @@ struct IndexTable: Sendable {
         view.byState[entry.download.state]?.remove(row, in: view.entries)
         if entry.counters != nil { view.transferring.remove(row, in: view.entries) }
         if entry.rank != nil { view.waiting.remove(row, in: view.entries) }
-        byGID?.remove(row, in: view.entries)
-        byEnd?.remove(row, in: view.entries)
+        byURL.remove(row, in: view.entries)
+        byGID.remove(row, in: view.entries)
+        byEnd.remove(row, in: view.entries)
         removeLabels(of: entry.download, at: row)
         removeFolder(of: entry.download, at: row)
-        removeURL(of: entry.download, at: row)
         view.texts.remove(at: row)
         view.entries[row] = nil
         free.append(row)
@@ -196,18 +138,18 @@ struct IndexTable: Sendable {
         } else {
             row = view.entries.append(entry)
         }
-        rows[download.id] = row
         view.all.insert(row, in: view.entries)
         view.byChangeID.insert(row, in: view.entries)
         view.byState[download.state, default: OrderedRows(by: .identity)].insert(row, in: view.entries)
         if entry.counters != nil { view.transferring.insert(row, in: view.entries) }
         if entry.rank != nil { view.waiting.insert(row, in: view.entries) }
-        byGID?.insert(row, in: view.entries)
-        if !download.state.isLive { byEnd?.insert(row, in: view.entries) }
         insertLabels(of: download, at: row)
         insertFolder(of: download, at: row)
-        insertURL(of: download, at: row)
         view.texts.set(download, at: row)
+        if isRestoring { return }
+        byURL.insert(row, in: view.entries)
+        byGID.insert(row, in: view.entries)
+        if !download.state.isLive { byEnd.insert(row, in: view.entries) }
     }
 
     private mutating func replace(_ old: IndexEntry, with entry: IndexEntry, at row: Row) {
@@ -217,11 +159,14 @@ struct IndexTable: Sendable {
         let movesInQueue = old.rank != entry.rank
         if movesInQueue, old.rank != nil { view.waiting.remove(row, in: view.entries) }
         let movesAmongEnded = before.endedAt != now.endedAt || before.state.isLive != now.state.isLive
-        if movesAmongEnded { byEnd?.remove(row, in: view.entries) }
+        if movesAmongEnded { byEnd.remove(row, in: view.entries) }
+        let movesAmongURLs = old.group != entry.group
+        if movesAmongURLs { byURL.remove(row, in: view.entries) }
         view.entries[row] = entry
         view.byChangeID.insert(row, in: view.entries)
         if movesInQueue, entry.rank != nil { view.waiting.insert(row, in: view.entries) }
-        if movesAmongEnded, !now.state.isLive { byEnd?.insert(row, in: view.entries) }
+        if movesAmongEnded, !now.state.isLive { byEnd.insert(row, in: view.entries) }
+        if movesAmongURLs { byURL.insert(row, in: view.entries) }
         if before.state != now.state {
             view.byState[before.state]?.remove(row, in: view.entries)
             view.byState[now.state, default: OrderedRows(by: .identity)].insert(row, in: view.entries)
@@ -240,16 +185,6 @@ struct IndexTable: Sendable {
         if before.folder != now.folder {
             removeFolder(of: before, at: row)
             insertFolder(of: now, at: row)
-        }
-        if before.url != now.url {
-            removeURL(of: before, at: row)
-            insertURL(of: now, at: row)
-        } else {
-            let (former, standing) = (Standing(before), Standing(now))
-            if former != standing, newest[now.url] != row {
-                earlier[now.url]?.remove(row, former, in: view.entries)
-                earlier[now.url]?.insert(row, standing, in: view.entries)
-            }
         }
         if before.url != now.url || before.filename != now.filename || before.trackName != now.trackName {
             view.texts.set(now, at: row)
@@ -276,28 +211,6 @@ struct IndexTable: Sendable {
     private mutating func removeFolder(of download: Download, at row: Row) {
         byFolder[download.folder]?.remove(row, in: view.entries)
         if byFolder[download.folder]?.count == 0 { byFolder[download.folder] = nil }
-    }
-
-    private mutating func insertURL(of download: Download, at row: Row) {
-        guard let known = newest.updateValue(row, forKey: download.url), let entry = view.entries[known] else { return }
-        let isNewest = entry.download.id < download.id
-        if !isNewest { newest[download.url] = known }
-        earlier[download.url, default: Earlier()].insert(
-            isNewest ? known : row, Standing(isNewest ? entry.download : download), in: view.entries)
-    }
-
-    private mutating func removeURL(of download: Download, at row: Row) {
-        let url = download.url
-        if newest[url] == row {
-            let next = earlier[url]?.last(in: view.entries)
-            newest[url] = next
-            if let next, let entry = view.entries[next] {
-                earlier[url]?.remove(next, Standing(entry.download), in: view.entries)
-            }
-        } else {
-            earlier[url]?.remove(row, Standing(download), in: view.entries)
-        }
-        if earlier[url]?.isEmpty ?? false { earlier[url] = nil }
     }
 }
 

@@ -18,6 +18,8 @@ package struct OrderedRows: Sendable {
         case gid
         /// The time of the end, then the id.
         case end
+        /// The group of the URL, then the id.
+        case url
     }
 
     /// The maximum number of rows in a chunk, which are 2 KiB.
@@ -136,6 +138,35 @@ package struct OrderedRows: Sendable {
         }
     }
 
+    /// Returns the row with a key; `nil` if there is none.
+    func row(of key: UInt128, in entries: IndexEntries) -> Row? {
+        // The key of a new download is above all others.
+        guard let last = chunks.last?.last, !isBelow(last, (0, key, .min), in: entries) else { return nil }
+        let bound: Rank = (0, key, .max)
+        let chunk = chunk(of: bound, in: entries)
+        let offset = offset(of: bound, inChunk: chunk, in: entries)
+        guard offset > 0 else { return nil }
+        let row = chunks[chunk][offset - 1]
+        return isBelow(row, (0, key, .min), in: entries) ? nil : row
+    }
+
+    /// Returns the newest downloads of a URL, newest first.
+    /// - Parameters:
+    ///   - group: The group of the URL.
+    ///   - limit: The maximum number of downloads.
+    func newest(ofURL url: String, _ group: URLGroup, atMost limit: Int, in entries: IndexEntries) -> [IndexEntry] {
+        guard !chunks.isEmpty else { return [] }
+        let bound: Rank = (group.value, .max, .max)
+        let chunk = chunk(of: bound, in: entries)
+        let passed = chunks[chunk].count - offset(of: bound, inChunk: chunk, in: entries)
+        var walk = Walk(chunks, true, chunk: chunk, passed: passed)
+        var found: [IndexEntry] = []
+        while found.count < limit, let entry = walk.next().flatMap({ entries[$0] }), entry.group == group {
+            if entry.download.url == url { found.append(entry) }
+        }
+        return found
+    }
+
     /// Returns the first row whose key is not below `key`, and the row behind it.
     func pair(from key: UInt128, in entries: IndexEntries) -> (Row?, Row?) {
         guard !chunks.isEmpty else { return (nil, nil) }
@@ -235,6 +266,7 @@ package struct OrderedRows: Sendable {
         case .changeID: (0, entry.download.changeID.value, row)
         case .rank: Self.rank(entry.download.rank, row)
         case .gid: (0, UInt128(entry.download.gid.value), row)
+        case .url: (entry.group.value, entry.download.id.value, row)
         case .end: (Int(clamping: entry.download.endedAt?.millisecondsSinceEpoch ?? 0), entry.download.id.value, row)
         }
     }

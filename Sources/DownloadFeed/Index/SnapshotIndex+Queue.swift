@@ -39,9 +39,6 @@ extension SnapshotIndex {
     }
 
     /// Returns the downloads that ended last, in the order of their ends.
-    ///
-    /// The first call sorts all ended downloads, which takes about ten milliseconds for a hundred thousand. They are
-    /// kept in this order from then on.
     /// - Parameter limit: The maximum number of downloads.
     public func ended(limit: Int) -> [Download] {
         let (view, ended) = sortedByEnd()
@@ -54,9 +51,6 @@ extension SnapshotIndex {
     }
 
     /// Finds the download whose name in aria2's RPC begins with certain digits.
-    ///
-    /// The first call sorts all downloads, which takes about ten milliseconds for a hundred thousand. They are kept in
-    /// this order from then on.
     /// - Parameters:
     ///   - prefix: The digits as a number: `ab` is 0xAB.
     ///   - digits: The number of digits, 1…16.

@@ -165,14 +165,11 @@ public final class SnapshotIndex: Sendable {
         state.withLock { $0.removals.removals(after: changeID, atMost: limit) }
     }
 
-    // MARK: - Orders that are kept from their first use on
+    // MARK: - Orders that are not part of a view
 
     /// Returns a view, and its ended downloads by their end.
     func sortedByEnd() -> (IndexView, OrderedRows) {
-        state.withLock { state in
-            let ended = state.table.sortedByEnd()
-            return (state.table.view, ended)
-        }
+        state.withLock { ($0.table.view, $0.table.byEnd) }
     }
 
     /// Returns the first download whose name in aria2's RPC is not below `gid`, and the next one.
@@ -180,9 +177,8 @@ public final class SnapshotIndex: Sendable {
         first: (id: DownloadID, gid: DownloadGID)?, second: (id: DownloadID, gid: DownloadGID)?
     ) {
         state.withLock { state in
-            let rows = state.table.sortedByGID()
             let entries = state.table.view.entries
-            let (first, second) = rows.pair(from: UInt128(gid), in: entries)
+            let (first, second) = state.table.byGID.pair(from: UInt128(gid), in: entries)
             func named(_ row: Row?) -> (id: DownloadID, gid: DownloadGID)? {
                 row.flatMap { entries[$0]?.download }.map { ($0.id, $0.gid) }
             }
@@ -190,14 +186,8 @@ public final class SnapshotIndex: Sendable {
         }
     }
 
-    /// Whether a download has this name in aria2's RPC. `false` if downloads have not been sorted by name yet.
-    package func isKnownGID(_ gid: DownloadGID) -> Bool {
-        state.withLock { state in
-            guard let rows = state.table.knownGIDs else { return false }
-            let entries = state.table.view.entries
-            return rows.pair(from: UInt128(gid.value), in: entries).0.flatMap { entries[$0]?.download.gid } == gid
-        }
-    }
+    /// Whether a download has this name in aria2's RPC.
+    package func isKnownGID(_ gid: DownloadGID) -> Bool { ids(fromGID: gid.value).first?.gid == gid }
 
     // MARK: - For the publisher
 
@@ -210,9 +200,12 @@ public final class SnapshotIndex: Sendable {
         }
     }
 
-    /// Reserves memory for a number of downloads at once, which takes less time than growth with each one.
-    package func reserveCapacity(_ count: Int) {
-        state.withLock { $0.table.reserveCapacity(count) }
+    /// Publishes the downloads of an earlier instance.
+    /// - Parameter body: Publishes each of them. It must not look up downloads by URL or gid.
+    func restore(_ body: () -> Void) {
+        state.withLock { $0.table.beginRestoring() }
+        body()
+        state.withLock { $0.table.endRestoring() }
     }
 
     /// Publishes a download's new version. The counters are read until its next publication.

@@ -8,35 +8,42 @@ internal import System
 extension DownloadService {
     /// Restores the records of the store, with the files that the previous instance has left.
     func restore(_ records: [DownloadRecord]) {
-        publisher.reserveCapacity(records.count)
-        names.restore(FinishedNames(records.compactMap { FinishedNames.Claim($0.download) }))
+        names.restore(FinishedNames(records.lazy.compactMap { FinishedNames.Claim($0.download) }))
         var kept: [DownloadID: UInt64?] = [:]
         var lost = 0
-        for saved in records {
-            // Most records are of completed downloads. They are published without a copy of the record.
-            if saved.download.state == .completed {
-                var download = saved.download
-                download.expiresAt = parts.configuration.retention.expiry(of: download)
-                publisher.restore(download)
-                continue
+        publisher.restore {
+            for saved in records {
+                // Most records are of completed downloads. They are published without a copy of the record.
+                if saved.download.state == .completed {
+                    var download = saved.download
+                    download.expiresAt = parts.configuration.retention.expiry(of: download)
+                    publisher.restore(download)
+                    continue
+                }
+                let recovery = recovery(of: saved)
+                let record = recovery.record
+                if recovery.hasLostBytes { lost += 1 }
+                if !recovery.written.ranges.isEmpty { kept[saved.id] = .some(record.partGeneration) }
+                publisher.restore(record.download)
+                restore(recovery)
             }
-            let recovery = recovery(of: saved)
-            let (record, id) = (recovery.record, saved.id)
-            if recovery.hasLostBytes { lost += 1 }
-            if record.download.state != .cancelled {
-                names.restore(record.download.filename, in: record.download.folder, for: id)
-            }
-            if !recovery.written.ranges.isEmpty { kept[id] = .some(record.partGeneration) }
-            publisher.restore(record.download)
-            // The URLs of unfinished downloads were validated when the records were read.
-            guard record.download.state.isLive, let url = HTTPURL(record.download.url) else { continue }
-            if let arrival = record.download.arrival { context.identifiers.pass(arrival) }
-            let entry = LiveDownload(DownloadMachine(recovery, url: url))
-            entry.countsCrash = recovery.countsCrash
-            entries[id] = entry
         }
         if lost > 0, !parts.isVolumeRolledBack { log(.warning(bytesLost(of: lost))) }
         if !volume.isAway { tidyParts { kept[$0] == .some($1) } }
+    }
+
+    /// Restores the name of an unfinished download, and its machine if it is live.
+    private func restore(_ recovery: DownloadMachine.Recovery) {
+        let (record, id) = (recovery.record, recovery.record.id)
+        if record.download.state != .cancelled {
+            names.restore(record.download.filename, in: record.download.folder, for: id)
+        }
+        // The URLs of unfinished downloads were validated when the records were read.
+        guard record.download.state.isLive, let url = HTTPURL(record.download.url) else { return }
+        if let arrival = record.download.arrival { context.identifiers.pass(arrival) }
+        let entry = LiveDownload(DownloadMachine(recovery, url: url))
+        entry.countsCrash = recovery.countsCrash
+        entries[id] = entry
     }
 
     /// Returns a warning about this number of downloads whose bytes are missing.

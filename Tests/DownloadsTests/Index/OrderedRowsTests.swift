@@ -65,6 +65,19 @@ struct OrderedRowsTests {
         #expect(numbers(places, entries) == [3, 9])
     }
 
+    @Test("Finds the row of a key, at every number of rows")
+    func lookUp() {
+        let entries = entries(stride(from: 2, to: 3_000, by: 2))
+        var places = OrderedRows(by: .identity)
+        #expect(places.row(of: 2, in: entries) == nil)
+        for place in (0..<1_499).shuffled() { places.insert(Row(place), in: entries) }
+        for place in 0..<1_499 {
+            #expect(places.row(of: UInt128(2 * place + 2), in: entries) == Row(place))
+            #expect(places.row(of: UInt128(2 * place + 1), in: entries) == nil)
+        }
+        #expect(places.row(of: 2_999, in: entries) == nil && places.row(of: 0, in: entries) == nil)
+    }
+
     @Test("A copy stays as it was")
     func copies() {
         let entries = entries(0..<2_000)

@@ -136,6 +136,40 @@ struct SnapshotIndexTests {
         #expect(index.reference(toURL: url) == nil)
     }
 
+    @Test("Downloads that are restored together are found like those that came one by one, also after changes")
+    func restoring() {
+        let (single, restored) = (SnapshotIndex(), SnapshotIndex())
+        let states: [DownloadState] = [.completed, .failed, .cancelled, .queued]
+        func download(_ number: Int) -> Download {
+            var download = sampleRecord(number, state: states[number % 4]).download
+            download.url = "http://example.com/\(number % 100)"
+            download.fileMissing = number % 8 == 0
+            download.endedAt = download.endedAt.map { $0.advanced(by: .seconds(number * 7919 % 1_000)) }
+            return download
+        }
+        for number in 0..<1_000 { single.publish(download(number), counters: nil) }
+        restored.restore { for number in 0..<1_000 { restored.publish(download(number), counters: nil) } }
+        func compare() {
+            for number in 0..<100 {
+                let url = "http://example.com/\(number)"
+                #expect(restored.downloads(ofURL: url).map(\.id) == single.downloads(ofURL: url).map(\.id))
+                #expect(restored.reference(toURL: url)?.id == single.reference(toURL: url)?.id)
+                let gid = download(number * 10).gid
+                #expect(restored.find(gid: gid) == single.find(gid: gid))
+            }
+            #expect(restored.ended(limit: 1_000).map(\.id) == single.ended(limit: 1_000).map(\.id))
+        }
+        compare()
+        for number in stride(from: 0, to: 1_000, by: 3) {
+            for index in [single, restored] {
+                var changed = download(number)
+                if number % 2 == 0 { changed.url += "/moved" } else { changed.fileMissing.toggle() }
+                if number % 9 == 0 { index.remove(changed.id) } else { index.publish(changed, counters: nil) }
+            }
+        }
+        compare()
+    }
+
     @Test("All ids of a query are those of its pages, the oldest first", arguments: cases)
     func ids(_ row: Case) {
         let (index, _) = index()
