@@ -25,6 +25,8 @@ enum DownloadRow {
 
     private static let selection = "SELECT \(columns.joined(separator: ", ")) FROM downloads"
     static let loadStatement = "\(selection) ORDER BY id"
+    static let loadOlderStatement = "\(selection) WHERE id < ?1 ORDER BY id"
+    static let loadYoungerStatement = "\(selection) WHERE id >= ?1 ORDER BY id"
     static let findStatement = "\(selection) WHERE id = ?1"
     static let findRefusedStatement = "\(selection) WHERE \(RefusedRow.Table.downloads.condition)"
 

@@ -242,7 +242,7 @@ extension SQLiteStatement {
         guard holds(PAWL_SQLITE_TEXT, column), let bytes = unsafe sqlite3_column_text(handle, column) else { return nil }
         let text = unsafe UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))
         // Validation takes longer than reading all of most rows.
-        if unsafe text.allSatisfy({ $0 < 0x80 }) { return unsafe String(decoding: text, as: UTF8.self) }
+        if unsafe text.reduce(0, |) < 0x80 { return unsafe String(decoding: text, as: UTF8.self) }
         return unsafe String(validating: text, as: UTF8.self)
     }
 

@@ -32,7 +32,9 @@ package final class SQLiteRecordWriter: RecordWriter {
     }
 
     package func load() throws(StoreError) -> StoredContents {
-        try open().load()
+        let writer = try open()
+        guard let directory else { return try writer.load() }
+        return try writer.load { try directory.openDatabase() }
     }
 
     package func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] {

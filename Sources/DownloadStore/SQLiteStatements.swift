@@ -207,18 +207,6 @@ package final class SQLiteStatements {
         }
     }
 
-    /// Refuses a record whose track is not JSON text. SQLite validates it in a fraction of the time of ``JSONValue``.
-    /// - Parameter validity: A statement that returns whether its parameter is JSON.
-    private func checkTrack(of record: DownloadRecord, _ validity: SQLiteStatement) throws(StoreError) {
-        guard let track = record.download.track else { return }
-        let isValid = try StoreError.translating {
-            try validity.bind(1, track)
-            defer { validity.reset() }
-            return try validity.step() && validity.integer(0) == 1
-        }
-        if !isValid { throw .damaged("download \(record.id) has no valid track") }
-    }
-
     /// Returns the rows of webhook deliveries that cannot be decoded.
     package func refusedDeliveries() throws(StoreError) -> [RefusedRow] {
         try StoreError.translating {
@@ -233,22 +221,10 @@ package final class SQLiteStatements {
     }
 
     /// Reads everything except webhook deliveries. Records are in order of creation.
-    package func load() throws(StoreError) -> StoredContents {
+    /// - Parameter open: Opens another connection, over which a second thread reads half of the records; `nil` for none.
+    package func load(beside open: (@Sendable () throws -> SQLiteConnection)? = nil) throws(StoreError) -> StoredContents {
         try StoreError.translating {
-            var contents = StoredContents()
-            let count = try connection.number("SELECT count(*) FROM downloads")
-            contents.records.reserveCapacity(Int(clamping: count))
-            let validity = try connection.prepare("SELECT json_valid(CAST(?1 AS TEXT))")
-            var reader = DownloadRow.Reader()
-            let rows = try connection.prepare(DownloadRow.loadStatement)
-            while try rows.step() {
-                try contents.reading(.downloads, rows.key(0)) { contents throws(StoreError) in
-                    let record = try reader.record(from: rows)
-                    try checkTrack(of: record, validity)
-                    contents.events.newest = max(contents.events.newest, record.download.changeID)
-                    contents.records.append(record)
-                }
-            }
+            var contents = try RecordReader(connection: connection).read(beside: open)
             let events = try connection.prepare(EventHistoryRow.loadStatement)
             while try events.step() {
                 try contents.reading(.events, events.key(3)) { contents throws(StoreError) in

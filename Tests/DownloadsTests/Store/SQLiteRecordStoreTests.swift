@@ -110,6 +110,22 @@ struct SQLiteRecordStoreTests {
         }
     }
 
+    @Test("Two threads read many records in order, and each refuses a damaged one")
+    func manyRecords() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        try await store.write((0..<12_000).map { .add(sampleRecord($0, state: .cancelled)) })
+        await store.close()
+        let ids = [10, 11_990].map { sampleRecord($0).id }
+        let connection = try SQLiteConnection(path: scene.path + "/pawl.sqlite")
+        for id in ids { try connection.execute("UPDATE downloads SET state = 'odd' WHERE id = '\(id)'") }
+        let reopened = try scene.open()
+        let contents = try reopened.load()
+        #expect(contents.records.map(\.id) == (0..<12_000).map { sampleRecord($0).id }.filter { !ids.contains($0) })
+        #expect(contents.refused.compactMap(\.id) == ids)
+        await reopened.close()
+    }
+
     @Test("Records are readable by their owner only")
     func recordsAreReadableByOwnerOnly() async throws {
         let scene = try StoreScene()
