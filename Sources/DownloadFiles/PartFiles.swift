@@ -60,7 +60,7 @@ package final class PartFiles: Sendable {
     private let parts = Locked(Parts())
     /// The reason that no file can be moved from `incomplete` to `files`; `nil` unless a trial has found one.
     private let division = Locked<FileError?>(nil)
-    /// Downloads that may have a note.
+    /// Downloads that may have a note. Those of earlier runs are known once the directory has been listed.
     private let notes = Locked<Set<DownloadID>>([])
     /// The directory of finished files, into which part files are published.
     let folders: FinishedFolders
@@ -166,6 +166,7 @@ package final class PartFiles: Sendable {
     private func names(of id: DownloadID) throws(FileError) -> [PartName] {
         if !parts.withLock({ $0.isListed }) {
             let found = try incomplete.entries(describedAs: incompletePath)
+            notes.withLock { $0.formUnion(found.compactMap(Self.downloadOfNote)) }
             parts.withLock { parts in
                 for name in found { if let name = PartName(name) { parts.add(name) } }
                 parts.isListed = true
@@ -418,7 +419,8 @@ package final class PartFiles: Sendable {
             return .published(path: path, identity: status.identity, sha256: sha256, generation: name.generation)
         }
         guard let name = names.first(where: { $0.generation == generation }), let status = try status(of: name) else {
-            guard let note = PublicationNote(reading: Self.note(id), in: incomplete), let found = try folders.identify(note.path),
+            guard notes.withLock({ $0.contains(id) }), let note = PublicationNote(reading: Self.note(id), in: incomplete),
+                let found = try folders.identify(note.path),
                 found == note.identity || found.size == note.identity.size
             else { return findsWhole && generation == nil ? try wholePart(among: names) : .missing }
             return .published(path: note.path, identity: found, sha256: note.sha256, generation: note.generation)
@@ -477,11 +479,14 @@ package final class PartFiles: Sendable {
 
     /// Reads the note with a name, and returns it with its download; `nil` if it is not a valid note.
     private func readNote(_ name: String) -> (DownloadID, PublicationNote)? {
-        let suffix = ".publishing"
-        guard name.hasSuffix(suffix), let id = DownloadID(String(name.dropLast(suffix.count))),
-            let note = PublicationNote(reading: name, in: incomplete)
-        else { return nil }
+        guard let id = Self.downloadOfNote(name), let note = PublicationNote(reading: name, in: incomplete) else { return nil }
         return (id, note)
+    }
+
+    /// Returns the download whose note has this name; `nil` if it is not the name of a note.
+    private static func downloadOfNote(_ name: String) -> DownloadID? {
+        let suffix = ".publishing"
+        return name.hasSuffix(suffix) ? DownloadID(String(name.dropLast(suffix.count))) : nil
     }
 
     /// Returns the identities of all files in the directory.
