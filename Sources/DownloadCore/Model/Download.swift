@@ -3,8 +3,9 @@ public import System
 
 /// A download as clients see it.
 ///
-/// A service keeps a hundred thousand finished downloads in memory. Values that few downloads have are therefore in one
-/// heap box. This keeps the struct at about 250 bytes, and a copy costs a handful of retains.
+/// A service keeps a million ended downloads in memory. Values that few downloads have, and those of a finished file, are
+/// therefore in boxes on the heap. This keeps the struct at 192 bytes, and a copy costs a handful of retains. Optional
+/// numbers are stored without a byte for `nil`, which alignment would make eight.
 public struct Download: Sendable {
     /// The identity, which sorts by creation.
     public let id: DownloadID
@@ -22,33 +23,24 @@ public struct Download: Sendable {
     public var stalled = false
     /// Whether the finished file was found missing from the files directory.
     public var fileMissing = false
-    /// The identity of the finished file; `nil` before the file is finished, and in records of
-    /// releases that did not keep it.
-    public var file: FileIdentity?
-    /// The number of connections that the download uses or used last; 0 before the first.
-    public var segments = 0
-    /// The number of attempts.
-    public var attempts = 0
+    /// The waiting reason; `nil` if the download waits for nothing.
+    public var waitingFor: WaitingReason?
+    private var segmentCount: Int16 = 0
+    /// The value of `position`, or −1 for `nil`.
+    private var place: Int32 = -1
+    private var attemptCount: Int32 = 0
     /// The received bytes of the file.
     public var bytesReceived: Int64 = 0
-    /// The length of the file in bytes; `nil` while it is unknown.
-    public var bytesTotal: Int64?
+    private var length = OptionalNumber()
     /// The current speed in bytes per second; 0 without a transfer.
     public var bytesPerSecond: Int64 = 0
     /// The time of the request.
     public var createdAt: Timestamp
-    /// The time at which the first attempt began; `nil` before.
-    public var startedAt: Timestamp?
+    private var start = OptionalNumber()
     /// The time of the last change, byte counters apart. It rises with each change, even if the clock is set back.
     public package(set) var updatedAt: Timestamp
-    /// The time at which the download completed, failed or was cancelled; `nil` while it is live.
-    public var endedAt: Timestamp?
-    /// The time at which the record is removed; `nil` if no removal is planned.
-    public var expiresAt: Timestamp?
-    /// The waiting reason; `nil` if the download waits for nothing.
-    public var waitingFor: WaitingReason?
-    /// The value of `position`, or −1 for `nil`. At this point of the struct it fits into padding.
-    private var place: Int32 = -1
+    private var end = OptionalNumber()
+    private var expiry = OptionalNumber()
     /// The number of changes so far.
     public package(set) var revision: UInt64 = 0
     /// The event id of the last change. It is saved with the change.
@@ -56,7 +48,7 @@ public struct Download: Sendable {
     /// The number of the publication in the index that made this version; 0 for none.
     package var publication: UInt64 = 0
 
-    private var digest: Digest?
+    private var finished: Box<Finished>?
     @usableFromInline var rare: Box<Rare>?
 
     /// Creates a download that has just been accepted.
@@ -78,6 +70,42 @@ public struct Download: Sendable {
 }
 
 extension Download {
+    /// The number of connections that the download uses or used last; 0 before the first.
+    public var segments: Int {
+        get { Int(segmentCount) }
+        set { segmentCount = Int16(clamping: newValue) }
+    }
+
+    /// The number of attempts.
+    public var attempts: Int {
+        get { Int(attemptCount) }
+        set { attemptCount = Int32(clamping: newValue) }
+    }
+
+    /// The length of the file in bytes; `nil` while it is unknown.
+    public var bytesTotal: Int64? {
+        get { length.value }
+        set { length.value = newValue }
+    }
+
+    /// The time at which the first attempt began; `nil` before.
+    public var startedAt: Timestamp? {
+        get { start.time }
+        set { start.time = newValue }
+    }
+
+    /// The time at which the download completed, failed or was cancelled; `nil` while it is live.
+    public var endedAt: Timestamp? {
+        get { end.time }
+        set { end.time = newValue }
+    }
+
+    /// The time at which the record is removed; `nil` if no removal is planned.
+    public var expiresAt: Timestamp? {
+        get { expiry.time }
+        set { expiry.time = newValue }
+    }
+
     /// The time at which the finished file was published; `nil` if the download is not completed.
     public var completedAt: Timestamp? { state == .completed ? endedAt : nil }
 
@@ -232,21 +260,29 @@ extension Download {
 
     /// The SHA-256 of the finished file as 64 lower-case hexadecimal digits. Setting any other text clears it.
     public var sha256: String? {
-        get { digest.map { Hexadecimal.encode($0.bytes) } }
+        get { finished?.value.digest.map { Hexadecimal.encode($0.bytes) } }
         set { sha256Bytes = newValue.flatMap { Hexadecimal.decode($0.utf8) } }
     }
 
     /// The SHA-256 of the finished file as 32 bytes. Setting another number of bytes clears it.
     public var sha256Bytes: [UInt8]? {
-        get { digest?.bytes }
-        set { digest = newValue.flatMap(Digest.init) }
+        get { finished?.value.digest?.bytes }
+        set { finished = Finished.box(newValue.flatMap(Digest.init), file) }
+    }
+
+    /// The identity of the finished file; `nil` before the file is finished, and in records of
+    /// releases that did not keep it.
+    public var file: FileIdentity? {
+        get { finished?.value.file }
+        set { finished = Finished.box(finished?.value.digest, newValue) }
     }
 
     /// The approximate size in memory in bytes, as if the download shared nothing with its copies.
     var memorySize: Int {
         let texts = [url, filename ?? "", mediaType ?? "", error?.message ?? "", trackName ?? "", folder] + labels
         let rareSize = rare == nil ? 0 : MemoryLayout<Rare>.size + (track?.count ?? 0) + 16 * receivedRanges.count
-        return texts.reduce(MemoryLayout<Download>.stride + rareSize) { $0 + $1.utf8.count + 32 }
+        let finishedSize = finished == nil ? 0 : MemoryLayout<Finished>.size
+        return texts.reduce(MemoryLayout<Download>.stride + rareSize + finishedSize) { $0 + $1.utf8.count + 32 }
     }
 
     @usableFromInline struct Rare: Sendable, Equatable {
@@ -265,6 +301,15 @@ extension Download {
         @usableFromInline var arrival: DownloadID?
     }
 
+    /// Shares these values with another download if they are equal.
+    /// - Returns: Whether they are equal, or the download has none.
+    package mutating func shareRareValues(with other: Download) -> Bool {
+        guard let own = rare else { return true }
+        guard let kept = other.rare, own.value == kept.value, labels.isExactly(other.labels) else { return false }
+        rare = kept
+        return true
+    }
+
     private mutating func change(_ body: (inout Rare) -> Void) {
         let before = rare?.value ?? Rare()
         var after = before
@@ -273,9 +318,30 @@ extension Download {
         rare = after == Rare() ? nil : Box(after)
     }
 
+    /// Values of the finished file. The flags are last, where both fit into one word.
+    private struct Finished: Sendable {
+        private let words: (Digest, FileIdentity)
+        private let hasDigest: Bool
+        private let hasFile: Bool
+
+        var digest: Digest? { hasDigest ? words.0 : nil }
+        var file: FileIdentity? { hasFile ? words.1 : nil }
+
+        private init(_ digest: Digest?, _ file: FileIdentity?) {
+            words = (digest ?? Digest(), file ?? FileIdentity(device: 0, inode: 0, size: 0, modified: 0))
+            (hasDigest, hasFile) = (digest != nil, file != nil)
+        }
+
+        static func box(_ digest: Digest?, _ file: FileIdentity?) -> Box<Finished>? {
+            digest == nil && file == nil ? nil : Box(Finished(digest, file))
+        }
+    }
+
     /// A digest of 32 bytes in place. As text it would cost a heap block of 112 bytes for each finished download.
     private struct Digest: Sendable {
-        private let words: (UInt64, UInt64, UInt64, UInt64)
+        private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+        init() {}
 
         init?(_ bytes: [UInt8]) {
             guard bytes.count == 32 else { return nil }
@@ -291,6 +357,22 @@ extension Download {
                     for shift in stride(from: 56, through: 0, by: -8) { output.append(UInt8(truncatingIfNeeded: word >> shift)) }
                 }
             }
+        }
+    }
+
+    /// A number that may be absent, in 8 bytes.
+    private struct OptionalNumber: Sendable {
+        /// The least number stands for `nil`. Neither lengths nor times have this value.
+        private var stored = Int64.min
+
+        var value: Int64? {
+            get { stored == .min ? nil : stored }
+            set { stored = newValue ?? .min }
+        }
+
+        var time: Timestamp? {
+            get { value.map(Timestamp.init(millisecondsSinceEpoch:)) }
+            set { value = newValue?.millisecondsSinceEpoch }
         }
     }
 }

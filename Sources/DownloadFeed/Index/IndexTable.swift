@@ -22,6 +22,7 @@ struct IndexTable: Sendable {
     private(set) var byEnd = OrderedRows(by: .end)
     /// Whether ``byURL``, ``byGID`` and ``byEnd`` are left empty until all downloads of an earlier instance are present.
     private var isRestoring = false
+    private var shared = SharedValues()
 
     private let queue: QueueStatus
 
@@ -83,6 +84,7 @@ struct IndexTable: Sendable {
         view.eventID = eventID
         var published = download
         published.publication = view.publications
+        shared.share(&published)
         let row = row(of: download.id)
         let former = row.flatMap { view.entries[$0] }
         let entry = IndexEntry(published, counters: counters, queue: queue, replacing: former)

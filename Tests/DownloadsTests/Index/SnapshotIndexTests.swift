@@ -178,6 +178,22 @@ struct SnapshotIndexTests {
         #expect(index.ids(row.query) == index.page(query).items.map(\.id))
     }
 
+    @Test("Ended downloads with equal failures and labels share them, and others keep theirs")
+    func sharing() {
+        var shared = SharedValues()
+        let labels = [["a"], ["b"], [], ["caf\u{e9}"], ["cafe\u{301}"]]
+        for number in 0..<200 {
+            var download = sampleRecord(number, state: number % 10 == 0 ? .queued : .failed).download
+            download.mediaType = number % 3 == 0 ? nil : "application/octet-stream; \(number % 4)"
+            download.error = DownloadFailure(.httpStatus, "status \(number % 30)", httpStatus: 400 + number % 30)
+            download.labels = labels[number % labels.count]
+            let before = download
+            shared.share(&download)
+            #expect(download.labels.isExactly(before.labels) && download.error == before.error)
+            #expect(download.mediaType == before.mediaType)
+        }
+    }
+
     @Test("Ranges are the transfer's, even after its end, and otherwise the first bytes")
     func ranges() {
         let (index, ids) = index()

@@ -6,8 +6,8 @@ import Testing
 struct DownloadTests {
     @Test("A finished download uses less than a KiB")
     func finishedDownloadIsSmall() {
-        #expect(MemoryLayout<Download>.size <= 320)
-        #expect(MemoryLayout<DownloadRecord>.size <= 328)
+        #expect(MemoryLayout<Download>.size <= 192)
+        #expect(MemoryLayout<DownloadRecord>.size <= 200)
     }
 
     @Test(

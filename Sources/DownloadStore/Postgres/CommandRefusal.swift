@@ -1,15 +1,17 @@
+internal import DownloadCore
+
 /// The error of a refused command as replicas send it to each other: a code, and the values that belong to it.
-package struct CommandRefusal: Sendable, Equatable {
-    package let error: DownloadError
+struct CommandRefusal: Sendable, Equatable {
+    let error: DownloadError
 
     /// Creates the refusal. The sender may try a command that a stopping replica refuses at another one, as after
     /// `overloaded`.
-    package init(_ error: DownloadError) {
+    init(_ error: DownloadError) {
         self.error = error == .shuttingDown ? .overloaded : error
     }
 
     /// The code and the values, which ``init(_:)-([String])`` decodes.
-    package var texts: [String] {
+    var texts: [String] {
         switch error {
         case .notFound: ["not-found"]
         case .illegalTransition(let state, let command): ["illegal-transition", state.rawValue, command]
@@ -29,7 +31,7 @@ package struct CommandRefusal: Sendable, Equatable {
     }
 
     /// Decodes ``texts``; `nil`: no release writes such a code or value.
-    package init?(_ texts: [String]) {
+    init?(_ texts: [String]) {
         let value = texts.count > 1 ? texts[1] : ""
         let error: DownloadError? =
             switch texts.first {

@@ -1,17 +1,19 @@
+internal import DownloadCore
+
 /// Downloads in the order of their ranks.
-package struct RankedDownloads: Sendable {
+struct RankedDownloads: Sendable {
     /// Most are removed in order. A slice does not move the others then.
     private var members: ArraySlice<(id: DownloadID, rank: QueueRank)> = []
 
-    package init() {}
+    init() {}
 
-    package var count: Int { members.count }
+    var count: Int { members.count }
 
     /// Returns the download that `offset` others precede.
-    package subscript(offset: Int) -> (id: DownloadID, rank: QueueRank) { members[members.startIndex + offset] }
+    subscript(offset: Int) -> (id: DownloadID, rank: QueueRank) { members[members.startIndex + offset] }
 
     /// Returns the number of downloads with a lower rank.
-    package func count(below rank: QueueRank) -> Int {
+    func count(below rank: QueueRank) -> Int {
         var (low, high) = (0, members.count)
         while low < high {
             let middle = (low + high) / 2
@@ -20,14 +22,14 @@ package struct RankedDownloads: Sendable {
         return low
     }
 
-    package mutating func insert(_ id: DownloadID, _ rank: QueueRank) {
+    mutating func insert(_ id: DownloadID, _ rank: QueueRank) {
         members.insert((id, rank), at: members.startIndex + count(below: rank))
     }
 
     /// Removes a download.
     /// - Returns: Whether it was there with this rank.
     @discardableResult
-    package mutating func remove(_ id: DownloadID, _ rank: QueueRank) -> Bool {
+    mutating func remove(_ id: DownloadID, _ rank: QueueRank) -> Bool {
         var offset = count(below: rank)
         while offset < count, self[offset].rank == rank {
             if self[offset].id == id {

@@ -1,0 +1,34 @@
+internal import DownloadCore
+
+/// Values that many ended downloads have alike: media types, and the same failure, labels and folder. Downloads that share
+/// them take less memory.
+struct SharedValues: Sendable {
+    /// The number of media types to keep. Origins may send any number of different ones.
+    private static let maximumTypes = 1_000
+    /// The number of downloads with rare values to keep, which are compared one by one.
+    private static let maximumSamples = 16
+
+    private var mediaTypes: [String: String] = [:]
+    private var samples: [Download] = []
+    /// The index of the sample that is replaced next.
+    private var oldest = 0
+
+    /// Replaces values of an ended download by equal ones of an earlier download.
+    mutating func share(_ download: inout Download) {
+        guard !download.state.isLive else { return }
+        if let type = download.mediaType {
+            if let known = mediaTypes[type] {
+                download.mediaType = known
+            } else if mediaTypes.count < Self.maximumTypes {
+                mediaTypes[type] = type
+            }
+        }
+        if samples.contains(where: { download.shareRareValues(with: $0) }) { return }
+        if samples.count < Self.maximumSamples {
+            samples.append(download)
+        } else {
+            samples[oldest] = download
+            oldest = (oldest + 1) % Self.maximumSamples
+        }
+    }
+}
