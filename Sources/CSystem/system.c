@@ -139,4 +139,10 @@ void pawl_trim_heap(void) {
 #endif
 }
 
+void pawl_map_large_blocks(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 void pawl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

@@ -31,6 +31,7 @@ extension Service {
             return 1
         }
         ProcessEnvironment.raiseDescriptorLimit()
+        HeapTrimmer.prepare()
         let (signals, continuation) = AsyncStream.makeStream(of: SignalAction.self)
         let drainDelay = Duration.seconds(configuration.drainDelay)
         let reload: @Sendable () -> Void = { continuation.yield(.reload) }

@@ -36,6 +36,11 @@ final class HeapTrimmer: Sendable {
         }
     }
 
+    /// Makes large blocks return to the system as soon as they are freed. To be called before they are allocated.
+    static func prepare() {
+        pawl_map_large_blocks()
+    }
+
     /// Trims once: takes some milliseconds per 100 MB in use, and holds a lock of each arena meanwhile.
     static func trim() {
         pawl_trim_heap()
