@@ -33,7 +33,7 @@ public struct Response: Sendable {
     }
 
     /// The maximum storage of a body that is kept for the next one, in bytes.
-    private static let keptStorage = 256 * 1024
+    static let keptStorage = 256 * 1024
 
     /// Resets to an empty 200, and keeps the storage unless it is large.
     public mutating func reset() {

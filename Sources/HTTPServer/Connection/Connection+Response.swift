@@ -146,6 +146,8 @@ extension Connection {
             beginBody(.bytes, [], isChunked: isChunked, &loop)
         }
         if !hasBody { content.discard() }
+        // The loop keeps no storage that the connection still sends, and none that is large.
+        if heldStorage > 0 || response.body.capacity > Response.keptStorage { response.body = [] }
         // The permit may have been revoked while a task made the response.
         endIfRevoked(&loop)
     }
@@ -197,7 +199,7 @@ extension Connection {
             written = offer(body, &loop)
             guard !isClosed else { return }
         }
-        if body.count - written > Self.copiedBody {
+        if body.count > Self.copiedBody, written < body.count {
             let rest = PartsSource([.bytes(body)], begun: loop.now)
             rest.advance(written)
             source = .parts(rest)
@@ -238,10 +240,10 @@ extension Connection {
         fields.encode(into: &output)
     }
 
-    /// The minimum body that the socket is offered before any of it is copied, in bytes. A second piece of memory costs a
-    /// write more than the copy of a smaller body.
+    /// The minimum body that the socket is offered before any of it is copied, in bytes. For a smaller body, a second piece
+    /// of memory in a write costs more than the copy.
     private static let offeredBody = 8 * 1024
-    /// The maximum body, or rest of one, that is copied after its head to share one write, in bytes.
+    /// The maximum body that is copied after its head to share one write, in bytes.
     private static let copiedBody = 64 * 1024
     /// The fields that an application cannot set.
     static let reservedNames = FieldNameSet([

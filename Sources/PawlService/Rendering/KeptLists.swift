@@ -37,8 +37,14 @@ final class KeptLists: Sendable {
             let index = lists.firstIndex { $0.query.elementsEqual(query) }
             let isRepeated = index.map { lists[$0].publications == publications } ?? false
             if let index { lists.remove(at: index) } else if lists.count == Self.maximum { lists.removeFirst() }
-            // A copy of its own, since the loop uses the storage of the body again.
-            let copy = isRepeated ? Array(body[...]) : nil
+            var copy: [UInt8]?
+            if isRepeated {
+                // A copy of its own, since the loop uses the storage of the body again. It has no more capacity than it needs.
+                var bytes: [UInt8] = []
+                bytes.reserveCapacity(body.count)
+                bytes += body
+                copy = bytes
+            }
             lists.append(List(query: Array(query), publications: publications, body: copy))
         }
     }

@@ -196,11 +196,11 @@ extension Response {
         return encoding
     }
 
-    /// Fills in a kept list, without a copy of it.
+    /// Fills in a kept list, which shares its storage.
     fileprivate mutating func fill(withList list: [UInt8]) {
         forbidStoring()
         fields.append(contentsOf: Self.jsonFields)
-        content = .parts([.bytes(list)])
+        body = list
     }
 }
 
