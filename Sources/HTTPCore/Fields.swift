@@ -109,7 +109,7 @@ public struct Fields: Sendable {
         lines.removeLast(lines.count - last.valueEnd)
         lines.append(ASCII.space)
         lines.append(line)
-        endLine(nameStart: last.nameStart, valueStart: last.valueStart)
+        endLine(nameStart: last.nameStart, valueStart: last.valueStart, checkedTo: last.valueEnd)
     }
 
     /// Replaces all fields of the name by one. It is placed where the first was, or at the end if there was none.
@@ -149,9 +149,12 @@ public struct Fields: Sendable {
         endLine(nameStart: valueStart - 2 - name.canonical.utf8.count, valueStart: valueStart)
     }
 
-    private mutating func endLine(nameStart: Int, valueStart: Int) {
-        if lines.span.extracting(valueStart...).containsControl {
-            for index in valueStart..<lines.count where ASCII.isControl(lines[index]) && lines[index] != ASCII.horizontalTab {
+    /// - Parameter checked: The end of the bytes that are sanitised already; `nil` for none. A head of many folded lines would
+    ///   otherwise cost the square of its length.
+    private mutating func endLine(nameStart: Int, valueStart: Int, checkedTo checked: Int? = nil) {
+        let start = checked ?? valueStart
+        if lines.span.extracting(start...).containsControl {
+            for index in start..<lines.count where ASCII.isControl(lines[index]) && lines[index] != ASCII.horizontalTab {
                 lines[index] = ASCII.space
             }
         }

@@ -52,6 +52,11 @@ struct ResponseHeadReaderTests {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         #expect(Self.read([" lost", "HTTP/1.1 200 OK", "Server: a", "\t b", " c", "Via: d", ""], into: &reader) == .complete)
         #expect(FieldName("server").flatMap { reader.fields[$0] } == "a \t b  c")
+        var second = ResponseHeadReader(maximumBytes: 1000)
+        let folded = ["HTTP/1.1 200 OK", "Server:", " a\u{1}", " \u{2}b ", " ", "\t", "Via: c", ""]
+        #expect(Self.read(folded, into: &second) == .complete)
+        #expect(FieldName("server").flatMap { second.fields[$0] } == "a   b")
+        #expect(FieldName("via").flatMap { second.fields[$0] } == "c")
         #expect(Self.read(["ETag: \"trailer\"", "HTTP/1.1 500 x", ""], into: &reader) == .incomplete)
         #expect(reader.fields[.etag] == nil)
         #expect(reader.status == .ok)
