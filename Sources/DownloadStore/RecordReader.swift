@@ -22,14 +22,16 @@ struct RecordReader {
         }
         let younger = Locked<Result<StoredContents, any Error>?>(nil)
         let thread = try? Thread.startJoinable(name: "pawl records") {
-            let result = Result { try RecordReader(connection: open()).read(.from(middle), capacity: count / 2) }
+            // Without a connection, the first thread reads these records as well.
+            guard let second = try? open() else { return }
+            let result = Result { try RecordReader(connection: second).read(.from(middle), capacity: count / 2) }
             younger.withLock { $0 = result }
         }
         guard let thread else { return try read(.all, capacity: count) }
         let older = Result { try read(.below(middle), capacity: count) }
         thread.join()
         var contents = try older.get()
-        guard let rest = try younger.withLock({ $0.take() })?.get() else { return contents }
+        let rest = try younger.withLock({ $0.take() })?.get() ?? read(.from(middle), capacity: count / 2)
         contents.records += rest.records
         contents.refused += rest.refused
         contents.events.newest = max(contents.events.newest, rest.events.newest)

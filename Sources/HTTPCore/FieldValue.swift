@@ -18,6 +18,11 @@ public struct FieldValue: Sendable, Hashable {
 
     /// Creates a value from the text of ``latin1``. Text with characters outside ISO-8859-1 becomes UTF-8.
     public init(latin1 text: String) {
+        // Nearly all values are ASCII.
+        if text.utf8.allSatisfy({ $0 < 0x80 }) {
+            bytes = Array(text.utf8)
+            return
+        }
         let isLatin1 = text.unicodeScalars.allSatisfy { $0.value < 0x100 }
         bytes = isLatin1 ? text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } : Array(text.utf8)
     }
@@ -25,6 +30,7 @@ public struct FieldValue: Sendable, Hashable {
     /// The bytes as characters of ISO-8859-1, one each. The text can be stored anywhere, and different values have
     /// different texts.
     public var latin1: String {
+        if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
         var text = String.UnicodeScalarView()
         text.append(contentsOf: bytes.lazy.map { Unicode.Scalar($0) })
         return String(text)
