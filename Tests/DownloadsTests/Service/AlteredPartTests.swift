@@ -36,7 +36,8 @@ struct AlteredPartTests {
         let modified: Date
     }
 
-    private static let running = "size=4000000&seed=91&pace=2000000"
+    /// The first response brings half of the file, and then no more.
+    private static let running = "size=4000000&seed=91&fault=stall@2000000;times=1"
 
     /// Downloads some bytes, and pauses. The earlier state is made from the present one: a running download's part file has
     /// the file's whole length, with zeros behind the bytes that arrived.
