@@ -55,7 +55,7 @@ package final class StreamingHasher: Sendable {
         state = Locked(State(digest: FileDigest(algorithms)))
     }
 
-    /// Whether it computes these digests.
+    /// Whether the hasher computes digests of these algorithms.
     package func computes(_ algorithms: [Checksum.Algorithm]) -> Bool {
         algorithms.allSatisfy { $0 == .sha256 || self.algorithms.contains($0) }
     }

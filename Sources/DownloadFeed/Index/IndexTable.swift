@@ -64,7 +64,7 @@ struct IndexTable: Sendable {
         return found
     }
 
-    /// Postpones the orders in which restored downloads come at random.
+    /// Leaves the lists by URL, gid and end empty: restored downloads do not come in the order of these.
     mutating func beginRestoring() {
         isRestoring = true
     }

@@ -1,6 +1,6 @@
 internal import DownloadCore
 
-/// Values that many ended downloads have alike: media types, and the same failure, labels and folder. Downloads that share
+/// Values that are equal in many ended downloads: media types, and the same failure, labels and folder. Downloads that share
 /// them take less memory.
 struct SharedValues: Sendable {
     /// The number of media types to keep. Origins may send any number of different ones.

@@ -98,7 +98,7 @@ public final class SnapshotIndex: Sendable {
     /// Returns one page of the list.
     public func page(_ query: ListQuery) -> DownloadPage { listing(query).page }
 
-    /// The number of changes published so far. Lists without live items are equal while it is.
+    /// The number of changes published so far. While it is unchanged, lists without live items are, too.
     public var publications: UInt64 { state.withLock { $0.table.view.publications } }
 
     /// Returns one page of the list without building its downloads.

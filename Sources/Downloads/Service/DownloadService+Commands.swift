@@ -73,8 +73,8 @@ extension DownloadService {
 
     /// Passes all matching downloads to a function, in pieces, and adds up the results.
     ///
-    /// They are found once, since a search takes longer the more downloads there are. Those that no longer match when
-    /// they are reached are left out.
+    /// They are found once, since a search takes longer the more downloads there are. Downloads that are added meanwhile are
+    /// not part of it, nor are those that no longer match when they are reached. Their text is not searched again.
     func inPieces(
         _ selection: ListQuery, _ body: ([Download]) async throws(DownloadError) -> Int
     ) async throws(DownloadError) -> Int {
