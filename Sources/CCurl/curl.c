@@ -15,25 +15,6 @@ void curl_slist_free_all(void *list);
 void *curl_share_init(void);
 int curl_share_setopt(void *share, int option, ...);
 int curl_share_cleanup(void *share);
-void *curl_multi_init(void);
-int curl_multi_cleanup(void *multi);
-int curl_multi_setopt(void *multi, int option, ...);
-int curl_multi_add_handle(void *multi, void *easy);
-int curl_multi_remove_handle(void *multi, void *easy);
-int curl_multi_perform(void *multi, int *running);
-int curl_multi_poll(void *multi, void *extra, unsigned int extra_count, int timeout_milliseconds, int *ready);
-int curl_multi_wakeup(void *multi);
-
-// struct CURLMsg
-struct message {
-    int kind;
-    void *easy;
-    union {
-        void *whatever;
-        int result;
-    } data;
-};
-struct message *curl_multi_info_read(void *multi, int *remaining);
 
 pawl_curl_code pawl_curl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
 
@@ -126,37 +107,3 @@ pawl_share *pawl_share_create(void) {
 }
 
 void pawl_share_destroy(pawl_share *share) { curl_share_cleanup(share); }
-
-pawl_multi *pawl_multi_create(void) { return curl_multi_init(); }
-
-void pawl_multi_destroy(pawl_multi *multi) { curl_multi_cleanup(multi); }
-
-int pawl_multi_set_long(pawl_multi *multi, pawl_curl_multi_option option, long value) {
-    return curl_multi_setopt(multi, option, value);
-}
-
-int pawl_multi_add(pawl_multi *multi, pawl_easy *easy) { return curl_multi_add_handle(multi, easy); }
-
-int pawl_multi_remove(pawl_multi *multi, pawl_easy *easy) { return curl_multi_remove_handle(multi, easy); }
-
-int pawl_multi_perform(pawl_multi *multi, int *running) { return curl_multi_perform(multi, running); }
-
-int pawl_multi_poll(pawl_multi *multi, int timeout_milliseconds) {
-    return curl_multi_poll(multi, NULL, 0, timeout_milliseconds, NULL);
-}
-
-int pawl_multi_wakeup(pawl_multi *multi) { return curl_multi_wakeup(multi); }
-
-pawl_curl_done pawl_multi_next_done(pawl_multi *multi) {
-    pawl_curl_done done = {NULL, CURLE_OK};
-    struct message *message;
-    int remaining;
-    while ((message = curl_multi_info_read(multi, &remaining))) {
-        if (message->kind == CURLMSG_DONE) {
-            done.easy = message->easy;
-            done.result = message->data.result;
-            break;
-        }
-    }
-    return done;
-}

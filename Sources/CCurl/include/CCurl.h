@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 
 typedef struct pawl_easy pawl_easy;    // CURL: one transfer
-typedef struct pawl_multi pawl_multi;  // CURLM: a set of transfers driven by one thread
+typedef struct pawl_multi pawl_multi;  // a CURLM, and what it waits for: a set of transfers driven by one thread
 typedef struct pawl_share pawl_share;  // CURLSH: what the transfers of a set have in common
 typedef struct pawl_list pawl_list;    // struct curl_slist: a list of strings
 
@@ -82,6 +82,10 @@ enum {
 typedef enum {
     CURLMOPT_PIPELINING = 3,
     CURLMOPT_MAXCONNECTS = 6,
+    CURLMOPT_SOCKETDATA = 10002,
+    CURLMOPT_TIMERDATA = 10005,
+    CURLMOPT_SOCKETFUNCTION = 20001,
+    CURLMOPT_TIMERFUNCTION = 20004,
 } pawl_curl_multi_option;
 
 // Options of curl_share_setopt, and what can be shared.
@@ -109,6 +113,13 @@ enum {
     CURL_ERROR_SIZE = 256,
     CURL_MAX_WRITE_SIZE = 16384,
     CURL_SOCKET_BAD = -1,
+    CURL_SOCKET_TIMEOUT = -1,
+    CURL_POLL_IN = 1,
+    CURL_POLL_OUT = 2,
+    CURL_POLL_REMOVE = 4,
+    CURL_CSELECT_IN = 1,
+    CURL_CSELECT_OUT = 2,
+    CURL_CSELECT_ERR = 4,
     CURL_WRITEFUNC_PAUSE = 268435457,
     CURL_READFUNC_ABORT = 268435456,
     CURL_SEEKFUNC_OK = 0,
@@ -249,9 +260,12 @@ void pawl_multi_destroy(pawl_multi *multi);
 int pawl_multi_set_long(pawl_multi *multi, pawl_curl_multi_option option, long value);
 int pawl_multi_add(pawl_multi *multi, pawl_easy *easy);
 int pawl_multi_remove(pawl_multi *multi, pawl_easy *easy);
-int pawl_multi_perform(pawl_multi *multi, int *running);
-int pawl_multi_poll(pawl_multi *multi, int timeout_milliseconds);
-int pawl_multi_wakeup(pawl_multi *multi);
+// Does the work of the last poll's events, and of libcurl's timers that have ended. Returns CURLM_OK, or what failed.
+int pawl_multi_perform(pawl_multi *multi);
+// Waits for events of the transfers' sockets, a timer of libcurl, or a wake-up. 0 if it failed.
+int pawl_multi_poll(pawl_multi *multi, int milliseconds);
+// May be called by any thread.
+void pawl_multi_wakeup(pawl_multi *multi);
 // The next transfer that finished since the last call, if any.
 pawl_curl_done pawl_multi_next_done(pawl_multi *multi);
 

@@ -30,21 +30,18 @@ import CCurl
         unsafe pawl_share_destroy(share)
     }
 
-    func wake() { unsafe _ = pawl_multi_wakeup(pointer) }
+    func wake() { unsafe pawl_multi_wakeup(pointer) }
 
     func add(_ easy: EasyHandle) -> Bool { unsafe pawl_multi_add(pointer, easy.pointer) == CURLM_OK }
 
     func remove(_ easy: EasyHandle) { unsafe _ = pawl_multi_remove(pointer, easy.pointer) }
 
-    /// Performs all work that needs no waiting.
-    func perform() -> Bool {
-        var running: Int32 = 0
-        return unsafe pawl_multi_perform(pointer, &running) == CURLM_OK
-    }
+    /// Does the work of the events that ended the last wait.
+    func perform() -> Bool { unsafe pawl_multi_perform(pointer) == CURLM_OK }
 
     /// Waits for a socket, a timer of libcurl, or `wake`.
     func poll(milliseconds: Int) -> Bool {
-        unsafe pawl_multi_poll(pointer, Int32(clamping: milliseconds)) == CURLM_OK
+        unsafe pawl_multi_poll(pointer, Int32(clamping: milliseconds)) != 0
     }
 
     /// The next transfer that has finished, and its result; nil if there is none.
