@@ -8,16 +8,19 @@ package struct GroupCommitOptions: Sendable {
     var congestion: (changes: Int, age: Duration) = (50_000, .seconds(10))
     /// The pause before a group whose outcome is unknown is tried again.
     package var retryDelay: Duration = .milliseconds(200)
+    /// The time after a transaction for which writes gather that no caller waits for.
+    package var gatherTime: Duration = .zero
     /// The time for which notes of progress gather before they cause a transaction of their own.
     var noteDelay: Duration = .milliseconds(250)
     /// Called on the store's thread with the duration and the number of changes of each transaction.
     package var committed: @Sendable (Duration, Int) -> Void
 
     package init(
-        largestGroup: Int = 1_024, noteDelay: Duration = .milliseconds(250),
+        largestGroup: Int = 1_024, gatherTime: Duration = .zero, noteDelay: Duration = .milliseconds(250),
         committed: @escaping @Sendable (Duration, Int) -> Void = { _, _ in }
     ) {
         self.largestGroup = max(largestGroup, 1)
+        self.gatherTime = gatherTime
         self.noteDelay = noteDelay
         self.committed = committed
     }

@@ -70,10 +70,10 @@ package final class GroupCommitStore<Writer: RecordWriter>: RecordStore {
         committer.perform(ids, body)
     }
 
-    package func submit(_ changes: [StoreChange]) -> StoreCommit {
+    package func submit(_ changes: [StoreChange], isAwaited: Bool) -> StoreCommit {
         if changes.isEmpty { return .nothing }
         let commit = StoreCommit()
-        committer.enqueue(changes, commit)
+        committer.enqueue(changes, commit, isAwaited: isAwaited)
         return commit
     }
 

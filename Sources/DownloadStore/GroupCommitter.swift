@@ -38,6 +38,8 @@ private struct Backlog {
     var takenWrites: UInt64 = 0
     /// The number of changes in `writes`.
     var changeCount = 0
+    /// Whether a caller waits for one of `writes`.
+    var isAwaited = false
     /// The start of the transaction in progress; `nil` if there is none.
     var begun: ContinuousClock.Instant?
     /// The end of the last transaction.
@@ -85,7 +87,7 @@ final class GroupCommitter<Writer: RecordWriter>: Sendable {
 // MARK: - Callers
 
 extension GroupCommitter {
-    package func enqueue(_ changes: [StoreChange], _ commit: StoreCommit) {
+    package func enqueue(_ changes: [StoreChange], _ commit: StoreCommit, isAwaited: Bool) {
         let isOpen = backlog.withLock { backlog in
             if backlog.isStopping { return (false, wake: false) }
             for change in changes {
@@ -104,7 +106,9 @@ extension GroupCommitter {
             backlog.writes.append(QueuedWrite(changes: changes, commit: commit))
             backlog.queuedWrites += 1
             backlog.changeCount += changes.count
-            return (true, wake: backlog.writes.count == 1)
+            let isFirstAwaited = isAwaited && !backlog.isAwaited
+            if isAwaited { backlog.isAwaited = true }
+            return (true, wake: backlog.writes.count == 1 || isFirstAwaited)
         }
         if !isOpen { commit.conclude(.failure(.closed)) }
     }
@@ -185,6 +189,8 @@ extension GroupCommitter {
                 backlog.requests.removeFirst()
                 return .done(.perform(request, notes: request.ids.compactMap { backlog.notes.removeValue(forKey: $0) }))
             }
+            let gathering = ContinuousClock.now.duration(to: backlog.lastCommit + options.gatherTime)
+            if !backlog.writes.isEmpty, gathering > .zero, mayGather(backlog) { return .wait(gathering) }
             if !backlog.writes.isEmpty {
                 let writes = takeWrites(&backlog)
                 backlog.begun = .now
@@ -199,6 +205,11 @@ extension GroupCommitter {
         }
     }
 
+    /// Whether the queued writes may wait for further ones.
+    private func mayGather(_ backlog: Backlog) -> Bool {
+        !backlog.isAwaited && backlog.requests.isEmpty && !backlog.isStopping && backlog.changeCount < options.largestGroup
+    }
+
     private func takeWrites(_ backlog: inout Backlog) -> [QueuedWrite] {
         var changes = 0
         var count = 0
@@ -211,6 +222,7 @@ extension GroupCommitter {
         backlog.writes.removeFirst(count)
         backlog.takenWrites += UInt64(count)
         backlog.changeCount -= changes
+        if backlog.writes.isEmpty { backlog.isAwaited = false }
         return writes
     }
 

@@ -19,7 +19,9 @@ package protocol RecordStore: Sendable {
 
     /// Submits changes without waiting. Calls take effect in their order, and the changes of one call are atomic. They
     /// survive a crash and power loss once the commit succeeds.
-    func submit(_ changes: [StoreChange]) -> StoreCommit
+    /// - Parameter isAwaited: Whether a client waits for the commit. Other commits may be delayed by milliseconds, so
+    ///   that they share a transaction.
+    func submit(_ changes: [StoreChange], isAwaited: Bool) -> StoreCommit
 
     /// Notes progress without waiting. A later note for the same download replaces an earlier one that is not yet
     /// written. Notes are written with the next group, at the latest when the store closes. They are lost if that write
@@ -37,6 +39,9 @@ package protocol RecordStore: Sendable {
 }
 
 extension RecordStore {
+    /// Submits changes that a client waits for.
+    package func submit(_ changes: [StoreChange]) -> StoreCommit { submit(changes, isAwaited: true) }
+
     package var isCongested: Bool { false }
     package var silence: Duration? { nil }
 }

@@ -142,7 +142,9 @@ package final class FleetStore: RecordStore {
         try await perform({ writer throws(StoreError) in try writer.items(query) })
     }
 
-    package func submit(_ changes: [StoreChange]) -> StoreCommit { store.submit(changes) }
+    package func submit(_ changes: [StoreChange], isAwaited: Bool) -> StoreCommit {
+        store.submit(changes, isAwaited: isAwaited)
+    }
 
     package func note(_ progress: StoredProgress) { store.note(progress) }
 

@@ -6,6 +6,7 @@ struct CommandWaits {
     private var last: DownloadMachine.Waiter = 0
 
     var count: Int { receivers.count }
+    var isEmpty: Bool { receivers.isEmpty }
 
     /// Adds a wait.
     /// - Parameter receiver: The receiver of the result.

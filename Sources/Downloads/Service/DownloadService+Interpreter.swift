@@ -462,7 +462,7 @@ extension DownloadService {
         noteTrustedTime()
         hasSavedRecords = true
         let inbox = inbox
-        store.submit(batch.changes).whenDone { [log, degradation = parts.degradation] error in
+        store.submit(batch.changes, isAwaited: !waits.isEmpty).whenDone { [log, degradation = parts.degradation] error in
             if error != .fenced { batch.news.forEach(log) }
             if error != nil { degradation.withLock { $0.suspect() } }
             inbox.yield(.committed(batch, error))

@@ -146,13 +146,15 @@ struct ServiceOpening: Sendable {
         in directory: DataDirectory, _ configuration: DownloadsConfiguration,
         _ log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) throws(StoreError) -> (store: any RecordStore, fleet: FleetStore?) {
-        let options = GroupCommitOptions(committed: { log(.committed(took: $0, changes: $1)) })
+        var options = GroupCommitOptions(committed: { log(.committed(took: $0, changes: $1)) })
         guard let database = configuration.database else {
             try directory.refuse(having: "node", "it is a replica's: give --store and --files, or another --data-dir")
             return (try GroupCommitStore(directory, options: options), nil)
         }
         try directory.refuse(having: "pawl.sqlite", "it has records of its own, which a replica does not take over")
         let writer = PostgresRecordWriter.Options(database: database, node: try directory.node(), lease: configuration.lease)
+        // A transaction costs two messages to the database and a notification, whatever is in it.
+        options.gatherTime = .milliseconds(20)
         let fleet = try FleetStore(writer, in: directory, committer: options, log: log)
         return (fleet, fleet)
     }

@@ -53,16 +53,16 @@ final class FailingStore: RecordStore {
 
     func items(_ query: ItemQuery) async throws(StoreError) -> [StoredItem] { try await real.items(query) }
 
-    func submit(_ changes: [StoreChange]) -> StoreCommit {
+    func submit(_ changes: [StoreChange], isAwaited: Bool) -> StoreCommit {
         for record in changes.compactMap(\.savedRecord) { synced.update { $0[record.id] = record.syncedBytes } }
         if let isDelayed = delay.withLock({ $0 }), changes.contains(where: isDelayed) {
-            _ = real.submit(changes)
+            _ = real.submit(changes, isAwaited: isAwaited)
             let commit = StoreCommit()
             delayed.update { $0.append(commit) }
             return commit
         }
         let condition = refusal.withLock { $0 }
-        guard let condition, changes.contains(where: condition) else { return real.submit(changes) }
+        guard let condition, changes.contains(where: condition) else { return real.submit(changes, isAwaited: isAwaited) }
         count.withLock { $0 += 1 }
         let commit = StoreCommit()
         commit.conclude(.failure(reason.withLock { $0 }))

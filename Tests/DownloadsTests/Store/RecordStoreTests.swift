@@ -128,6 +128,24 @@ import Testing
         await store.close()
     }
 
+    @Test("Writes that no client waits for share a transaction with the next awaited one", arguments: StoreKind.available)
+    func unawaitedWritesGather(_ kind: StoreKind) async throws {
+        let scene = try StoreScene(kind)
+        let counts = Locked<[Int]>([])
+        let store = try scene.open(
+            GroupCommitOptions(gatherTime: .seconds(3600), committed: { _, count in counts.withLock { $0.append(count) } }))
+        let gathered = store.submit([.save(sampleRecord(1))], isAwaited: false)
+        try await store.save(sampleRecord(2))
+        try await gathered.wait()
+        #expect(counts.withLock { $0 } == [2])
+        // A read has the changes that were submitted before it.
+        _ = store.submit([.save(sampleRecord(3))], isAwaited: false)
+        #expect(try await store.records([sampleRecord(3).id]).count == 1)
+        _ = store.submit([.save(sampleRecord(4))], isAwaited: false)
+        await store.close()
+        #expect(try scene.contentsAfterCrash().records.count == 4)
+    }
+
     @Test("A note older than a save of the same download does not undo it", arguments: StoreKind.available)
     func olderNoteDoesNotUndoSave(_ kind: StoreKind) async throws {
         let scene = try StoreScene(kind)

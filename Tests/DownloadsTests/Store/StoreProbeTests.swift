@@ -27,7 +27,7 @@ struct StoreProbeTests {
             from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
         ) async throws(StoreError) -> DeliveryPage { DeliveryPage() }
         func items(_ query: ItemQuery) async throws(StoreError) -> [StoredItem] { [] }
-        func submit(_ changes: [StoreChange]) -> StoreCommit {
+        func submit(_ changes: [StoreChange], isAwaited: Bool) -> StoreCommit {
             let commit = StoreCommit()
             submitted.withLock { $0.append(commit) }
             switch mood.withLock({ $0 }) {
