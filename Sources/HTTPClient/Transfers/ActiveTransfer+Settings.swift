@@ -5,7 +5,7 @@ extension ActiveTransfer {
     /// Sets all options of libcurl for the hop; returns the error if that fails.
     func configure(_ configuration: ClientConfiguration) -> ClientError? {
         guard setDestination(configuration), setRequest(configuration) else {
-            return .invalidRequest("libcurl refused the request: \(hop.method) \(hop.url)")
+            return failure ?? .invalidRequest("libcurl refused the request: \(hop.method) \(hop.url)")
         }
         setSecurity(configuration)
         setFlow()
@@ -56,7 +56,7 @@ extension ActiveTransfer {
             // RFC 9110 §8.6: methods that define content send its length, even if it is zero.
             let expectsContent = ["POST", "PUT", "PATCH"].contains(hop.method)
             if let content, content.count > 0 {
-                guard setContent(content) else { return false }
+                guard content.count <= Self.smallContent ? setSmallContent(content) : setContent(content) else { return false }
             } else if hop.sendsBody || expectsContent {
                 var bytes: [UInt8] = []
                 if hop.sendsBody, case .bytes(let body) = request.body { bytes = body }
@@ -67,6 +67,16 @@ extension ActiveTransfer {
         // libcurl handles no cookies: CookieJar does.
         return easy.set(fields: fieldLines())
     }
+
+    /// Gives libcurl the whole content, which it then sends together with the head.
+    private func setSmallContent(_ content: FileContent) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: Int(content.count))
+        let count = unsafe bytes.withUnsafeMutableBytes { unsafe readContent(into: $0) }
+        return count == bytes.count && easy.set(body: bytes)
+    }
+
+    /// The maximum number of bytes of content that is sent together with the head. libcurl has a limit of 64 KiB.
+    private static let smallContent: Int64 = 32 * 1024
 
     /// Makes libcurl read the content from the file during the transfer.
     private func setContent(_ content: FileContent) -> Bool {

@@ -80,7 +80,10 @@ final class ActiveTransfer {
         // While a transfer is held back, libcurl keeps and copies its buffer, so a slow transfer has a small one: a
         // fraction of a second's bytes. The size cannot be changed later.
         let limit = gate.bytesPerSecond
-        bufferBytes = limit > 0 ? min(buffer, max(16 * 1024, Int(clamping: limit / 64))) : buffer
+        // The response to a file is small.
+        bufferBytes =
+            content != nil
+            ? 16 * 1024 : limit > 0 ? min(buffer, max(16 * 1024, Int(clamping: limit / 64))) : buffer
         maximumHeadBytes = configuration.maximumHeadBytes
         maximumRedirectBodyBytes = configuration.maximumRedirectBodyBytes
     }
@@ -165,6 +168,7 @@ final class ActiveTransfer {
             reused = connection
         }
         timer.connected(now: .now)
+        if content?.isAtEnd == true { timer.contentSent(now: .now) }
         driver.noteDue(timer.due)
         return true
     }
