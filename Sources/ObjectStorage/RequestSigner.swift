@@ -109,11 +109,13 @@ public struct RequestSigner: Sendable {
 
     /// The time in the form `20130524T000000Z`.
     private static func time(_ now: Timestamp) -> String {
-        now.description.prefix(19).filter { $0 != "-" && $0 != ":" } + "Z"
+        let digits = now.description.utf8.prefix(19).filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ":") }
+        return String(decoding: digits, as: UTF8.self) + "Z"
     }
 
     /// The value without surrounding spaces, and with single spaces within.
     private static func trimmed(_ value: String) -> String {
-        value.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
+        guard value.utf8.contains(where: { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }) else { return value }
+        return value.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
     }
 }
