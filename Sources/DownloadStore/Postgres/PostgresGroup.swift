@@ -17,6 +17,8 @@ struct PostgresGroup {
     private var claiming: [(claim: SlotRequest, index: Int)] = []
     /// The revisions of the saved records.
     private var saved: [DownloadID: UInt64] = [:]
+    /// The indices in `changing` of the statements that raise the revision of a download, since its record was saved.
+    private var raising: [DownloadID: Int] = [:]
     var savesRecords: Bool { !saved.isEmpty }
 
     /// All statements. New records come first, because other changes may be about them. Publishing comes last, because
@@ -68,6 +70,7 @@ struct PostgresGroup {
                 row.put(instance)
             }
             saved[record.id] = record.download.revision
+            raising[record.id] = nil
         case .progress(let progress):
             put(Statements.progress) { row in
                 row.put(progress.id.description)
@@ -81,9 +84,16 @@ struct PostgresGroup {
         case .publishVersion(let download):
             // The next owner must not publish another version with the same revision.
             if saved[download.id] ?? 0 < download.revision {
-                put(Statements.publishVersion) { row in
-                    row.put(download.id.description)
-                    row.put(Int64(bitPattern: download.revision))
+                var row = PostgresRowEncoder()
+                row.put(download.id.description)
+                row.put(Int64(bitPattern: download.revision))
+                let command = PostgresCommand(Statements.publishVersion, row.values)
+                // The statement only raises the revision, so one suffices for several versions.
+                if let index = raising[download.id] {
+                    changing[index] = command
+                } else {
+                    raising[download.id] = changing.count
+                    changing.append(command)
                 }
             }
             published.append((download.id, download))
