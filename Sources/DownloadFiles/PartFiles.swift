@@ -151,9 +151,11 @@ package final class PartFiles: Sendable {
 
     /// Removes all files of an unfinished download.
     package func removeParts(_ id: DownloadID) throws(FileError) -> RemovedFiles {
-        if notes.withLock({ $0.contains(id) }), let (_, note) = readNote(Self.note(id)) { removeReservation(of: note) }
-        var removed = try remove(names(of: id))
-        removed.add(try remove([Self.note(id)]))
+        let names = try names(of: id)
+        let mayHaveNote = notes.withLock { $0.contains(id) }
+        if mayHaveNote, let (_, note) = readNote(Self.note(id)) { removeReservation(of: note) }
+        var removed = try remove(names)
+        if mayHaveNote { removed.add(try remove([Self.note(id)])) }
         return removed
     }
 

@@ -90,7 +90,7 @@ extension GroupCommitter {
     package func enqueue(_ changes: [StoreChange], _ commit: StoreCommit, isAwaited: Bool) {
         let isOpen = backlog.withLock { backlog in
             if backlog.isStopping { return (false, wake: false) }
-            for change in changes {
+            for change in changes where !backlog.notes.isEmpty {
                 // A record that is saved or removed after a note supersedes the note.
                 switch change {
                 case .add(let record), .save(let record): backlog.notes[record.id] = nil

@@ -47,6 +47,7 @@ package final class SQLiteStatements {
         do {
             try connection.transaction { () throws(SQLiteError) in
                 for change in changes { try apply(change) }
+                if changes.contains(where: \.extendsHistory) { try trimEvents.run() }
             } failure: {
                 $0
             }
@@ -130,7 +131,6 @@ package final class SQLiteStatements {
         var row = SQLiteRowEncoder(insertEvent)
         try EventHistoryRow.encode(changeID, removed: removed, to: &row)
         try insertEvent.run()
-        try trimEvents.run()
     }
 
     /// Returns the records with these ids.
@@ -248,6 +248,16 @@ package final class SQLiteStatements {
                 }
             }
             return contents
+        }
+    }
+}
+
+extension StoreChange {
+    /// Whether the change adds an event to the kept ones, of which the oldest are then removed.
+    fileprivate var extendsHistory: Bool {
+        switch self {
+        case .remove, .beginEpoch: true
+        default: false
         }
     }
 }

@@ -8,6 +8,11 @@ struct WriteGroup: Sendable {
 
     /// Joins the changes of all writes, and appends the latest notes of progress.
     init(_ writes: some BidirectionalCollection<[StoreChange]>, notes: some Collection<StoredProgress> = []) {
+        // The changes of one write rarely replace each other.
+        if writes.count == 1, notes.isEmpty, let write = writes.first {
+            changes = write
+            return
+        }
         var replaced: Set<DownloadID> = []
         var advanced: Set<DownloadID> = []
         // Goes backwards, so that the first change found for a download is the latest.

@@ -11,6 +11,7 @@ extension Log {
             guard writes(level) else { return }
             write(level, "download is \(download.state.rawValue)", values(of: download))
         case .removed(let id):
+            guard writes(.info) else { return }
             write(.info, "download is removed", [("id", .text(id.description))])
         case .retry(let download, let delay):
             write(.info, "download is tried again", values(of: download) + [("after", .milliseconds(delay))])

@@ -6,6 +6,8 @@ struct ActorTimers {
         case machine(DownloadID, DownloadMachine.Timer)
         /// The end of a command's wait for its result.
         case answer(DownloadMachine.Waiter)
+        /// The end of the waits of one piece's commands.
+        case answers(Range<DownloadMachine.Waiter>)
         /// The earliest deadline of the requests that wait.
         case waitLimit
         /// The beginning of a minute, at which the speed limit may change.

@@ -16,6 +16,18 @@ struct CommandWaits {
         return last
     }
 
+    /// Reserves the numbers of several waits.
+    mutating func reserve(_ count: Int) -> Range<DownloadMachine.Waiter> {
+        let first = last + 1
+        last += DownloadMachine.Waiter(clamping: count)
+        return first..<last + 1
+    }
+
+    /// Adds a wait with a reserved number.
+    mutating func add(_ receiver: DownloadService.ResultReceiver, as waiter: DownloadMachine.Waiter) {
+        receivers[waiter] = receiver
+    }
+
     func contains(_ waiter: DownloadMachine.Waiter) -> Bool { receivers[waiter] != nil }
 
     /// Removes a wait.

@@ -1,5 +1,5 @@
 public import DownloadCore
-public import DownloadFeed
+internal import DownloadFeed
 internal import DownloadTransfer
 internal import HTTPCore
 internal import System
@@ -32,119 +32,96 @@ extension DownloadService {
     ) async throws(DownloadError) -> Int {
         let states = states.isEmpty ? Set(DownloadState.allCases.filter(command.changes)) : states.filter(command.changes)
         if states.isEmpty { return 0 }
-        return try await inPieces(ListQuery(states: states, label: label, folder: folder)) { piece throws(DownloadError) in
-            let before = Dictionary(piece.map { ($0.id, $0.state) }, uniquingKeysWith: { first, _ in first })
-            let changed = try await self.ask(.init(command), ofPiece: piece)
-            return changed.count { $0.state != before[$0.id] }
-        }
-    }
-
-    /// Removes all matching downloads, in pieces of limited size that each become durable together. Live downloads are
-    /// cancelled first.
-    /// - Parameters:
-    ///   - selection: The downloads to remove. A download that no longer matches when it is reached stays as it is.
-    ///   - deletesFiles: Whether finished files are removed too.
-    /// - Returns: The number of removed downloads.
-    /// - Throws: `directoryAway`, `storeFailed`, `insufficientStorage`, `overloaded`, `unconfirmed`, `shuttingDown`.
-    ///   Some downloads may have been removed then.
-    public func removeAll(_ selection: ListQuery, deletingFiles deletesFiles: Bool) async throws(DownloadError) -> Int {
-        try await inPieces(selection) { piece throws(DownloadError) in
-            if deletesFiles {
-                try self.checkFilesAreThere(piece)
-                for download in piece { try await self.recogniseFile(of: download.id) }
-            }
-            var (left, count) = (piece, 0)
-            for _ in 0..<Self.maximumPasses {
-                let removed = try await self.ask(.remove(deletingFile: deletesFiles), ofPiece: left, if: selection.includes).count
-                count += removed
-                if removed == left.count || !self.isShared { return count }
-                // An owner may have refused the command because the version here was outdated. Downloads that still
-                // match are removed in another pass.
-                try await self.catchUp()
-                left = left.compactMap { self.index.download($0.id) }.filter(selection.includes)
-                if left.isEmpty { return count }
-            }
-            throw .overloaded
+        let selection = ListQuery(states: states, label: label, folder: folder)
+        return try await inPieces(selection) { ids throws(DownloadError) in
+            try await self.ask(.init(command), ofPiece: self.downloads(ids, in: selection))
         }
     }
 
     /// The maximum number of attempts when downloads or settings change concurrently.
     static let maximumPasses = 8
 
-    /// Passes all matching downloads to a function, in pieces, and adds up the results.
+    /// Passes the ids of all matching downloads to a function, in pieces, and adds up the results. While a piece is being
+    /// made durable, the next one begins.
     ///
     /// They are found once, since a search takes longer the more downloads there are. Downloads that are added meanwhile are
-    /// not part of it, nor are those that no longer match when they are reached. Their text is not searched again.
+    /// not part of it.
     func inPieces(
-        _ selection: ListQuery, _ body: ([Download]) async throws(DownloadError) -> Int
+        _ selection: ListQuery, _ body: @escaping (ArraySlice<DownloadID>) async throws(DownloadError) -> Int
     ) async throws(DownloadError) -> Int {
         try await catchUp()
         var left = index.ids(selection)[...]
         var count = 0
-        repeat {
-            guard !isShuttingDown else { throw .shuttingDown }
-            let piece = left.prefix(Self.bulkPiece).compactMap { index.entry($0)?.current }.filter(selection.includes)
+        var before: Task<Result<Int, DownloadError>, Never>?
+        while !left.isEmpty || before != nil {
+            let piece = left.prefix(Self.bulkPiece)
             left = left.dropFirst(Self.bulkPiece)
-            if !piece.isEmpty { count += try await body(piece) }
-        } while !left.isEmpty
+            var next: Task<Result<Int, DownloadError>, Never>?
+            if !piece.isEmpty {
+                next = Task {
+                    guard !self.isShuttingDown else { return .failure(.shuttingDown) }
+                    do throws(DownloadError) { return .success(try await body(piece)) } catch { return .failure(error) }
+                }
+            }
+            if let before {
+                do throws(DownloadError) { count += try await before.value.get() } catch {
+                    _ = await next?.value
+                    throw error
+                }
+            }
+            before = next
+        }
         return count
     }
 
+    /// Returns the downloads with these ids that match a selection at present. Their text is not searched again.
+    func downloads(_ ids: some Sequence<DownloadID>, in selection: ListQuery) -> [Download] {
+        ids.compactMap { index.entry($0)?.current }.filter(selection.includes)
+    }
+
     /// Sends the same command to several downloads, and waits for all results.
-    /// - Returns: The downloads that have carried it out.
+    /// - Returns: The number of downloads that have carried it out.
     func ask(
         _ request: DownloadMachine.Command.Request, ofPiece piece: [Download],
-        if isExpected: (@Sendable (Download) -> Bool)? = nil
-    ) async throws(DownloadError) -> [Download] {
-        try await ask(piece.map { (request, $0) }[...], if: isExpected)
+        if isExpected: (@Sendable (Download) -> Bool)? = nil, by deadline: ContinuousClock.Instant? = nil
+    ) async throws(DownloadError) -> Int {
+        try await ask(piece.map { (request, $0) }[...], if: isExpected, by: deadline)
     }
 
     /// Sends a command to each of several downloads, and waits for all results.
-    /// - Returns: The downloads that have carried out theirs.
+    /// - Returns: The number of downloads that have carried out theirs.
     func ask(
         _ steps: ArraySlice<(DownloadMachine.Command.Request, Download)>,
         if isExpected: (@Sendable (Download) -> Bool)? = nil, by deadline: ContinuousClock.Instant? = nil
-    ) async throws(DownloadError) -> [Download] {
+    ) async throws(DownloadError) -> Int {
+        if steps.isEmpty { return 0 }
         let deadline = deadline ?? .now + Self.answerLimit
-        let ids = steps.map(\.1.id)
-        let pins = try await pin(ids, by: deadline)
+        let pins = try await pin(steps.map(\.1.id), by: deadline)
         defer { unpin(pins) }
-        let results = await withCheckedContinuation { continuation in
+        let waiters = waits.reserve(steps.count)
+        let result = await withCheckedContinuation { continuation in
             let collector = AnswerCollector(expecting: steps.count, continuation)
+            timers.set(.answers(waiters), at: deadline)
             var others: [ForwardedCommand] = []
             group = WriteBatch()
-            for (request, download) in steps {
+            for ((request, download), waiter) in zip(steps, waiters) {
                 guard let entry = entries[download.id] else {
                     others.append(
                         ForwardedCommand(
-                            id: download.id, request: request, owner: pins.owners[download.id], receiver: .collector(collector),
+                            id: download.id, request: request, owner: pins.owners[download.id],
+                            receiver: .receiver(collector.add),
                             isExpected: isExpected, deadline: deadline))
                     continue
                 }
-                let waiter = wait(with: .collector(collector), by: deadline)
-                send(.command(command(request, of: download.id, waiter, if: isExpected)), to: entry)
+                waits.add(.collector(collector), as: waiter)
+                send(.command(.init(waiter: waiter, request: request, isExpected: isExpected)), to: entry)
             }
             submitGroup()
             if !others.isEmpty { coordination.forward(others, in: self) }
             schedule()
         }
-        var done: [Download] = []
-        for result in results {
-            switch result {
-            case .success(let download): done.append(download)
-            // The download has changed or was removed before the command was carried out.
-            case .failure(.illegalTransition), .failure(.notFound), .failure(.preconditionFailed): break
-            case .failure(let error): throw error
-            }
-        }
-        return done
-    }
-
-    func command(
-        _ request: DownloadMachine.Command.Request, of id: DownloadID, _ waiter: DownloadMachine.Waiter,
-        if isExpected: (@Sendable (Download) -> Bool)?
-    ) -> DownloadMachine.Command {
-        DownloadMachine.Command(waiter: waiter, request: request, isExpected: isExpected)
+        timers.cancel(.answers(waiters))
+        return try result.get()
     }
 
     /// Changes a download. When it returns, the change is durable and in effect: the queue has the new priority or
@@ -234,7 +211,7 @@ extension DownloadService {
             let waiter = wait(with: .continuation(continuation), by: deadline)
             // A move may give other downloads new arrivals. All changes become durable together.
             if case .change(let change) = request, change.move != nil { group = WriteBatch() }
-            send(.command(command(request, of: id, waiter, if: isExpected)), to: entry)
+            send(.command(.init(waiter: waiter, request: request, isExpected: isExpected)), to: entry)
             submitGroup()
             schedule()
         }

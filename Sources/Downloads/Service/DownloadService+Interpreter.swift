@@ -48,21 +48,27 @@ extension DownloadService {
         }
     }
 
-    /// Collects the results of all commands of one piece.
+    /// Counts the results of all commands of one piece.
     final class AnswerCollector {
-        private var results: [Result<Download, DownloadError>] = []
-        private let count: Int
-        private let continuation: CheckedContinuation<[Result<Download, DownloadError>], Never>
+        private var left: Int
+        private var done = 0
+        private var failure: DownloadError?
+        private let continuation: CheckedContinuation<Result<Int, DownloadError>, Never>
 
-        init(expecting count: Int, _ continuation: CheckedContinuation<[Result<Download, DownloadError>], Never>) {
-            self.count = count
+        init(expecting count: Int, _ continuation: CheckedContinuation<Result<Int, DownloadError>, Never>) {
+            left = count
             self.continuation = continuation
-            results.reserveCapacity(count)
         }
 
         func add(_ result: Result<Download, DownloadError>) {
-            results.append(result)
-            if results.count == count { continuation.resume(returning: results) }
+            switch result {
+            case .success: done += 1
+            // The download has changed or was removed before the command was carried out.
+            case .failure(.illegalTransition), .failure(.notFound), .failure(.preconditionFailed): break
+            case .failure(let error): failure = failure ?? error
+            }
+            left -= 1
+            if left == 0 { continuation.resume(returning: failure.map(Result.failure) ?? .success(done)) }
         }
     }
 
@@ -262,6 +268,8 @@ extension DownloadService {
 
     func answer(_ waiter: DownloadMachine.Waiter, _ result: Result<Download, DownloadError>) {
         guard let receiver = waits.remove(waiter) else { return }
+        // Only the number of the results matters, and one timer is set for all.
+        if case .collector(let collector) = receiver { return collector.add(result) }
         timers.cancel(.answer(waiter))
         let result = result.map { download in
             var download = download
@@ -484,6 +492,7 @@ extension DownloadService {
             switch key {
             case .machine(let id, let timer): send(.timer(timer), to: id)
             case .answer(let waiter): answer(waiter, .failure(.unconfirmed))
+            case .answers(let waiters): for waiter in waiters { answer(waiter, .failure(.unconfirmed)) }
             case .waitLimit: endWaits(now: now)
             case .speedSchedule: limitSpeed()
             case .pulse: observeTransfers(now: now)

@@ -24,11 +24,16 @@ extension DownloadService {
         var missing = ids
         do throws(DownloadError) {
             for attempt in 0...Self.maximumReads {
-                for entry in missing.compactMap({ entries[$0] }) {
-                    entry.pins += 1
-                    pins.entries.append(entry)
+                let wanted = missing
+                missing.removeAll()
+                for id in wanted {
+                    if let entry = entries[id] {
+                        entry.pins += 1
+                        pins.entries.append(entry)
+                    } else {
+                        missing.append(id)
+                    }
                 }
-                missing.removeAll { entries[$0] != nil }
                 if missing.isEmpty || attempt == Self.maximumReads { break }
                 guard let held = try await read(missing, by: deadline) else { break }
                 pins.entries += held.entries

@@ -448,7 +448,8 @@ extension FleetCoordination {
         defer { service.unpin(pins) }
         guard service.isAwaited(order.waiter) else { return }
         if let download = service.entries[order.id] {
-            let command = service.command(order.request, of: order.id, order.waiter, if: order.isExpected)
+            let command = DownloadMachine.Command(
+                waiter: order.waiter, request: order.request, isExpected: order.isExpected)
             service.send(.command(command), to: download)
             service.schedule()
         } else if let owner = pins.owners[order.id] {
@@ -480,7 +481,7 @@ extension FleetCoordination {
                 let isExpected = command.revision.map { revision in
                     { @Sendable (download: Download) in download.revision == revision }
                 }
-                service.send(.command(service.command(command.request, of: command.id, waiter, if: isExpected)), to: download)
+                service.send(.command(.init(waiter: waiter, request: command.request, isExpected: isExpected)), to: download)
             } else if let refusal {
                 commands.reply(.failure(refusal), to: command.number, from: sender)
             } else {

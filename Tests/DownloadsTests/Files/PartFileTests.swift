@@ -108,9 +108,9 @@ struct PartFileTests {
 
     @Test("Removes all files of an unfinished download, and no others")
     func allOfUnfinishedDownloadIsRemoved() throws {
+        try fixture.write([1], to: "incomplete/\(id).publishing")
         _ = try fixture.makePart([1])
         _ = try local.parts.createPart(id, keepsOthers: true)
-        try fixture.write([1], to: "incomplete/\(id).publishing")
         let other = try fixture.makePart([1], 2)
         _ = try local.parts.removeParts(id)
         #expect(try fixture.names(in: "incomplete") == [PartName(FilesFixture.id(2), try #require(other.generation)).text])
