@@ -277,6 +277,13 @@ extension Download {
         set { finished = Finished.box(finished?.value.digest, newValue) }
     }
 
+    /// Whether the download has neither values of a transfer nor values of a request other than its URL.
+    package var hasOnlyURL: Bool {
+        state != .completed && rare == nil && finished == nil && filename == nil && mediaType == nil && bytesReceived == 0
+            && bytesTotal == nil
+            && bytesPerSecond == 0 && resumable == nil && !stalled && segments == 0 && attempts == 0
+    }
+
     /// The approximate size in memory in bytes, as if the download shared nothing with its copies.
     var memorySize: Int {
         let texts = [url, filename ?? "", mediaType ?? "", error?.message ?? "", trackName ?? "", folder] + labels

@@ -253,6 +253,14 @@ public struct LiveDownloads: Sequence, Sendable {
         source = .one(download)
     }
 
+    /// The number of downloads.
+    public var underestimatedCount: Int {
+        switch source {
+        case .all(let view): view.byState.reduce(0) { $0 + ($1.key.isLive ? $1.value.count : 0) }
+        case .one: 1
+        }
+    }
+
     /// Returns an iterator that begins with the download that was created first.
     public func makeIterator() -> Iterator {
         switch source {

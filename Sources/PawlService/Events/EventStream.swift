@@ -43,6 +43,8 @@ final class EventStream: BodyStream {
         /// The downloads that the snapshot still has to send; `nil` if no snapshot is being sent.
         var snapshot: LiveDownloads.Iterator?
         var snapshotHasItems = false
+        /// Whether the snapshot has so many downloads that it would displace everything else in the cache.
+        var snapshotIsLarge = false
         /// The subscriptions that their snapshot still has to send; `nil` if it is not being sent.
         var subscriptions: ArraySlice<Subscription>?
         /// The time at which bytes were last sent.
@@ -142,6 +144,7 @@ final class EventStream: BodyStream {
             state.pending.append(UInt8(ascii: "["))
             state.snapshot = downloads.makeIterator()
             state.snapshotHasItems = false
+            state.snapshotIsLarge = downloads.underestimatedCount > RenderedDownloads.keptSnapshot
         case .download(let id, let download):
             Self.begin("download", id, &state.pending)
             downloads?.rendered.rendering(of: download).append(to: &state.pending)
@@ -158,7 +161,11 @@ final class EventStream: BodyStream {
         while let download = state.snapshot?.next() {
             if state.snapshotHasItems { state.pending.append(UInt8(ascii: ",")) }
             state.snapshotHasItems = true
-            downloads?.rendered.rendering(of: download).append(to: &state.pending)
+            if state.snapshotIsLarge {
+                downloads?.rendered.append(download, to: &state.pending)
+            } else {
+                downloads?.rendered.rendering(of: download).append(to: &state.pending)
+            }
             if state.pending.count >= Self.pieceSize { return }
         }
         state.snapshot = nil

@@ -21,39 +21,7 @@ extension Download {
         writer.plain { id.encode(into: &$0) }
         writer.member("url", url)
         writer.member("state", state.rawValue)
-        writer.member("filename", filename)
-        writer.member("folder", folder)
-        writer.member("mediaType", mediaType)
-        writer.member("bytesReceived", bytesReceived)
-        writer.member("bytesTotal", bytesTotal)
-        writer.member("progress", progress.map { Self.rounded($0, factor: 10_000) })
-        writer.member("bytesPerSecond", bytesPerSecond)
-        writer.member("etaSeconds", etaSeconds.map { Self.rounded($0, factor: 10) })
-        writer.member("resumable", resumable)
-        writer.member("stalled", stalled)
-        writer.member("segments", segments)
-        writer.member("attempts", attempts)
-        writer.name("error")
-        if let error { error.encode(into: &writer) } else { writer.null() }
-        writer.member("checksum", checksum?.description)
-        writer.member("sha256", sha256)
-        writer.member("priority", priority)
-        writer.name("labels")
-        writer.beginArray()
-        for label in labels { writer.value(label) }
-        writer.endArray()
-        writer.member("speedLimit", speedLimit)
-        writer.name("timeouts")
-        if timeouts.isEmpty {
-            writer.null()
-        } else {
-            writer.beginObject()
-            for (name, seconds) in timeouts.members { writer.member(name, seconds) }
-            writer.endObject()
-        }
-        writer.member("remoteTime", remoteTime)
-        writer.name("track")
-        if let track { writer.raw(track) } else { writer.null() }
+        if hasOnlyURL { writer.raw(Self.absentMembers) } else { encodeDetails(into: &writer) }
         writer.member("createdAt", createdAt)
         writer.member("startedAt", startedAt)
         writer.member("updatedAt", updatedAt)
@@ -87,6 +55,50 @@ extension Download {
         writer.endObject()
         writer.endObject()
         return offset
+    }
+
+    /// The members of a download that consists of its URL.
+    private static let absentMembers: [UInt8] = {
+        var writer = JSONWriter()
+        Download(id: DownloadID(value: 0), url: "", createdAt: Timestamp(millisecondsSinceEpoch: 0)).encodeDetails(into: &writer)
+        return writer.bytes
+    }()
+
+    /// Writes the members that a download does not have before its transfer, unless the request had them.
+    private func encodeDetails(into writer: inout JSONWriter) {
+        writer.member("filename", filename)
+        writer.member("folder", folder)
+        writer.member("mediaType", mediaType)
+        writer.member("bytesReceived", bytesReceived)
+        writer.member("bytesTotal", bytesTotal)
+        writer.member("progress", progress.map { Self.rounded($0, factor: 10_000) })
+        writer.member("bytesPerSecond", bytesPerSecond)
+        writer.member("etaSeconds", etaSeconds.map { Self.rounded($0, factor: 10) })
+        writer.member("resumable", resumable)
+        writer.member("stalled", stalled)
+        writer.member("segments", segments)
+        writer.member("attempts", attempts)
+        writer.name("error")
+        if let error { error.encode(into: &writer) } else { writer.null() }
+        writer.member("checksum", checksum?.description)
+        writer.member("sha256", sha256)
+        writer.member("priority", priority)
+        writer.name("labels")
+        writer.beginArray()
+        for label in labels { writer.value(label) }
+        writer.endArray()
+        writer.member("speedLimit", speedLimit)
+        writer.name("timeouts")
+        if timeouts.isEmpty {
+            writer.null()
+        } else {
+            writer.beginObject()
+            for (name, seconds) in timeouts.members { writer.member(name, seconds) }
+            writer.endObject()
+        }
+        writer.member("remoteTime", remoteTime)
+        writer.name("track")
+        if let track { writer.raw(track) } else { writer.null() }
     }
 
     private static let links: [(name: String, ending: String)] = [("self", ""), ("file", "/file"), ("events", "/events")]

@@ -98,6 +98,18 @@ final class RenderedDownloads: Sendable {
         cache.find(version)
     }
 
+    /// The number of versions up to which a stream's snapshot is cached for others.
+    static let keptSnapshot = 1_000
+
+    /// Appends the JSON object of a download, from the cache or newly written. The cache does not keep it.
+    func append(_ download: Download, to bytes: inout [UInt8]) {
+        if let text = download.version.flatMap(cached) { return text.append(to: &bytes, at: download.position) }
+        var writer = JSONWriter()
+        swap(&writer.bytes, &bytes)
+        (hidesSecrets ? download.withoutSecrets : download).encode(into: &writer, linkPrefix)
+        swap(&writer.bytes, &bytes)
+    }
+
     /// The rendering of a download, from the cache or newly written.
     func rendering(of download: Download) -> Rendering {
         let version = download.version
