@@ -159,7 +159,7 @@ extension Download {
     /// The failure because of which the download retries, failed, or was paused after crashes; `nil` otherwise.
     public var error: DownloadFailure? {
         @inlinable get { rare?.value.error }
-        set { change { $0.error = newValue } }
+        set { if newValue != error { change { $0.error = newValue } } }
     }
 
     /// The received byte ranges in order of position. No two of them touch.
@@ -171,7 +171,7 @@ extension Download {
         @inlinable get { rare?.value.scatteredRanges ?? (bytesReceived > 0 ? [0..<bytesReceived] : []) }
         set {
             let isPrefix = newValue.isEmpty || (newValue.count == 1 && newValue[0].lowerBound == 0)
-            change { $0.scatteredRanges = isPrefix ? nil : newValue }
+            if !isPrefix || rare?.value.scatteredRanges != nil { change { $0.scatteredRanges = isPrefix ? nil : newValue } }
         }
     }
 
@@ -202,7 +202,7 @@ extension Download {
     /// The arrival in the queue, if it is not the download's own id; otherwise `nil`. See ``QueueRank``.
     @usableFromInline package var arrival: DownloadID? {
         @inlinable get { rare?.value.arrival }
-        set { change { $0.arrival = newValue } }
+        set { if newValue != arrival { change { $0.arrival = newValue } } }
     }
 
     /// The user's labels.

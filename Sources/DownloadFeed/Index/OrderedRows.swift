@@ -26,10 +26,12 @@ package struct OrderedRows: Sendable {
     private static let chunkSize = 512
 
     private let key: Key
+    /// The position behind the row that was removed last. A command for many downloads removes neighbours.
+    private var nextOffset: UInt16 = 0
+    private var nextChunk: UInt32 = 0
     /// The chunks, none of them empty.
     private var chunks: [[Row]] = []
     package private(set) var count = 0
-
     init(by key: Key) {
         self.key = key
     }
@@ -58,17 +60,29 @@ package struct OrderedRows: Sendable {
 
     /// Removes a row whose entry is still in `entries`. Does nothing if the row is not among these.
     mutating func remove(_ row: Row, in entries: IndexEntries) {
-        guard let removed = rank(of: row, in: entries), !chunks.isEmpty else { return }
-        let chunk = chunk(of: removed, in: entries)
-        let offset = offset(of: removed, inChunk: chunk, in: entries)
-        guard offset < chunks[chunk].count, chunks[chunk][offset] == row else { return }
+        guard let (chunk, offset) = position(of: row, in: entries) else { return }
         count -= 1
         chunks[chunk].remove(at: offset)
+        let isAtEnd = offset == chunks[chunk].count
+        nextOffset = isAtEnd ? 0 : UInt16(clamping: offset)
+        nextChunk = UInt32(clamping: isAtEnd && !chunks[chunk].isEmpty ? chunk + 1 : chunk)
         if chunks[chunk].isEmpty {
             chunks.remove(at: chunk)
         } else if chunk + 1 < chunks.count, chunks[chunk].count + chunks[chunk + 1].count <= Self.chunkSize / 2 {
             chunks[chunk].append(contentsOf: chunks.remove(at: chunk + 1))
         }
+    }
+
+    /// Returns the position of a row; `nil` if it is not among these.
+    private func position(of row: Row, in entries: IndexEntries) -> (chunk: Int, offset: Int)? {
+        let next = (chunk: Int(nextChunk), offset: Int(nextOffset))
+        if next.chunk < chunks.count, next.offset < chunks[next.chunk].count, chunks[next.chunk][next.offset] == row {
+            return next
+        }
+        guard let rank = rank(of: row, in: entries), !chunks.isEmpty else { return nil }
+        let chunk = chunk(of: rank, in: entries)
+        let offset = offset(of: rank, inChunk: chunk, in: entries)
+        return offset < chunks[chunk].count && chunks[chunk][offset] == row ? (chunk, offset) : nil
     }
 
     /// Creates the ordered rows of all entries that meet a condition.
