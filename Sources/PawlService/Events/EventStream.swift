@@ -57,6 +57,8 @@ final class EventStream: BodyStream {
     static let keepAliveInterval: Duration = .seconds(15)
     /// The size in bytes at which a piece of a snapshot is complete.
     private static let pieceSize = 16 * 1024
+    /// The number of bytes after which other connections are served.
+    private static let passSize = 32 * 1024
 
     private let downloads: Downloads?
     private let subscriptions: Subscriptions?
@@ -83,7 +85,7 @@ final class EventStream: BodyStream {
 
     func next(into buffer: inout [UInt8], limit: Int, now: ContinuousClock.Instant) -> StreamStep {
         state.withLock { state in
-            var room = limit
+            var room = min(limit, Self.passSize)
             while true {
                 Self.take(&state, into: &buffer, &room)
                 if state.position < state.pending.count { return .more }

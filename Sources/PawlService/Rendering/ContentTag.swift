@@ -10,19 +10,21 @@ enum ContentTag {
 
     /// 64 bits that depend on every byte and its position. Each word is spread by a multiplication and folded.
     private static func hash(_ bytes: [UInt8]) -> UInt64 {
+        let text = bytes.span
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15
-        var word: UInt64 = 0
-        var filled: UInt64 = 0
-        for byte in bytes {
-            word = word << 8 | UInt64(byte)
-            filled += 1
-            if filled == 8 {
-                state = mixed(state ^ word)
-                word = 0
-                filled = 0
-            }
+        var start = 0
+        while start <= text.count - 8 {
+            state = mixed(state ^ word(text, start, 8))
+            start += 8
         }
-        return mixed(mixed(state ^ word) ^ filled)
+        return mixed(mixed(state ^ word(text, start, text.count - start)) ^ UInt64(clamping: text.count - start))
+    }
+
+    /// Returns up to eight bytes as one number.
+    @inline(__always) private static func word(_ bytes: Span<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
+        var word: UInt64 = 0
+        for index in start..<start + count { word = word << 8 | UInt64(bytes[index]) }
+        return word
     }
 
     private static func mixed(_ value: UInt64) -> UInt64 {
