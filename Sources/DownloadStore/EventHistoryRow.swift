@@ -11,11 +11,11 @@ enum EventHistoryRow {
 
     /// Encodes a row for `insertStatement`.
     static func encode<Row: RowEncoder>(
-        _ changeID: EventID, removed: DownloadID?, to row: inout Row
+        _ changeID: EventID, removed: String?, to row: inout Row
     ) throws(Row.Failure) {
         try row.put(Int64(bitPattern: changeID.epoch))
         try row.put(Int64(bitPattern: changeID.sequence))
-        try row.put(removed?.description)
+        try row.put(removed)
     }
 
     /// Adds the current row of `loadStatement` to the history.

@@ -77,7 +77,8 @@ package final class SQLiteStatements {
             try progress.bind(4, DownloadRow.encodeFingerprints(of: value.segments))
             try progress.run()
         case .remove(let id, let changeID):
-            try remove.bind(1, id.description)
+            let id = id.description
+            try remove.bind(1, id)
             try remove.run()
             try keep(changeID, removed: id)
         case .set(let name, let value?):
@@ -127,7 +128,7 @@ package final class SQLiteStatements {
         }
     }
 
-    private func keep(_ changeID: EventID, removed: DownloadID?) throws(SQLiteError) {
+    private func keep(_ changeID: EventID, removed: String?) throws(SQLiteError) {
         var row = SQLiteRowEncoder(insertEvent)
         try EventHistoryRow.encode(changeID, removed: removed, to: &row)
         try insertEvent.run()

@@ -16,9 +16,12 @@ extension Download {
     /// - Returns: The offset of the value of `position`, the only member that does not depend on the version.
     @discardableResult
     func encode(into writer: inout JSONWriter, _ linkPrefix: PathPrefix) -> Int {
+        var link = Array(linkPrefix.text.utf8)
+        link.append(contentsOf: "/downloads/".utf8)
+        id.encode(into: &link)
         writer.beginObject()
         writer.name("id")
-        writer.plain { id.encode(into: &$0) }
+        writer.plain { $0.append(contentsOf: link.suffix(DownloadID.length)) }
         writer.member("url", url)
         writer.member("state", state.rawValue)
         if hasOnlyURL { writer.raw(Self.absentMembers) } else { encodeDetails(into: &writer) }
@@ -46,9 +49,7 @@ extension Download {
         for (name, ending) in Self.links {
             writer.name(name)
             writer.plain { bytes in
-                bytes.append(contentsOf: linkPrefix.text.utf8)
-                bytes.append(contentsOf: "/downloads/".utf8)
-                id.encode(into: &bytes)
+                bytes.append(contentsOf: link)
                 bytes.append(contentsOf: ending.utf8)
             }
         }
