@@ -100,8 +100,10 @@ enum DownloadRow {
 extension DownloadRow {
     /// Decodes rows of `columns`.
     package struct Reader {
-        /// Texts of many rows, each kept once.
+        /// Folders of many rows, each kept once.
         private var shared: [String: String] = [:]
+        private var values = SharedValues()
+        private var urls = URLCheck()
 
         /// Whether a column with an impossible value gets a safe one. Otherwise the row is refused.
         private let mends: Bool
@@ -146,10 +148,10 @@ extension DownloadRow {
             // A completed download must have a filename.
             if state == .completed, filename == nil { state = try required(nil, "filename", else: .failed) }
             // An unfinished download cannot proceed without a valid URL.
-            if state != .completed, HTTPURL(url) == nil { _ = try required(nil as String?, "url") }
+            if state != .completed, !urls.accepts(url) { _ = try required(nil as String?, "url") }
             var download = Download(id: id, url: url, state: state, createdAt: id.createdAt)
             download.filename = filename
-            download.mediaType = text().map { share($0) }
+            download.mediaType = text()
             download.bytesReceived = try number(integer(), in: 0...Limits.bytes, "bytes_received") ?? 0
             download.bytesTotal = try number(integer(), in: 0...(.max), "bytes_total")
             download.resumable = boolean()
@@ -277,12 +279,14 @@ extension DownloadRow {
             if let foreign = columns.foreign, !mends {
                 throw .damaged("download \(id) has no valid \(DownloadRow.columns[Int(foreign)])")
             }
+            // Blocks of equal values would otherwise be allocated for each record, and freed among the strings that stay.
+            values.share(&record.download)
             return record
         }
 
         private mutating func share(_ text: String) -> String {
             if let known = shared[text] { return known }
-            // Origins may send any number of different media types.
+            // Clients may choose any number of different folders.
             if shared.count < 1_000 { shared[text] = text }
             return text
         }

@@ -248,6 +248,8 @@ package final class SQLiteStatements {
                     contents.subscriptions.append(try SubscriptionRow.subscription(from: subscriptions))
                 }
             }
+            // The pages that were read are not needed again.
+            try connection.execute("PRAGMA shrink_memory")
             return contents
         }
     }

@@ -21,10 +21,25 @@ public struct FileIdentity: Sendable, Hashable, LosslessStringConvertible {
 
     /// Parses a ``description``; `nil` for anything else.
     public init?(_ description: String) {
-        let parts = description.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 4, let device = UInt64(parts[0]), let inode = UInt64(parts[1]), let size = Int64(parts[2]),
-            size >= 0, let modified = Int64(parts[3])
-        else { return nil }
+        // A start parses one for each finished file. Substrings of characters would take twenty times as long.
+        var (device, inode, size): (UInt64, UInt64, UInt64) = (0, 0, 0)
+        var (number, digits, colons, isNegative): (UInt64, Int, Int, Bool) = (0, 0, 0, false)
+        for byte in description.utf8 {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                let (tens, overflow) = number.multipliedReportingOverflow(by: 10)
+                let (sum, carry) = tens.addingReportingOverflow(UInt64(byte - UInt8(ascii: "0")))
+                if overflow || carry { return nil }
+                (number, digits) = (sum, digits + 1)
+            case UInt8(ascii: ":") where colons < 3 && digits > 0:
+                (device, inode, size) = (inode, size, number)
+                (number, digits, colons) = (0, 0, colons + 1)
+            case UInt8(ascii: "-") where colons == 3 && digits == 0 && !isNegative: isNegative = true
+            default: return nil
+            }
+        }
+        let modified = isNegative ? Int64(exactly: -Int128(number)) : Int64(exactly: number)
+        guard colons == 3, digits > 0, let size = Int64(exactly: size), let modified else { return nil }
         self.init(device: device, inode: inode, size: size, modified: modified)
     }
 

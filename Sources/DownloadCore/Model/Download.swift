@@ -171,7 +171,8 @@ extension Download {
         @inlinable get { rare?.value.scatteredRanges ?? (bytesReceived > 0 ? [0..<bytesReceived] : []) }
         set {
             let isPrefix = newValue.isEmpty || (newValue.count == 1 && newValue[0].lowerBound == 0)
-            if !isPrefix || rare?.value.scatteredRanges != nil { change { $0.scatteredRanges = isPrefix ? nil : newValue } }
+            if isPrefix, rare?.value.scatteredRanges == nil { return }
+            change { $0.scatteredRanges = isPrefix ? nil : newValue }
         }
     }
 
@@ -308,13 +309,20 @@ extension Download {
         @usableFromInline var arrival: DownloadID?
     }
 
-    /// Shares these values with another download if they are equal.
-    /// - Returns: Whether they are equal, or the download has none.
-    package mutating func shareRareValues(with other: Download) -> Bool {
-        guard let own = rare else { return true }
-        guard let kept = other.rare, own.value == kept.value, labels.isExactly(other.labels) else { return false }
-        rare = kept
-        return true
+    /// All values that few downloads have, in one block of memory.
+    package struct RareValues: Sendable, Equatable {
+        fileprivate let box: Box<Rare>
+
+        package static func == (left: RareValues, right: RareValues) -> Bool {
+            if left.box === right.box { return true }
+            return left.box.value == right.box.value && left.box.value.labels.isExactly(right.box.value.labels)
+        }
+    }
+
+    /// All values that few downloads have; `nil` if the download has none of them.
+    package var rareValues: RareValues? {
+        get { rare.map(RareValues.init) }
+        set { rare = newValue?.box }
     }
 
     private mutating func change(_ body: (inout Rare) -> Void) {

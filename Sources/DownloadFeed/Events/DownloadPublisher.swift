@@ -36,17 +36,19 @@ package final class DownloadPublisher: Sendable {
     }
 
     /// Publishes the downloads of an earlier instance, before there are readers.
-    /// - Parameter body: Calls ``restore(_:)-(Download)`` with each of them.
-    package func restore(_ body: () -> Void) { index.restore(body) }
+    /// - Parameter body: Calls ``restore(_:)-(Download)`` once with each of them.
+    package func restore(_ body: () -> Void) {
+        index.restore(body)
+        hub.begin(after: index.publications)
+    }
 
-    /// Publishes a download of an earlier instance, before there are readers.
+    /// Publishes a download of an earlier instance. ``restore(_:)-(()->Void)`` calls it.
     ///
     /// A live download gets a new event id, since its state may differ from the one that was last published.
     package func restore(_ download: Download) {
         var restored = download
         if download.state.isLive { restored.changeID = hub.use(.none).changeID }
-        restored = index.publish(restored, counters: nil, eventID: hub.published)
-        hub.begin(after: restored.publication)
+        index.restore(restored, counters: nil, eventID: hub.published)
     }
 
     /// Reserves the event id of a change that is about to be saved.
@@ -100,7 +102,7 @@ package final class DownloadPublisher: Sendable {
             for download in downloads {
                 var download = download
                 download.changeID = EventID(epoch: fleet.epoch, sequence: changeIDs[download.id] ?? fleet.base)
-                index.publish(download, counters: transfers.counters(of: download), eventID: newest)
+                index.restore(download, counters: transfers.counters(of: download), eventID: newest)
             }
         }
         let publication = index.passPublications(atLeast: UInt64(fleet.recent.count))

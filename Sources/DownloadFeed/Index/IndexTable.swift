@@ -20,7 +20,7 @@ struct IndexTable: Sendable {
     private(set) var byGID = OrderedRows(by: .gid)
     /// The ended downloads by their end.
     private(set) var byEnd = OrderedRows(by: .end)
-    /// Whether ``byURL``, ``byGID`` and ``byEnd`` are left empty until all downloads of an earlier instance are present.
+    /// Whether all orders and texts are left empty until all downloads of an earlier instance are present.
     private var isRestoring = false
     private var shared = SharedValues()
 
@@ -64,17 +64,45 @@ struct IndexTable: Sendable {
         return found
     }
 
-    /// Leaves the lists by URL, gid and end empty: restored downloads do not come in the order of these.
+    /// Leaves the orders and texts empty until ``endRestoring()``. Until then, no download is published twice.
     mutating func beginRestoring() {
         isRestoring = true
     }
 
-    /// Sorts all downloads at once, which takes less time than an insertion of each one.
+    /// Sorts all downloads at once, which takes less time than an insertion of each one. A second thread does a half.
     mutating func endRestoring() {
         isRestoring = false
-        byURL = OrderedRows(by: .url, of: view.entries) { _ in true }
-        byGID = OrderedRows(by: .gid, of: view.entries) { _ in true }
-        byEnd = OrderedRows(by: .end, of: view.entries) { !$0.state.isLive }
+        let entries = view.entries
+        let other = Locked(OtherOrders?.none)
+        let thread = try? Thread.startJoinable(name: "pawl index") {
+            let orders = OtherOrders(entries)
+            other.withLock { $0 = orders }
+        }
+        view.all = OrderedRows(by: .identity, of: entries)
+        view.byChangeID = OrderedRows(by: .changeID, of: entries)
+        byEnd = OrderedRows(by: .end, of: entries) { !$0.state.isLive }
+        var rows = view.all.walk(in: entries)
+        while let row = rows.next() {
+            if let entry = entries[row] { insertInPart(entry, at: row) }
+        }
+        thread?.join()
+        let orders = other.withLock { $0.take() } ?? OtherOrders(entries)
+        (byURL, byGID, view.texts) = (orders.byURL, orders.byGID, orders.texts)
+    }
+
+    /// The orders and texts that the second thread makes.
+    private struct OtherOrders {
+        let byURL: OrderedRows
+        let byGID: OrderedRows
+        private(set) var texts = SearchTexts()
+
+        init(_ entries: IndexEntries) {
+            byURL = OrderedRows(by: .url, of: entries)
+            byGID = OrderedRows(by: .gid, of: entries)
+            for row in entries.rows {
+                if let entry = entries[row] { texts.set(entry.download, at: row) }
+            }
+        }
     }
 
     /// Adds a download, or replaces its former version, as the next publication.
@@ -85,7 +113,7 @@ struct IndexTable: Sendable {
         var published = download
         published.publication = view.publications
         shared.share(&published)
-        let row = row(of: download.id)
+        let row = isRestoring ? nil : row(of: download.id)
         let former = row.flatMap { view.entries[$0] }
         let entry = IndexEntry(published, counters: counters, queue: queue, replacing: former)
         count(download, 1)
@@ -132,7 +160,6 @@ struct IndexTable: Sendable {
     }
 
     private mutating func insert(_ entry: IndexEntry) {
-        let download = entry.download
         let row: Row
         if let reused = free.popLast() {
             row = reused
@@ -140,18 +167,23 @@ struct IndexTable: Sendable {
         } else {
             row = view.entries.append(entry)
         }
+        if isRestoring { return }
         view.all.insert(row, in: view.entries)
         view.byChangeID.insert(row, in: view.entries)
-        view.byState[download.state, default: OrderedRows(by: .identity)].insert(row, in: view.entries)
-        if entry.counters != nil { view.transferring.insert(row, in: view.entries) }
-        if entry.rank != nil { view.waiting.insert(row, in: view.entries) }
-        insertLabels(of: download, at: row)
-        insertFolder(of: download, at: row)
-        view.texts.set(download, at: row)
-        if isRestoring { return }
         byURL.insert(row, in: view.entries)
         byGID.insert(row, in: view.entries)
-        if !download.state.isLive { byEnd.insert(row, in: view.entries) }
+        if !entry.download.state.isLive { byEnd.insert(row, in: view.entries) }
+        view.texts.set(entry.download, at: row)
+        insertInPart(entry, at: row)
+    }
+
+    /// Inserts a row in the orders of a part of the downloads.
+    private mutating func insertInPart(_ entry: IndexEntry, at row: Row) {
+        view.byState[entry.download.state, default: OrderedRows(by: .identity)].insert(row, in: view.entries)
+        if entry.counters != nil { view.transferring.insert(row, in: view.entries) }
+        if entry.rank != nil { view.waiting.insert(row, in: view.entries) }
+        insertLabels(of: entry.download, at: row)
+        insertFolder(of: entry.download, at: row)
     }
 
     private mutating func replace(_ old: IndexEntry, with entry: IndexEntry, at row: Row) {
@@ -194,6 +226,7 @@ struct IndexTable: Sendable {
     }
 
     private mutating func insertLabels(of download: Download, at row: Row) {
+        if download.labels.isEmpty { return }
         for label in Set(download.labels.map(ExactText.init)) {
             byLabel[label, default: OrderedRows(by: .identity)].insert(row, in: view.entries)
         }

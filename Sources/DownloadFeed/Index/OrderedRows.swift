@@ -86,9 +86,10 @@ package struct OrderedRows: Sendable {
     }
 
     /// Creates the ordered rows of all entries that meet a condition.
-    init(by key: Key, of entries: IndexEntries, where isIncluded: (Download) -> Bool) {
+    init(by key: Key, of entries: IndexEntries, where isIncluded: (Download) -> Bool = { _ in true }) {
         self.init(by: key)
         var ranks: [Rank] = []
+        ranks.reserveCapacity(entries.rows.count)
         for row in entries.rows {
             guard let entry = entries[row], isIncluded(entry.download), let rank = rank(of: row, in: entries) else {
                 continue

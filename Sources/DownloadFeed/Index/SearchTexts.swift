@@ -1,7 +1,8 @@
 internal import CSystem
 internal import DownloadCore
 
-/// The texts by which downloads are found, by row: URL, file name and track name, folded to lower case.
+/// The texts by which downloads are found, by row: URL, file name and track name, folded to lower case. A name that is a part
+/// of the URL is not kept apart.
 ///
 /// Like the entries, they are in chunks. The first change after a copy copies one chunk and the list of chunks.
 struct SearchTexts: Sendable {
@@ -87,9 +88,20 @@ private struct Chunk: Sendable {
         let needed = bytes.count + texts.reduce(0) { $0 + ($1.map { $0.utf8.count + 1 } ?? 0) }
         // The array would double its capacity by itself.
         if needed > bytes.capacity { bytes.reserveCapacity(needed + max(Self.leastGrowth, needed / 8)) }
+        let start = bytes.count
         for case let text? in texts {
+            let end = bytes.count
             SearchTexts.append(text, to: &bytes)
-            bytes.append(Self.blank)
+            // Most names are a part of the URL, where a search finds them as well.
+            if isRepetition(end, since: start) { bytes.removeSubrange(end...) } else { bytes.append(Self.blank) }
+        }
+    }
+
+    /// Whether the bytes behind an offset also occur between another offset and this one.
+    private func isRepetition(_ offset: Int, since start: Int) -> Bool {
+        unsafe bytes.withUnsafeBufferPointer { text in
+            guard offset > start, text.count > offset, let base = text.baseAddress else { return false }
+            return unsafe pawl_find(base + start, offset - start, base + offset, text.count - offset) != nil
         }
     }
 

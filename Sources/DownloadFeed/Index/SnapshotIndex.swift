@@ -201,11 +201,16 @@ public final class SnapshotIndex: Sendable {
     }
 
     /// Publishes the downloads of an earlier instance.
-    /// - Parameter body: Publishes each of them. It must not look up downloads by URL or gid.
+    /// - Parameter body: Publishes each of them once with ``restore(_:counters:eventID:)``, and looks up none.
     func restore(_ body: () -> Void) {
         state.withLock { $0.table.beginRestoring() }
         body()
         state.withLock { $0.table.endRestoring() }
+    }
+
+    /// Publishes a download of an earlier instance.
+    func restore(_ download: Download, counters: TransferCounters?, eventID: EventID) {
+        state.withLock { _ = $0.table.publish(download, counters: counters, eventID: eventID) }
     }
 
     /// Publishes a download's new version. The counters are read until its next publication.

@@ -192,7 +192,7 @@ struct EventTests {
         }
         let (old, recent) = (ended(1, EventID(epoch: 3, sequence: 8)), ended(2, EventID(epoch: 4, sequence: 1)))
         let live = Feed.download(3)
-        for download in [old, recent, live] { feed.publisher.restore(download) }
+        feed.publisher.restore { for download in [old, recent, live] { feed.publisher.restore(download) } }
         let since = EventID(epoch: 3, sequence: 9)
         let reader = feed.read(after: since)
         let opening = reader.nextSaid()
@@ -207,7 +207,7 @@ struct EventTests {
     func lostInCrash() {
         let begun = EventID(epoch: 5, sequence: 0)
         let feed = Feed(history: StoredEventHistory(newest: EventID(epoch: 5, sequence: 40), knownSince: begun))
-        feed.publisher.restore(Feed.download(1))
+        feed.publisher.restore { feed.publisher.restore(Feed.download(1)) }
         #expect(feed.read(after: EventID(epoch: 5, sequence: 41)).said() == [.snapshot([Feed.download(1).id])])
         #expect(feed.read(after: EventID(epoch: 5, sequence: 40)).said() == [.download(Feed.download(1).id, .queued)])
     }

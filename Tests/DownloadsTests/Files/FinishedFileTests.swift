@@ -6,6 +6,7 @@ import Testing
 @testable import DownloadCore
 @testable import DownloadFeed
 @testable import DownloadFiles
+@testable import Downloads
 
 @Suite(.timeLimit(.minutes(3)))
 struct FinishedFileTests {
@@ -155,6 +156,35 @@ struct FinishedNamesTests {
         #expect(names.owner(of: "a") == second)
         names.release("a", by: second)
         #expect(names.owner(of: "a") == nil)
+    }
+}
+
+struct HashSlotsTests {
+    @Test("Slots find the same numbers as a dictionary, also of elements with equal hashes", arguments: [1, 7, 1_000_000])
+    func model(hashes: UInt32) {
+        var random = SeededRandom(seed: UInt64(hashes))
+        var (slots, model, elements) = (HashSlots(), [Int: Int](), [Int]())
+        // Elements are numbers, and have the hash of their remainder.
+        func hash(_ element: Int) -> Int { Int((UInt32(element) % hashes) &* 2_654_435_761) }
+        for step in 0..<5_000 {
+            let element = Int.random(in: 0..<600, using: &random)
+            if let number = model.removeValue(forKey: element) {
+                slots.remove(number, hash(element))
+                let last = elements.removeLast()
+                if number < elements.count {
+                    slots.change(elements.count, to: number, hash(last))
+                    (elements[number], model[last]) = (last, number)
+                }
+            } else {
+                model[element] = elements.count
+                slots.insert(elements.count, hash(element))
+                elements.append(element)
+            }
+            guard step % 50 == 0 else { continue }
+            for element in 0..<600 {
+                #expect(slots.number(hash(element), where: { elements[$0] == element }) == model[element])
+            }
+        }
     }
 }
 

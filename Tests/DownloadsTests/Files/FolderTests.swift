@@ -5,6 +5,7 @@ import Testing
 
 @testable import DownloadCore
 @testable import DownloadFiles
+@testable import Downloads
 
 @Suite("Folders below the files directory", .timeLimit(.minutes(2)))
 struct FolderTests {

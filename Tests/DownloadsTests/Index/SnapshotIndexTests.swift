@@ -148,7 +148,9 @@ struct SnapshotIndexTests {
             return download
         }
         for number in 0..<1_000 { single.publish(download(number), counters: nil) }
-        restored.restore { for number in 0..<1_000 { restored.publish(download(number), counters: nil) } }
+        restored.restore {
+            for number in 0..<1_000 { restored.restore(download(number), counters: nil, eventID: .none) }
+        }
         func compare() {
             for number in 0..<100 {
                 let url = "http://example.com/\(number)"

@@ -5,6 +5,7 @@ import Testing
 @testable import DownloadCore
 @testable import DownloadStore
 @testable import DownloadTransfer
+@testable import Downloads
 
 /// A machine with the part of the service that knows names and positions. It records all events.
 ///
