@@ -39,7 +39,7 @@ RUN for archive in debian/ debian-security/; do \
         --disable-rtsp --disable-smb --disable-smtp --disable-telnet --disable-tftp --disable-unix-sockets \
     && make -s -C lib -j "$(nproc)" install
 
-# The service loads libpq if a database is configured. Debian's brings LDAP and Kerberos: this is its source without them.
+# The service loads libcurl for the first transfer, and libpq if a database is configured. Debian's libpq brings LDAP and Kerberos: this is its source without them.
 RUN mkdir /libpq && cd /libpq && apt-get -o Acquire::Retries=5 source "postgresql-15$SOURCES" && cd postgresql-15-*/ \
     && ./configure --quiet --prefix=/libpq --sysconfdir=/etc/postgresql-common --disable-rpath --with-ssl=openssl \
         --without-gssapi --without-icu --without-ldap --without-readline --without-zlib \
@@ -52,7 +52,7 @@ COPY Sources Sources
 COPY Tests Tests
 # Packed relocations, which every glibc since 2.36 reads, have a twentieth of the size. Nothing loads the executable as a library, so
 # it exports no symbols.
-RUN BUILD_LINKER=lld swift build -c release --static-swift-stdlib --product pawl -Xswiftc -L/curl/lib \
+RUN BUILD_LINKER=lld swift build -c release --static-swift-stdlib --product pawl \
         -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs \
         -Xlinker --no-export-dynamic
 
@@ -64,7 +64,7 @@ RUN ./assemble /out "$CREATED"
 
 FROM base
 COPY --from=build /out /
-# The first command checks that no library is missing.
+# The first command checks that no linked library is missing.
 RUN pawl --version && install -d -o 10001 -g 10001 -m 0700 /data
 ARG CREATED=2026-09-19T06:00:00Z
 ARG REVISION=unknown

@@ -33,12 +33,8 @@ let order: [LinkerSetting] =
             ], .when(platforms: [.linux], configuration: .release))
     ]
 
-/// Linked by exact file name on Linux, where the toolchain itself needs both libraries at run time:
-/// no development package has to be installed.
-let curl: [LinkerSetting] = [
-    .linkedLibrary(":libcurl.so.4", .when(platforms: [.linux])),
-    .linkedLibrary("curl", .when(platforms: [.macOS])),
-]
+/// Linked by exact file name on Linux, where the toolchain itself needs it at run time: no development package has to be
+/// installed.
 let sqlite: [LinkerSetting] = [
     .linkedLibrary(":libsqlite3.so.0", .when(platforms: [.linux])),
     .linkedLibrary("sqlite3", .when(platforms: [.macOS])),
@@ -82,7 +78,8 @@ let package = Package(
     products: [.executable(name: "pawl", targets: ["pawl"])],
     targets: [
         .target(name: "CSystem"),
-        .target(name: "CCurl", linkerSettings: curl),
+        // Links nothing: it loads libcurl for the first transfer.
+        .target(name: "CCurl"),
         .target(name: "CSQLite", linkerSettings: sqlite),
         // Links nothing: it finds libpq when it is first used.
         .target(name: "CPostgres"),

@@ -1,4 +1,5 @@
 #include "CCurl.h"
+#include "library.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -6,26 +7,6 @@
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
-
-// libcurl's functions, as <curl/multi.h> declares them.
-void *curl_multi_init(void);
-int curl_multi_cleanup(void *multi);
-int curl_multi_setopt(void *multi, int option, ...);
-int curl_multi_add_handle(void *multi, void *easy);
-int curl_multi_remove_handle(void *multi, void *easy);
-int curl_multi_socket_action(void *multi, int socket, int events, int *running);
-int curl_multi_assign(void *multi, int socket, void *value);
-
-// struct CURLMsg
-struct message {
-    int kind;
-    void *easy;
-    union {
-        void *whatever;
-        int result;
-    } data;
-};
-struct message *curl_multi_info_read(void *multi, int *remaining);
 
 // The sockets of all transfers are in one epoll set, so that a pass costs what its events cost, and not what all transfers do:
 // curl_multi_perform and curl_multi_poll look at each of them, each time.
@@ -57,7 +38,7 @@ static int watch(void *easy, int socket, int what, void *context, void *known) {
     if (what & CURL_POLL_IN) event.events |= EPOLLIN;
     if (what & CURL_POLL_OUT) event.events |= EPOLLOUT;
     if (known && epoll_ctl(multi->poller, EPOLL_CTL_MOD, socket, &event) == 0) return 0;
-    curl_multi_assign(multi->curl, socket, multi);
+    pawl_libcurl.multi_assign(multi->curl, socket, multi);
     if (epoll_ctl(multi->poller, EPOLL_CTL_ADD, socket, &event) == 0) return 0;
     return errno == EEXIST ? epoll_ctl(multi->poller, EPOLL_CTL_MOD, socket, &event) : -1;
 }
@@ -74,36 +55,36 @@ pawl_multi *pawl_multi_create(void) {
     pawl_multi *multi = calloc(1, sizeof *multi);
     if (!multi) return NULL;
     multi->due = -1;
-    multi->curl = curl_multi_init();
+    multi->curl = pawl_libcurl.multi_init();
     multi->poller = epoll_create1(EPOLL_CLOEXEC);
     multi->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     // Each ring is reported once, and need not be read.
     struct epoll_event ring = {.events = EPOLLIN | EPOLLET, .data.fd = multi->bell};
     if (multi->curl && multi->poller >= 0 && multi->bell >= 0
         && epoll_ctl(multi->poller, EPOLL_CTL_ADD, multi->bell, &ring) == 0
-        && curl_multi_setopt(multi->curl, CURLMOPT_SOCKETFUNCTION, watch) == CURLM_OK
-        && curl_multi_setopt(multi->curl, CURLMOPT_SOCKETDATA, multi) == CURLM_OK
-        && curl_multi_setopt(multi->curl, CURLMOPT_TIMERFUNCTION, set_timer) == CURLM_OK
-        && curl_multi_setopt(multi->curl, CURLMOPT_TIMERDATA, multi) == CURLM_OK)
+        && pawl_libcurl.multi_setopt(multi->curl, CURLMOPT_SOCKETFUNCTION, watch) == CURLM_OK
+        && pawl_libcurl.multi_setopt(multi->curl, CURLMOPT_SOCKETDATA, multi) == CURLM_OK
+        && pawl_libcurl.multi_setopt(multi->curl, CURLMOPT_TIMERFUNCTION, set_timer) == CURLM_OK
+        && pawl_libcurl.multi_setopt(multi->curl, CURLMOPT_TIMERDATA, multi) == CURLM_OK)
         return multi;
     pawl_multi_destroy(multi);
     return NULL;
 }
 
 void pawl_multi_destroy(pawl_multi *multi) {
-    if (multi->curl) curl_multi_cleanup(multi->curl);
+    if (multi->curl) pawl_libcurl.multi_cleanup(multi->curl);
     if (multi->poller >= 0) close(multi->poller);
     if (multi->bell >= 0) close(multi->bell);
     free(multi);
 }
 
 int pawl_multi_set_long(pawl_multi *multi, pawl_curl_multi_option option, long value) {
-    return curl_multi_setopt(multi->curl, option, value);
+    return pawl_libcurl.multi_setopt(multi->curl, option, value);
 }
 
-int pawl_multi_add(pawl_multi *multi, pawl_easy *easy) { return curl_multi_add_handle(multi->curl, easy); }
+int pawl_multi_add(pawl_multi *multi, pawl_easy *easy) { return pawl_libcurl.multi_add_handle(multi->curl, easy); }
 
-int pawl_multi_remove(pawl_multi *multi, pawl_easy *easy) { return curl_multi_remove_handle(multi->curl, easy); }
+int pawl_multi_remove(pawl_multi *multi, pawl_easy *easy) { return pawl_libcurl.multi_remove_handle(multi->curl, easy); }
 
 int pawl_multi_perform(pawl_multi *multi) {
     int running, code = CURLM_OK;
@@ -114,12 +95,12 @@ int pawl_multi_perform(pawl_multi *multi) {
         if (event.events & EPOLLIN) ready |= CURL_CSELECT_IN;
         if (event.events & EPOLLOUT) ready |= CURL_CSELECT_OUT;
         if (event.events & (EPOLLERR | EPOLLHUP)) ready |= CURL_CSELECT_ERR;
-        code = curl_multi_socket_action(multi->curl, event.data.fd, ready, &running);
+        code = pawl_libcurl.multi_socket_action(multi->curl, event.data.fd, ready, &running);
     }
     multi->count = 0;
     if (code != CURLM_OK || multi->due < 0 || now() < multi->due) return code;
     multi->due = -1;
-    return curl_multi_socket_action(multi->curl, CURL_SOCKET_TIMEOUT, 0, &running);
+    return pawl_libcurl.multi_socket_action(multi->curl, CURL_SOCKET_TIMEOUT, 0, &running);
 }
 
 int pawl_multi_poll(pawl_multi *multi, int milliseconds) {
@@ -142,7 +123,7 @@ pawl_curl_done pawl_multi_next_done(pawl_multi *multi) {
     pawl_curl_done done = {NULL, CURLE_OK};
     struct message *message;
     int remaining;
-    while ((message = curl_multi_info_read(multi->curl, &remaining))) {
+    while ((message = pawl_libcurl.multi_info_read(multi->curl, &remaining))) {
         if (message->kind == CURLMSG_DONE) {
             done.easy = message->easy;
             done.result = message->data.result;

@@ -10,22 +10,14 @@ public final class HTTPClient: Sendable {
     private let loops: [TransferLoop]
     private let credentials: CredentialStore
 
-    /// Creates a client and starts its threads.
-    /// - Throws: ``ClientError/tls(_:)`` if the CA file cannot be read. ``ClientError/connectionFailed(_:)`` if the
-    ///   system has no threads or memory left.
+    /// Creates a client. Its threads start with the first transfers.
+    /// - Throws: ``ClientError/tls(_:)`` if the CA file cannot be read.
     public init(configuration: ClientConfiguration = ClientConfiguration()) throws(ClientError) {
         try configuration.check()
         let credentials = CredentialStore(configuration.credentials)
-        var loops: [TransferLoop] = []
-        do {
-            for _ in 0..<max(1, configuration.threads) {
-                loops.append(try TransferLoop(configuration: configuration, credentials: credentials))
-            }
-        } catch {
-            for loop in loops { loop.stop() }
-            throw error
+        loops = (0..<max(1, configuration.threads)).map { _ in
+            TransferLoop(configuration: configuration, credentials: credentials)
         }
-        self.loops = loops
         self.credentials = credentials
     }
 
@@ -60,9 +52,11 @@ public final class HTTPClient: Sendable {
 
     func submit(_ transfer: Transfer, sink: any TransferSink) {
         transfer.loop.load.add(1, ordering: .relaxed)
-        if !transfer.loop.post(.start(transfer, sink)) {
+        do throws(ClientError) {
+            try transfer.loop.start(transfer, sink)
+        } catch {
             transfer.loop.load.subtract(1, ordering: .relaxed)
-            sink.finished(.failure(.cancelled))
+            sink.finished(.failure(error))
         }
     }
 

@@ -217,8 +217,9 @@ typedef int (*pawl_curl_close_socket)(void *context, int socket);
 typedef int (*pawl_curl_prerequest)(
     void *context, char *primary_address, char *local_address, int primary_port, int local_port);
 
-// curl_global_init(CURL_GLOBAL_DEFAULT).
-pawl_curl_code pawl_curl_global_init(void);
+// Loads libcurl by the name of its file, and calls curl_global_init(CURL_GLOBAL_DEFAULT). Must succeed before any other function is
+// called. Returns the reason of a failure, or null.
+const char *pawl_curl_load(const char *name);
 // curl_easy_strerror. Never null.
 const char *pawl_curl_message(pawl_curl_code code);
 

@@ -8,14 +8,19 @@ import CCurl
     private let pointer: OpaquePointer
     private let share: OpaquePointer
 
-    init?() {
-        guard CurlLibrary.isReady, let share = unsafe pawl_share_create() else { return nil }
+    /// Creates a handle, and loads libcurl for the first one.
+    /// - Throws: ``ClientError/connectionFailed(_:)`` if libcurl is missing or has no memory.
+    init() throws(ClientError) {
+        if let problem = CurlLibrary.problem { throw .connectionFailed(problem) }
+        guard let share = unsafe pawl_share_create() else { throw Self.outOfMemory }
         guard let pointer = unsafe pawl_multi_create() else {
             unsafe pawl_share_destroy(share)
-            return nil
+            throw Self.outOfMemory
         }
         unsafe (self.pointer, self.share) = (pointer, share)
     }
+
+    static let outOfMemory = ClientError.connectionFailed("libcurl has no memory")
 
     /// Creates a handle for one request, which must be released before `destroy`. Nil if there is no memory.
     func makeEasyHandle() -> EasyHandle? { unsafe EasyHandle(share: share) }
@@ -52,8 +57,13 @@ import CCurl
     }
 }
 
-/// The global state of libcurl.
+/// The library libcurl.
+///
+/// It is loaded for the first transfer. With the libraries that it brings, it would be half of an idle service's memory and
+/// of the time until it serves.
 enum CurlLibrary {
-    /// Whether libcurl is initialised, which happens once in a process.
-    static let isReady = pawl_curl_global_init() == CURLE_OK
+    /// The reason why libcurl cannot be used; nil if it can. It is loaded by the first access, once in a process.
+    static let problem: String? = unsafe pawl_curl_load("libcurl.so.4").map {
+        unsafe "libcurl.so.4 cannot be loaded: \(String(cString: $0))"
+    }
 }

@@ -153,7 +153,7 @@ final class TransferDriver {
         if transfer.isCancelled { return report(to: sink, .failure(.cancelled)) }
         if let problem = transfer.request.problem() { return report(to: sink, .failure(problem)) }
         guard let easy = multi.makeEasyHandle() else {
-            return report(to: sink, .failure(.connectionFailed("libcurl has no memory")))
+            return report(to: sink, .failure(MultiHandle.outOfMemory))
         }
         let running = ActiveTransfer(transfer, sink: sink, easy: easy, driver: self, now: .now)
         active[ObjectIdentifier(transfer)] = running
@@ -197,7 +197,7 @@ final class TransferDriver {
     private func begin(_ hop: Hop, of running: ActiveTransfer, onNewConnection: Bool = false) {
         release(running)
         guard let easy = multi.makeEasyHandle() else {
-            return finish(running, .failure(.connectionFailed("libcurl has no memory")))
+            return finish(running, .failure(MultiHandle.outOfMemory))
         }
         running.begin(hop, with: easy, onNewConnection: onNewConnection, now: .now)
         beginHop(running)

@@ -3,7 +3,8 @@ import Glibc
 import Synchronization
 import System
 
-/// A thread that drives transfers, and the mailbox through which other threads reach it.
+/// A thread that drives transfers, and the mailbox through which other threads reach it. The thread starts with the first
+/// transfer.
 final class TransferLoop: Sendable {
     enum Command: Sendable {
         case start(Transfer, any TransferSink)
@@ -16,9 +17,11 @@ final class TransferLoop: Sendable {
         var commands: [Command] = []
         /// Whether further commands are refused. Earlier commands are still carried out.
         var isStopping = false
-        /// The handle that wakes the thread; nil once the thread has ended.
+        /// The handle that wakes the thread; nil before it runs and once it has ended.
         var multi: MultiHandle?
         var thread: JoinableThread?
+        /// The reason why the thread cannot drive transfers; nil if it can.
+        var failure: ClientError?
     }
 
     let configuration: ClientConfiguration
@@ -29,30 +32,42 @@ final class TransferLoop: Sendable {
     /// The bytes of bodies that the loop's sinks have received.
     let received = Atomic<UInt64>(0)
 
-    init(configuration: ClientConfiguration, credentials: CredentialStore) throws(ClientError) {
+    init(configuration: ClientConfiguration, credentials: CredentialStore) {
         self.configuration = configuration
         self.credentials = credentials
-        guard let multi = MultiHandle() else { throw .connectionFailed("libcurl has no memory") }
-        mailbox = Locked(Mailbox(multi: multi))
-        multi.configure(idleConnections: configuration.idleConnectionsPerThread)
-        do throws(SystemError) {
-            let thread = try Thread.startJoinable(name: "pawl transfers") { self.run() }
-            mailbox.withLock { $0.thread = thread }
-        } catch {
-            multi.destroy()
-            throw .connectionFailed("no thread could be started: \(error)")
+        mailbox = Locked(Mailbox())
+    }
+
+    /// Passes a transfer to the thread, and starts the thread if this is the first one.
+    /// - Throws: ``ClientError/cancelled`` once the loop is stopping. ``ClientError/connectionFailed(_:)`` if the system
+    ///   has no threads left, or libcurl cannot be used. The sink is not called then.
+    func start(_ transfer: Transfer, _ sink: any TransferSink) throws(ClientError) {
+        try mailbox.withLock { mailbox throws(ClientError) in
+            if mailbox.isStopping { throw .cancelled }
+            if let failure = mailbox.failure { throw failure }
+            if mailbox.thread == nil { try startThread(&mailbox) }
+            post(.start(transfer, sink), &mailbox)
         }
     }
 
-    /// Passes a command to the thread. Returns false, and does nothing, once the loop is stopping.
-    @discardableResult
-    func post(_ command: Command) -> Bool {
+    /// Passes a command about a transfer to the thread. Does nothing if the thread drives none, or is about to stop.
+    func post(_ command: Command) {
         mailbox.withLock { mailbox in
-            guard !mailbox.isStopping else { return false }
-            mailbox.commands.append(command)
-            // Only the first command in an empty mailbox wakes the thread, which then takes all that have arrived.
-            if mailbox.commands.count == 1 { mailbox.multi?.wake() }
-            return true
+            if mailbox.thread != nil, !mailbox.isStopping, mailbox.failure == nil { post(command, &mailbox) }
+        }
+    }
+
+    private func post(_ command: Command, _ mailbox: inout Mailbox) {
+        mailbox.commands.append(command)
+        // Only the first command in an empty mailbox wakes the thread, which then takes all that have arrived.
+        if mailbox.commands.count == 1 { mailbox.multi?.wake() }
+    }
+
+    private func startThread(_ mailbox: inout Mailbox) throws(ClientError) {
+        do throws(SystemError) {
+            mailbox.thread = try Thread.startJoinable(name: "pawl transfers") { self.run() }
+        } catch {
+            throw .connectionFailed("no thread could be started: \(error)")
         }
     }
 
@@ -78,13 +93,32 @@ final class TransferLoop: Sendable {
 
     private func run() {
         Self.blockSignals()
-        guard let multi = mailbox.withLock({ $0.multi }) else { return }
-        let driver = TransferDriver(loop: self, multi: multi)
-        driver.run()
-        // After this, no other thread can wake the handle that is about to be destroyed.
-        mailbox.withLock { $0.multi = nil }
-        // Closing the idle connections calls the driver.
-        withExtendedLifetime(driver) { multi.destroy() }
+        do throws(ClientError) {
+            let multi = try MultiHandle()
+            multi.configure(idleConnections: configuration.idleConnectionsPerThread)
+            mailbox.withLock { $0.multi = multi }
+            let driver = TransferDriver(loop: self, multi: multi)
+            driver.run()
+            // After this, no other thread can wake the handle that is about to be destroyed.
+            mailbox.withLock { $0.multi = nil }
+            // Closing the idle connections calls the driver.
+            withExtendedLifetime(driver) { multi.destroy() }
+        } catch {
+            refuse(error)
+        }
+    }
+
+    /// Ends all transfers without libcurl. Those that begin later fail at once.
+    private func refuse(_ error: ClientError) {
+        let commands = mailbox.withLock { mailbox in
+            mailbox.failure = error
+            defer { mailbox.commands = [] }
+            return mailbox.commands
+        }
+        for case .start(let transfer, let sink) in commands {
+            load.subtract(1, ordering: .relaxed)
+            sink.finished(.failure(transfer.isCancelled ? .cancelled : error))
+        }
     }
 
     /// Signals are handled on other threads. A write to a closed connection reports EPIPE here rather than SIGPIPE.
