@@ -3,7 +3,7 @@ package import System
 
 /// The part files of unfinished downloads, in a directory of this machine.
 ///
-/// A verified part file gets the name of a whole one (``PartName``), and then its final name by a hard link. Linking is
+/// A verified part file gets the name of a whole one (``PartName``), unless it was created with that, and then its final name by a hard link. Linking is
 /// one step and never replaces another file. The first name is removed once the record includes the second. After a
 /// crash in between, a whole file with another name under `files` has been published. A part file with a link elsewhere
 /// has not.
@@ -109,16 +109,24 @@ package final class PartFiles: Sendable {
             descriptor, in: incomplete, path: path, generation: generation, known: FingerprintedBytes(durable))
     }
 
+    /// Returns the generation of a part file to create.
+    package static func newGeneration() -> UInt64 { .random(in: .min ... .max) }
+
     /// Creates an empty part file of a new generation.
-    /// - Parameter keepsOthers: Whether the record may still count on bytes of an earlier generation. Otherwise those
-    ///   part files are removed.
-    package func createPart(_ id: DownloadID, keepsOthers: Bool) throws(FileError) -> PartFile {
+    /// - Parameters:
+    ///   - generation: The generation; `nil` for a random one.
+    ///   - keepsOthers: Whether the record may still count on bytes of an earlier generation. Otherwise those part files
+    ///     are removed.
+    ///   - sha256: The SHA-256 of the bytes that will be written at once, if they are those of a whole small file.
+    package func createPart(
+        _ id: DownloadID, _ generation: UInt64? = nil, keepsOthers: Bool, whole sha256: [UInt8]? = nil
+    ) throws(FileError) -> PartFile {
         if let division = division.withLock(\.self) { throw division }
         // A part file that cannot be removed does no harm. The next start tries again.
         let others = try names(of: id)
         if !keepsOthers { _ = try? remove(others) }
-        let generation = UInt64.random(in: .min ... .max)
-        let name = PartName(id, generation)
+        let generation = generation ?? Self.newGeneration()
+        let name = PartName(id, generation, whole: sha256)
         let path = path(name.text)
         let file = try describing("create", path) { () throws(SystemError) in try incomplete.open(name.text, .creating) }
         parts.withLock { $0.add(name) }
@@ -208,8 +216,8 @@ package final class PartFiles: Sendable {
     @discardableResult
     func markWhole(_ publication: Publication) throws(FileError) -> Found? {
         guard var found = try find(publication) else { return nil }
-        if found.name.sha256 != nil { return found }
         let name = found.name
+        if name.sha256 == publication.file.sha256 { return found }
         let whole = PartName(name.id, name.generation, whole: publication.file.sha256)
         try describing("rename", path(name.text)) { () throws(SystemError) in
             try incomplete.rename(name.text, to: whole.text)
@@ -428,18 +436,33 @@ package final class PartFiles: Sendable {
             return .published(path: note.path, identity: found, sha256: note.sha256, generation: note.generation)
         }
         guard status.kind == .regular else { return .missing }
-        if let sha256 = name.sha256 { return .whole(size: status.identity.size, sha256: sha256, generation: name.generation) }
-        return .part(size: status.identity.size)
+        return whole(name, status) ?? .part(size: status.identity.size)
     }
 
     /// Finds the whole part file of a download whose record has no generation. The generation of a small file is not
     /// recorded before it is published.
     private func wholePart(among names: [PartName]) throws(FileError) -> RecoveredPart {
         for name in names {
-            guard let sha256 = name.sha256, let status = try status(of: name), status.kind == .regular else { continue }
-            return .whole(size: status.identity.size, sha256: sha256, generation: name.generation)
+            guard let status = try status(of: name), status.kind == .regular, let whole = whole(name, status) else { continue }
+            return whole
         }
         return .missing
+    }
+
+    /// Returns the bytes of a part file that is named as a whole one, if it is whole. A small one may have got its name
+    /// before its bytes were durable.
+    private func whole(_ name: PartName, _ status: FileStatus) -> RecoveredPart? {
+        guard let sha256 = name.sha256 else { return nil }
+        let size = status.identity.size
+        if size <= PublishedFile.smallLength {
+            let path = path(name.text)
+            var digest = FileDigest()
+            guard let (descriptor, _) = try? incomplete.open(name.text, .reading, describedAs: path),
+                (try? PartFile(descriptor, in: incomplete, path: path).hash(upTo: size, into: &digest)) != nil,
+                digest.sha256 == sha256
+            else { return nil }
+        }
+        return .whole(size: size, sha256: sha256, generation: name.generation)
     }
 
     private func status(of name: PartName) throws(FileError) -> FileStatus? {

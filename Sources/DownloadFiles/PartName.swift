@@ -9,7 +9,8 @@ internal import System
 package struct PartName: Hashable, Sendable {
     package let id: DownloadID
     package let generation: UInt64
-    /// The SHA-256 of a whole file; `nil` if it is not verified. The bytes are durable before the file gets this name.
+    /// The SHA-256 of a whole file; `nil` if it is not verified. Its bytes are durable before the file gets this name or, if
+    /// it is small (``PublishedFile/smallLength``), before it is published.
     package let sha256: [UInt8]?
     /// The file name.
     package let text: String

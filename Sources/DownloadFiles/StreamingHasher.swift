@@ -88,6 +88,24 @@ package final class StreamingHasher: Sendable {
         }
     }
 
+    /// Binds the hasher to a new file, to which the bytes of a digest are about to be written.
+    package func bind(to part: PartFile, with digest: FileDigest) {
+        bind(to: part, holding: 0)
+        state.withLock { state in
+            state.digest = digest
+            state.length = digest.length
+            state.reach = digest.length
+            state.target = digest.length
+        }
+    }
+
+    /// Returns the digest of a whole file's bytes.
+    package func digest(ofAll bytes: RawSpan) -> FileDigest {
+        var digest = FileDigest(algorithms)
+        digest.update(bytes)
+        return digest
+    }
+
     /// Makes the hasher idle while nothing is written. Releases the file, and keeps its state.
     package func rest() {
         state.withLock { state in

@@ -19,6 +19,11 @@ package final class DiskReservations: Sendable {
     }
 
     private let claims = Locked<[DownloadID: Claim]>([:])
+    /// The bytes that files up to ``unclaimed`` may still write before the file system is asked again, and the time until
+    /// which that holds.
+    private let allowance = Locked<(bytes: Int64, end: ContinuousClock.Instant)>((0, .now))
+    private static let longestAllowance: Int64 = 2 << 20
+    private static let allowanceTime: Duration = .milliseconds(100)
 
     /// Creates the reservations of a service without downloads.
     package init() {}
@@ -26,6 +31,7 @@ package final class DiskReservations: Sendable {
     /// Reserves the space of a whole file.
     /// - Throws: `.full` with the wanted and the free bytes, or the failure of a system call.
     package func reserve(_ total: Int64, in part: PartFile, for id: DownloadID, counters: TransferCounters) throws(FileError) {
+        if total <= Self.unclaimed, takeAllowance(total) { return }
         let space = try part.space()
         let failure = claims.withLock { claims -> FileError? in
             claims[id] = nil
@@ -35,6 +41,8 @@ package final class DiskReservations: Sendable {
                 return FileError(.full, "\(part.path) needs \(wanted) bytes, and \(max(0, free)) are free")
             }
             if total > Self.unclaimed { claims[id] = Claim(total: total, counters: counters) }
+            let left = Int64(clamping: free - Int128(Self.margin) - Int128(wanted))
+            allowance.withLock { $0 = (min(left, Self.longestAllowance), .now + Self.allowanceTime) }
             return nil
         }
         if let failure { throw failure }
@@ -45,6 +53,14 @@ package final class DiskReservations: Sendable {
         } catch {
             release(id)
             throw error
+        }
+    }
+
+    private func takeAllowance(_ count: Int64) -> Bool {
+        allowance.withLock { allowance in
+            guard allowance.bytes >= count, .now < allowance.end else { return false }
+            allowance.bytes -= count
+            return true
         }
     }
 

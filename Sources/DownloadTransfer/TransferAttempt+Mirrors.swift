@@ -85,11 +85,12 @@ extension TransferAttempt {
         state.entity = entity
         state.sources.note(entity, of: state.sources.first)
         let written = state.plan.written
+        report(.opened(part))
         report(
             .accepted(
                 TransferAcceptance(
                     body: ResumeDecision.Body(offset: written.prefix, end: total, entity: entity, isResumable: true),
                     written: written, startedOver: false, isReplacement: false, partGeneration: part.generation, mediaType: nil,
-                    contentDisposition: nil, announcedMirrors: announcedURLs(entity, state)), part))
+                    contentDisposition: nil, announcedMirrors: announcedURLs(entity, state))))
     }
 }

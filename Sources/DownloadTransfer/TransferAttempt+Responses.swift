@@ -71,7 +71,7 @@ extension TransferAttempt {
             let accepted = accept(head, body, hasRanges: response.hasRanges, startedOver: startedOver, &state)
             // A response may be refused, because it is a page or because the disk has no room. The
             // present bytes then stay.
-            if state.part == nil { (state.plan, state.hasher) = kept }
+            if state.part == nil, state.newGeneration == nil { (state.plan, state.hasher) = kept }
             return accepted
         case .complete:
             state.decided = .whole
@@ -101,11 +101,21 @@ extension TransferAttempt {
             dividing: body.isResumable && !state.resume.usesOneStream)
         let written = state.plan.written
         let isReplacement = written.byteCount == 0 && (order.hasRecordedBytes || startedOver)
+        // The first bytes of a small file may be all of them. Its part file is then created as a whole one.
+        let isSmall = body.entity.total.map { 1...PublishedFile.smallLength ~= $0 } ?? false
         do throws(FileError) {
-            let part = try openPart(continuing: written.byteCount > 0, keepsOthers: isReplacement)
-            state.hasher.bind(to: part, holding: written.prefix)
-            if let total = body.entity.total { try reserve(total, in: part, isReplacement: isReplacement) }
-            state.part = part
+            let generation: UInt64?
+            if isSmall, written.byteCount == 0, !isReplacement, openings.isEmpty {
+                generation = PartFiles.newGeneration()
+                state.newGeneration = generation
+            } else {
+                let part = try openPart(continuing: written.byteCount > 0, keepsOthers: isReplacement)
+                state.hasher.bind(to: part, holding: written.prefix)
+                if let total = body.entity.total { try reserve(total, in: part, isReplacement: isReplacement) }
+                state.part = part
+                generation = part.generation
+                report(.opened(part))
+            }
             state.entity = body.entity
             state.expectation.mediaType = mediaType ?? state.expectation.mediaType
             state.firstFailure = nil
@@ -119,9 +129,9 @@ extension TransferAttempt {
                 .accepted(
                     TransferAcceptance(
                         body: body, written: written, startedOver: startedOver, isReplacement: isReplacement,
-                        partGeneration: part.generation,
+                        partGeneration: generation,
                         mediaType: mediaType, contentDisposition: head.fields[.contentDisposition], finalURL: head.url,
-                        announcedMirrors: announcedURLs(body.entity, state)), part))
+                        announcedMirrors: announcedURLs(body.entity, state))))
             if written.byteCount > 0, state.plan.isWhole {
                 state.decided = .whole
                 return (.stop, [])
@@ -157,6 +167,31 @@ extension TransferAttempt {
         guard continuing else { return try order.partFiles.createPart(order.id, keepsOthers: keepsOthers) }
         guard let part = order.part else { throw FileError(.transient, "the part file of \(order.id) is not open") }
         return part
+    }
+
+    /// Creates the part file of a small file, whose first bytes have arrived. If they are all, the file gets the name of a
+    /// whole one.
+    package func createPart(for bytes: RawSpan) throws(FileError) -> PartFile {
+        let (generation, total, hasher) = state.withLock { ($0.newGeneration, $0.plan.total, $0.hasher) }
+        let digest = total == Int64(bytes.byteCount) ? hasher.digest(ofAll: bytes) : nil
+        let part = try order.partFiles.createPart(order.id, generation, keepsOthers: false, whole: digest?.sha256)
+        if let total { try order.reservations.reserve(total, in: part, for: order.id, counters: counters) }
+        if let digest { hasher.bind(to: part, with: digest) } else { hasher.bind(to: part, holding: 0) }
+        report(.opened(part))
+        state.withLock { $0.part = part }
+        return part
+    }
+
+    /// Creates the part file of a small file whose connection has ended before its first byte.
+    package func createEmptyPart(_ state: inout State) {
+        do throws(FileError) {
+            let part = try order.partFiles.createPart(order.id, state.newGeneration, keepsOthers: false)
+            state.hasher.bind(to: part, holding: 0)
+            state.part = part
+            report(.opened(part))
+        } catch {
+            state.fail(DownloadFailure(error))
+        }
     }
 
     private func digestFailure(_ digest: Checksum?) -> DownloadFailure? {

@@ -100,6 +100,8 @@ package final class TransferAttempt: Sendable {
         /// The entity of the bytes; `nil` before a response has been accepted.
         package var entity: SavedEntity?
         package var part: PartFile?
+        /// The generation of the part file that the first bytes of a small file create; `nil` otherwise.
+        var newGeneration: UInt64?
         /// The outcome that was decided while connections ran. Without one, the results of the connections decide.
         var decided: Decision?
         package var isCancelled = false
@@ -268,8 +270,8 @@ package final class TransferAttempt: Sendable {
     /// Writes bytes received on a connection. This is done without the lock, so that connections do not wait for each
     /// other's disk.
     package func received(_ bytes: RawSpan, on connection: SegmentConnection) -> SinkDecision {
-        let place = state.withLock { state -> (SegmentPlan.Placement, [Range<Int64>], PartFile, isSmall: Bool)? in
-            guard let part = state.part, !state.isCancelled, state.decided == nil,
+        let place = state.withLock { state -> (SegmentPlan.Placement, [Range<Int64>], PartFile?, isSmall: Bool)? in
+            guard state.part != nil || state.newGeneration != nil, !state.isCancelled, state.decided == nil,
                 let placement = state.plan.place(connection.number, bytes.byteCount)
             else { return nil }
             if placement.isOverlong {
@@ -284,11 +286,12 @@ package final class TransferAttempt: Sendable {
             for number in placement.superseded { state.connections[number]?.cancel() }
             // Bytes that are already present are not written again: they are the bytes that have been hashed.
             let missing = state.plan.written.gaps(in: placement.offset..<placement.offset + Int64(placement.count))
-            return (placement, missing, part, state.plan.total.map { $0 <= PublishedFile.smallLength } ?? false)
+            return (placement, missing, state.part, state.plan.total.map { $0 <= PublishedFile.smallLength } ?? false)
         }
-        guard let (placement, missing, part, isSmall) = place else { return .stop }
+        guard let (placement, missing, present, isSmall) = place else { return .stop }
         let piece = bytes.extracting(first: placement.count)
         do throws(FileError) {
+            let part = if let present { present } else { try createPart(for: piece) }
             for range in missing {
                 let start = Int(range.lowerBound - placement.offset)
                 try part.write(piece.extracting(start..<start + range.count), at: range.lowerBound)
@@ -323,6 +326,7 @@ package final class TransferAttempt: Sendable {
     package func finished(_ outcome: Result<TransferSummary, ClientError>, on connection: SegmentConnection) {
         let (opened, ending, hasher) = state.withLock { state -> ([SegmentConnection], TransferEnding?, StreamingHasher) in
             state.connections[connection.number] = nil
+            if state.newGeneration != nil, state.part == nil { createEmptyPart(&state) }
             let opened = follow(outcome, of: connection, &state) + tryMirrors(&state)
             // This comes last. Readers then find either the connection or those that replace it.
             progress.ended(connection)

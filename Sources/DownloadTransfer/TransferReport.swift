@@ -10,8 +10,10 @@ package struct TransferReport: Sendable {
     package let event: Event
 
     package enum Event: Sendable {
-        /// A response was accepted, and its bytes go to this part file. An attempt reports this at most once.
-        indirect case accepted(TransferAcceptance, PartFile)
+        /// A response was accepted. An attempt reports this at most once.
+        indirect case accepted(TransferAcceptance)
+        /// The bytes of the accepted response go to this part file.
+        case opened(PartFile)
         /// A mirror is no longer used, for this reason.
         case mirrorDropped(String)
         /// A warning for the log.

@@ -118,9 +118,9 @@ extension DownloadService {
         switch report.event {
         case .mirrorDropped(let reason): log(.mirrorDropped(report.id, reason))
         case .warning(let warning): log(.warning(warning))
-        case .accepted(let acceptance, let part):
+        case .accepted(let acceptance): send(.accepted(report.operation, acceptance, name: nil), to: entry)
+        case .opened(let part):
             if entry.machine.phase.transfer == report.operation { entry.work?.part = part }
-            send(.accepted(report.operation, acceptance, name: nil), to: entry)
         case .ended(let ending, let hasher):
             if entry.machine.phase.transfer == report.operation { entry.work?.hasher = hasher }
             entry.wantedBytes = if case .awaitRoom(let total) = ending.outcome { total } else { nil }
@@ -232,7 +232,8 @@ extension DownloadService {
             let isDue = checkpoints.isDue(after: now - work.lastCheckpoint, running: running.count) {
                 written.byteCount - entry.machine.record.syncedBytes
             }
-            guard isDue else { continue }
+            // A part file that the transfer has just created is not known yet.
+            guard isDue, work.part != nil else { continue }
             work.lastCheckpoint = now
             send(.checkpointDue(written), to: entry)
         }

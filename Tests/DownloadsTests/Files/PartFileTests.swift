@@ -92,6 +92,23 @@ struct PartFileTests {
         #expect(try fixture.names(in: "incomplete") == [])
     }
 
+    @Test(
+        "A small file with the name of a whole one is whole only if it has the named bytes",
+        arguments: [[], [1], [1, 2, 3], [1, 2, 4]])
+    func smallWholeFileIsProven(bytes: [UInt8]) throws {
+        let content: [UInt8] = [1, 2, 3]
+        let digest = SHA256.digest(of: content)
+        let part = try local.parts.createPart(id, 7, keepsOthers: false, whole: digest)
+        try unsafe part.write(bytes.span.bytes, at: 0)
+        // As in the next start.
+        let next = LocalFiles(fixture.directory)
+        let whole = RecoveredPart.whole(size: 3, sha256: digest, generation: 7)
+        let isWhole = bytes == content
+        #expect(try next.parts.recover(id, 7, likelyPath: nil) == (isWhole ? whole : .part(size: Int64(bytes.count))))
+        #expect(try next.parts.recover(id, nil, likelyPath: nil, findsWhole: true) == (isWhole ? whole : .missing))
+        #expect(try next.parts.recover(id, nil, likelyPath: nil) == .missing)
+    }
+
     @Test("A part file from an earlier volume has another generation")
     func returnedPartIsAnother() throws {
         let old = try fixture.makePart([1, 2, 3])

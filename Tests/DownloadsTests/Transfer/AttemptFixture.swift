@@ -95,7 +95,7 @@ final class AttemptFixture {
             for await report in stream {
                 reports.append(report.event)
                 isReport(report.event)
-                if case .accepted(let accepted, _) = report.event {
+                if case .accepted(let accepted) = report.event {
                     entity = accepted.body.entity
                     mediaType = accepted.mediaType ?? mediaType
                     partGeneration = accepted.partGeneration

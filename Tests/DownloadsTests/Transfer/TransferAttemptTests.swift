@@ -1,11 +1,13 @@
 import Foundation
 import HTTPCore
+import System
 import TestSupport
 import Testing
 
 @testable import DownloadCore
 @testable import DownloadFiles
 @testable import DownloadStore
+@testable import DownloadTransfer
 
 /// One attempt after another against origins with scripted bytes. Files consist of one letter each, so that a mixture
 /// is visible.
@@ -49,6 +51,30 @@ struct TransferAttemptTests {
 
     nonisolated static func bytes(_ letter: Character, _ count: Int) -> [UInt8] {
         [UInt8](repeating: letter.asciiValue ?? 0, count: count)
+    }
+
+    // MARK: - Small files
+
+    @Test(
+        "A small file that arrives in one piece is created as a whole one",
+        arguments: [(0, 0), (1, 1), (2_000, 2_000), (2_000, 7)])
+    func smallFileIsCreatedWhole(length: Int, first: Int) async throws {
+        let fixture = try AttemptFixture()
+        let content = Self.bytes("a", length)
+        let gate = Gate()
+        let origin = try ScriptedOrigin { _ in
+            let rest: [Step] = first == length ? [] : [.wait(gate), .send(Array(content[first...]))]
+            return [Self.whole(length, "a", [], count: first)] + rest
+        }
+        let ending = try await fixture.run(
+            [origin.url("/a")],
+            isReport: { report in
+                if case .opened = report { gate.open() }
+            })
+        #expect(ending.isWhole, "\(ending.outcome)")
+        #expect(try fixture.bytes() == Data(content))
+        let name = try #require(PartName((fixture.part as NSString).lastPathComponent))
+        #expect(name.sha256 == (length > 0 && first == length ? SHA256.digest(of: content) : nil))
     }
 
     // MARK: - A 206 must prove itself
