@@ -29,6 +29,7 @@ struct message {
     FUNCTION(int, multi_add_handle, (void *multi, void *easy)) \
     FUNCTION(int, multi_remove_handle, (void *multi, void *easy)) \
     FUNCTION(int, multi_socket_action, (void *multi, int socket, int events, int *running)) \
+    FUNCTION(int, multi_socket_all, (void *multi, int *running)) \
     FUNCTION(int, multi_assign, (void *multi, int socket, void *value)) \
     FUNCTION(struct message *, multi_info_read, (void *multi, int *remaining))
 

@@ -103,6 +103,11 @@ int pawl_multi_perform(pawl_multi *multi) {
     return pawl_libcurl.multi_socket_action(multi->curl, CURL_SOCKET_TIMEOUT, 0, &running);
 }
 
+int pawl_multi_perform_all(pawl_multi *multi) {
+    int running;
+    return pawl_libcurl.multi_socket_all(multi->curl, &running);
+}
+
 int pawl_multi_poll(pawl_multi *multi, int milliseconds) {
     if (multi->due >= 0) {
         int64_t left = (multi->due - now() + 999) / 1000;
@@ -115,7 +120,7 @@ int pawl_multi_poll(pawl_multi *multi, int milliseconds) {
 
 void pawl_multi_wakeup(pawl_multi *multi) {
     uint64_t one = 1;
-    // Fails only if the bell is ringing.
+    // Fails only if the counter is full, and the bell has rung then.
     if (write(multi->bell, &one, sizeof one) < 0) return;
 }
 

@@ -263,6 +263,9 @@ int pawl_multi_add(pawl_multi *multi, pawl_easy *easy);
 int pawl_multi_remove(pawl_multi *multi, pawl_easy *easy);
 // Does the work of the last poll's events, and of libcurl's timers that have ended. Returns CURLM_OK, or what failed.
 int pawl_multi_perform(pawl_multi *multi);
+// Does the work of all transfers. libcurl before 8.5 may wait for neither a socket nor a timer before it connects to a host's next
+// address.
+int pawl_multi_perform_all(pawl_multi *multi);
 // Waits for events of the transfers' sockets, a timer of libcurl, or a wake-up. 0 if it failed.
 int pawl_multi_poll(pawl_multi *multi, int milliseconds);
 // May be called by any thread.

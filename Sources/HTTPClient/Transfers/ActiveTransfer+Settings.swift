@@ -75,7 +75,7 @@ extension ActiveTransfer {
         return count == bytes.count && easy.set(body: bytes)
     }
 
-    /// The maximum number of bytes of content that is sent together with the head. libcurl has a limit of 64 KiB.
+    /// The maximum number of bytes of content that is sent together with the head. libcurl sends up to 64 KiB so.
     private static let smallContent: Int64 = 32 * 1024
 
     /// Makes libcurl read the content from the file during the transfer.

@@ -54,6 +54,8 @@ final class ActiveTransfer {
     private var alreadyPassed = 0
     /// Whether the easy handle has been added to libcurl's multi handle.
     var isWithLibrary = false
+    /// Whether libcurl looks for a connection, or opens one.
+    var isConnecting = false
     let bufferBytes: Int
     let maximumHeadBytes: Int
     let maximumRedirectBodyBytes: Int
@@ -148,6 +150,7 @@ final class ActiveTransfer {
 
     /// Checks the connection that is ready: libcurl may have opened it for another request with another guard.
     func connected(to address: IPAddress?, _ endpoints: ConnectionSockets.Endpoints?) -> Bool {
+        driver.noteConnected(self)
         guard !transfer.isCancelled else { return false }
         // libcurl repeats a request on a new connection if the reused one ended without a response.
         reused = nil

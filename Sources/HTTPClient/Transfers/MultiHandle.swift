@@ -44,6 +44,9 @@ import CCurl
     /// Does the work of the events that ended the last wait.
     func perform() -> Bool { unsafe pawl_multi_perform(pointer) == CURLM_OK }
 
+    /// Does the work of all transfers, whether there were events or not.
+    func performAll() -> Bool { unsafe pawl_multi_perform_all(pointer) == CURLM_OK }
+
     /// Waits for a socket, a timer of libcurl, or `wake`.
     func poll(milliseconds: Int) -> Bool {
         unsafe pawl_multi_poll(pointer, Int32(clamping: milliseconds)) != 0
@@ -59,8 +62,8 @@ import CCurl
 
 /// The library libcurl.
 ///
-/// It is loaded for the first transfer. With the libraries that it brings, it would be half of an idle service's memory and
-/// of the time until it serves.
+/// It is loaded for the first transfer. With the libraries that it brings, it would be a quarter of an idle service's
+/// memory.
 enum CurlLibrary {
     /// The reason why libcurl cannot be used; nil if it can. It is loaded by the first access, once in a process.
     static let problem: String? = unsafe pawl_curl_load("libcurl.so.4").map {

@@ -26,9 +26,15 @@ final class TransferDriver {
     private var stopped: [ActiveTransfer] = []
     /// The earliest time at which a limit may be exceeded.
     private var due: ContinuousClock.Instant?
+    /// The number of transfers without a connection, and the time at which libcurl does their work without an event.
+    private var connecting = 0
+    private var nextPass = ContinuousClock.now
 
     /// The maximum wait without limits. All relevant events wake the thread.
     private static let idleMilliseconds = 60_000
+    /// The time between two passes over all transfers while one of them connects: the longest wait for a host's next
+    /// address.
+    private static let passInterval: Duration = .milliseconds(100)
 
     init(loop: TransferLoop, multi: MultiHandle) {
         self.loop = loop
@@ -44,7 +50,7 @@ final class TransferDriver {
             let (commands, isStopping) = loop.takeCommands()
             for command in commands { perform(command) }
             if isStopping { break }
-            let isWell = multi.perform()
+            let isWell = multi.perform() && performDuePass()
             // Sinks must receive their bytes before an end.
             handOver()
             if !isWell { failAll(.connectionFailed("libcurl failed")) }
@@ -63,6 +69,20 @@ final class TransferDriver {
     func noteDue(_ instant: ContinuousClock.Instant?) {
         guard let instant else { return }
         due = due.map { min($0, instant) } ?? instant
+    }
+
+    /// Does the work of all transfers at intervals while one of them connects.
+    private func performDuePass() -> Bool {
+        guard connecting > 0, .now >= nextPass else { return true }
+        nextPass = .now + Self.passInterval
+        return multi.performAll()
+    }
+
+    /// Notes that a transfer has a connection, or needs none.
+    func noteConnected(_ running: ActiveTransfer) {
+        guard running.isConnecting else { return }
+        running.isConnecting = false
+        connecting -= 1
     }
 
     private func perform(_ command: TransferLoop.Command) {
@@ -169,11 +189,16 @@ final class TransferDriver {
         if case .forbidden(let reason) = verdict {
             return finish(running, .failure(.destinationForbidden(reason, status: running.hop.redirectStatus)))
         }
-        if let error = running.configure(configuration) { return finish(running, .failure(error)) }
+        if let error = running.configure(configuration) {
+            return finish(running, .failure(running.transfer.isCancelled ? .cancelled : error))
+        }
         guard multi.add(running.easy) else {
             return finish(running, .failure(.connectionFailed("libcurl refused the transfer")))
         }
         running.isWithLibrary = true
+        running.isConnecting = true
+        if connecting == 0 { nextPass = .now + Self.passInterval }
+        connecting += 1
         noteDue(running.timer.due)
     }
 
@@ -232,7 +257,8 @@ final class TransferDriver {
     }
 
     private var waitMilliseconds: Int {
-        guard let due = [due, nextResumption].compactMap(\.self).min() else { return Self.idleMilliseconds }
+        let pass = connecting > 0 ? nextPass : nil
+        guard let due = [due, nextResumption, pass].compactMap(\.self).min() else { return Self.idleMilliseconds }
         // Rounded up, to avoid spinning for the last fraction of a millisecond.
         return min(Self.idleMilliseconds, (due - .now).wholeMilliseconds + 1)
     }
@@ -241,6 +267,7 @@ final class TransferDriver {
     private func release(_ running: ActiveTransfer) {
         guard running.isWithLibrary else { return }
         running.isWithLibrary = false
+        noteConnected(running)
         multi.remove(running.easy)
     }
 

@@ -20,8 +20,6 @@ final class TransferLoop: Sendable {
         /// The handle that wakes the thread; nil before it runs and once it has ended.
         var multi: MultiHandle?
         var thread: JoinableThread?
-        /// The reason why the thread cannot drive transfers; nil if it can.
-        var failure: ClientError?
     }
 
     let configuration: ClientConfiguration
@@ -44,7 +42,6 @@ final class TransferLoop: Sendable {
     func start(_ transfer: Transfer, _ sink: any TransferSink) throws(ClientError) {
         try mailbox.withLock { mailbox throws(ClientError) in
             if mailbox.isStopping { throw .cancelled }
-            if let failure = mailbox.failure { throw failure }
             if mailbox.thread == nil { try startThread(&mailbox) }
             post(.start(transfer, sink), &mailbox)
         }
@@ -53,7 +50,7 @@ final class TransferLoop: Sendable {
     /// Passes a command about a transfer to the thread. Does nothing if the thread drives none, or is about to stop.
     func post(_ command: Command) {
         mailbox.withLock { mailbox in
-            if mailbox.thread != nil, !mailbox.isStopping, mailbox.failure == nil { post(command, &mailbox) }
+            if mailbox.thread != nil, !mailbox.isStopping { post(command, &mailbox) }
         }
     }
 
@@ -108,10 +105,10 @@ final class TransferLoop: Sendable {
         }
     }
 
-    /// Ends all transfers without libcurl. Those that begin later fail at once.
+    /// Ends all transfers without libcurl. The next one starts another thread.
     private func refuse(_ error: ClientError) {
         let commands = mailbox.withLock { mailbox in
-            mailbox.failure = error
+            mailbox.thread = nil
             defer { mailbox.commands = [] }
             return mailbox.commands
         }
