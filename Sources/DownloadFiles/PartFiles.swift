@@ -3,10 +3,10 @@ package import System
 
 /// The part files of unfinished downloads, in a directory of this machine.
 ///
-/// A verified part file gets the name of a whole one (``PartName``), unless it was created with that, and then its final name by a hard link. Linking is
-/// one step and never replaces another file. The first name is removed once the record includes the second. After a
-/// crash in between, a whole file with another name under `files` has been published. A part file with a link elsewhere
-/// has not.
+/// A verified part file gets the name of a whole one (``PartName``). A small file that arrived in one piece has it already.
+/// The file then gets its final name by a hard link. Linking is one step and never replaces another file. The first name
+/// is removed once the record includes the second. After a crash in between, a whole file with another name under `files`
+/// has been published. A part file with a link elsewhere has not.
 ///
 /// Without hard links, the part file is renamed, beside a note about it. If it cannot be renamed exclusively, an empty
 /// file first reserves the name (O_EXCL). The part file is renamed over the reservation if that is still the same empty

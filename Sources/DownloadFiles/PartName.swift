@@ -2,14 +2,14 @@ package import DownloadCore
 internal import System
 
 /// The name of a part file: `<id>.<generation>.part`, or `<id>.<generation>.<sha256>.whole` once all its bytes are
-/// verified.
+/// present and match the known digests.
 ///
 /// Each beginning of a download has a generation of its own, which its record keeps. A part file that returns with a
 /// volume or a backup is therefore never mistaken for one of another beginning.
 package struct PartName: Hashable, Sendable {
     package let id: DownloadID
     package let generation: UInt64
-    /// The SHA-256 of a whole file; `nil` if it is not verified. Its bytes are durable before the file gets this name or, if
+    /// The SHA-256 of a whole file; `nil` if bytes may be missing. Its bytes are durable before the file gets this name or, if
     /// it is small (``PublishedFile/smallLength``), before it is published.
     package let sha256: [UInt8]?
     /// The file name.
@@ -19,7 +19,7 @@ package struct PartName: Hashable, Sendable {
     package static let longest = DownloadID.length + 1 + 16 + 1 + 64 + ".whole".utf8.count
 
     /// Creates the name of a part file.
-    /// - Parameter sha256: The digest of a whole, verified file; `nil` for any other part file.
+    /// - Parameter sha256: The digest of a whole file; `nil` for any other part file.
     package init(_ id: DownloadID, _ generation: UInt64, whole sha256: [UInt8]? = nil) {
         self.id = id
         self.generation = generation

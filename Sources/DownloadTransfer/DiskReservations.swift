@@ -31,7 +31,7 @@ package final class DiskReservations: Sendable {
     /// Reserves the space of a whole file.
     /// - Throws: `.full` with the wanted and the free bytes, or the failure of a system call.
     package func reserve(_ total: Int64, in part: PartFile, for id: DownloadID, counters: TransferCounters) throws(FileError) {
-        if total <= Self.unclaimed, takeAllowance(total) { return }
+        if total <= Self.unclaimed, takeAllowance(total) { return release(id) }
         let space = try part.space()
         let failure = claims.withLock { claims -> FileError? in
             claims[id] = nil

@@ -169,12 +169,16 @@ extension TransferAttempt {
         return part
     }
 
-    /// Creates the part file of a small file, whose first bytes have arrived. If they are all, the file gets the name of a
-    /// whole one.
+    /// Creates the part file of a small file, whose first bytes have arrived. If they are all, and match the known
+    /// digests, the file gets the name of a whole one.
     package func createPart(for bytes: RawSpan) throws(FileError) -> PartFile {
-        let (generation, total, hasher) = state.withLock { ($0.newGeneration, $0.plan.total, $0.hasher) }
+        let (generation, total, hasher, announced) = state.withLock {
+            ($0.newGeneration, $0.plan.total, $0.hasher, $0.announcedDigest)
+        }
         let digest = total == Int64(bytes.byteCount) ? hasher.digest(ofAll: bytes) : nil
-        let part = try order.partFiles.createPart(order.id, generation, keepsOthers: false, whole: digest?.sha256)
+        let isExpected = [order.checksum, announced].compactMap(\.self).allSatisfy { digest?.checksum($0.algorithm) == $0 }
+        let part = try order.partFiles.createPart(
+            order.id, generation, keepsOthers: false, whole: isExpected ? digest?.sha256 : nil)
         if let total { try order.reservations.reserve(total, in: part, for: order.id, counters: counters) }
         if let digest { hasher.bind(to: part, with: digest) } else { hasher.bind(to: part, holding: 0) }
         report(.opened(part))

@@ -326,7 +326,7 @@ package final class TransferAttempt: Sendable {
     package func finished(_ outcome: Result<TransferSummary, ClientError>, on connection: SegmentConnection) {
         let (opened, ending, hasher) = state.withLock { state -> ([SegmentConnection], TransferEnding?, StreamingHasher) in
             state.connections[connection.number] = nil
-            if state.newGeneration != nil, state.part == nil { createEmptyPart(&state) }
+            if state.newGeneration != nil, state.part == nil, !state.isCancelled { createEmptyPart(&state) }
             let opened = follow(outcome, of: connection, &state) + tryMirrors(&state)
             // This comes last. Readers then find either the connection or those that replace it.
             progress.ended(connection)

@@ -55,7 +55,7 @@ extension DownloadMachine {
     package struct Transfer: Sendable, Equatable {
         /// The operation that identifies the attempt.
         package let number: Operation
-        /// Whether a response was accepted, so that there is a part file for its bytes.
+        /// Whether a response was accepted. The first bytes of a small file create its part file.
         package var hasAccepted = false
         /// Set while the store may still count on bytes of an earlier generation.
         package var replacement: Replacement?

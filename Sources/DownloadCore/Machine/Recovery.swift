@@ -106,7 +106,7 @@ extension DownloadMachine {
             return (written, published)
         }
 
-        /// Notes that all bytes are present and verified. The record of a small file may not contain any bytes yet.
+        /// Notes that all bytes are present, with their digest. The record of a small file may not contain any bytes yet.
         private static func noteWhole(_ size: Int64, _ sha256: [UInt8], in record: inout DownloadRecord) {
             var entity = record.entity ?? SavedEntity()
             entity.total = size

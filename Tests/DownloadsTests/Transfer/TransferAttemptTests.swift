@@ -77,6 +77,17 @@ struct TransferAttemptTests {
         #expect(name.sha256 == (length > 0 && first == length ? SHA256.digest(of: content) : nil))
     }
 
+    @Test("A small file that contradicts its checksum is not created as a whole one")
+    func contradictingFileIsNotWhole() async throws {
+        let fixture = try AttemptFixture()
+        let origin = try ScriptedOrigin { _ in [Self.whole(3, "a", [])] }
+        let checksum = try #require(Checksum(.sha256, bytes: SHA256.digest(of: Self.bytes("b", 3))))
+        let ending = try await fixture.run([origin.url("/a")], checksum: checksum)
+        #expect(ending.isWhole, "\(ending.outcome)")
+        #expect(PartName((fixture.part as NSString).lastPathComponent)?.sha256 == nil)
+        #expect(try fixture.bytes() == Data(Self.bytes("a", 3)))
+    }
+
     // MARK: - A 206 must prove itself
 
     struct Proof: Sendable, CustomTestStringConvertible {
