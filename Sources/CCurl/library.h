@@ -1,4 +1,6 @@
-// struct CURLMsg
+// The functions of libcurl, which curl.c loads.
+
+// struct CURLMsg of <curl/multi.h>
 struct message {
     int kind;
     void *easy;

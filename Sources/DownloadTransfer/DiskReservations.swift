@@ -22,7 +22,8 @@ package final class DiskReservations: Sendable {
     /// The bytes that files up to ``unclaimed`` may still write before the file system is asked again, and the time until
     /// which that holds.
     private let allowance = Locked<(bytes: Int64, end: ContinuousClock.Instant)>((0, .now))
-    private static let longestAllowance: Int64 = 2 << 20
+    /// The maximum allowance in bytes, which is half of ``margin``.
+    private static let largestAllowance: Int64 = 2 << 20
     private static let allowanceTime: Duration = .milliseconds(100)
 
     /// Creates the reservations of a service without downloads.
@@ -42,7 +43,7 @@ package final class DiskReservations: Sendable {
             }
             if total > Self.unclaimed { claims[id] = Claim(total: total, counters: counters) }
             let left = Int64(clamping: free - Int128(Self.margin) - Int128(wanted))
-            allowance.withLock { $0 = (min(left, Self.longestAllowance), .now + Self.allowanceTime) }
+            allowance.withLock { $0 = (min(left, Self.largestAllowance), .now + Self.allowanceTime) }
             return nil
         }
         if let failure { throw failure }
@@ -56,6 +57,8 @@ package final class DiskReservations: Sendable {
         }
     }
 
+    /// Takes bytes from the allowance.
+    /// - Returns: `false` if it has too few, or has ended. The file system must be asked then.
     private func takeAllowance(_ count: Int64) -> Bool {
         allowance.withLock { allowance in
             guard allowance.bytes >= count, .now < allowance.end else { return false }

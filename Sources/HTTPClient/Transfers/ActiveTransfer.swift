@@ -82,10 +82,9 @@ final class ActiveTransfer {
         // While a transfer is held back, libcurl keeps and copies its buffer, so a slow transfer has a small one: a
         // fraction of a second's bytes. The size cannot be changed later.
         let limit = gate.bytesPerSecond
-        // The response to a file is small.
-        bufferBytes =
-            content != nil
-            ? 16 * 1024 : limit > 0 ? min(buffer, max(16 * 1024, Int(clamping: limit / 64))) : buffer
+        // The response to a request that sends a file is small.
+        let slowBytes = limit > 0 ? max(16 * 1024, Int(clamping: limit / 64)) : buffer
+        bufferBytes = content != nil ? 16 * 1024 : min(buffer, slowBytes)
         maximumHeadBytes = configuration.maximumHeadBytes
         maximumRedirectBodyBytes = configuration.maximumRedirectBodyBytes
     }
