@@ -135,7 +135,9 @@ struct DefaultWebhookTests {
     func crash() async throws {
         let isUp = Waiter(false)
         let receiver = try ScriptedOrigin { _ in [.response(isUp.value ? 200 : 503)] }
-        let before = try await fixture { $0.webhookPolicy.firstDelay = .seconds(30) }
+        let before = try await fixture {
+            ($0.webhookPolicy.firstDelay, $0.webhookPolicy.longestDelay) = (.seconds(600), .seconds(900))
+        }
         let hooks = try ["/a", "/b"].map { try Self.url(receiver.url($0)) }
         #expect(try await before.service.change([:], webhooks: hooks).webhooks == hooks)
         let made = try await before.add("size=10&seed=304")
