@@ -192,10 +192,10 @@ extension Download {
     }
 
     /// The name of the download in aria2's RPC.
-    public var gid: DownloadGID { chosenGID ?? id.gid }
+    @inlinable public var gid: DownloadGID { chosenGID ?? id.gid }
 
     /// The gid that the client chose; `nil` if it chose none.
-    package var chosenGID: DownloadGID? {
+    @usableFromInline package var chosenGID: DownloadGID? {
         @inlinable get { rare?.value.chosenGID }
         set { change { $0.chosenGID = newValue } }
     }

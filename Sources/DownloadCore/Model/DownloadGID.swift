@@ -27,7 +27,7 @@ extension DownloadID {
     ///
     /// These bits are random, but begin alike in ids that are created together. Users distinguish gids by their first
     /// digits, so the bits are mixed. Different bits remain different.
-    package var gid: DownloadGID {
+    @usableFromInline package var gid: DownloadGID {
         var bits = UInt64(truncatingIfNeeded: value)
         bits = (bits ^ bits >> 32) &* 0xD6E8_FEB8_6659_FD93
         bits = (bits ^ bits >> 32) &* 0xD6E8_FEB8_6659_FD93

@@ -150,7 +150,7 @@ struct IndexTable: Sendable {
         if entry.rank != nil { view.waiting.remove(row, in: view.entries) }
         byURL.remove(row, in: view.entries)
         byGID.remove(row, in: view.entries)
-        byEnd.remove(row, in: view.entries)
+        if !entry.download.state.isLive { byEnd.remove(row, in: view.entries) }
         removeLabels(of: entry.download, at: row)
         removeFolder(of: entry.download, at: row)
         view.texts.remove(at: row)
@@ -193,14 +193,14 @@ struct IndexTable: Sendable {
         let movesInQueue = old.rank != entry.rank
         if movesInQueue, old.rank != nil { view.waiting.remove(row, in: view.entries) }
         let movesAmongEnded = before.endedAt != now.endedAt || before.state.isLive != now.state.isLive
-        if movesAmongEnded { byEnd.remove(row, in: view.entries) }
+        if movesAmongEnded, !before.state.isLive { byEnd.remove(row, in: view.entries) }
         let movesAmongURLs = old.group != entry.group
-        if movesAmongURLs { byURL.remove(row, in: view.entries) }
+        let place = movesAmongURLs ? byURL.position(of: row, in: view.entries) : nil
         view.entries[row] = entry
         view.byChangeID.insert(row, in: view.entries)
         if movesInQueue, entry.rank != nil { view.waiting.insert(row, in: view.entries) }
         if movesAmongEnded, !now.state.isLive { byEnd.insert(row, in: view.entries) }
-        if movesAmongURLs { byURL.insert(row, in: view.entries) }
+        if movesAmongURLs { byURL.move(row, from: place, in: view.entries) }
         if before.state != now.state {
             view.byState[before.state]?.remove(row, in: view.entries)
             view.byState[now.state, default: OrderedRows(by: .identity)].insert(row, in: view.entries)

@@ -31,6 +31,8 @@ package struct OrderedRows: Sendable {
     private var nextChunk: UInt32 = 0
     /// The chunks, none of them empty.
     private var chunks: [[Row]] = []
+    /// The first key of each chunk. The chunk of a key is found without the entries, which are scattered over the memory.
+    private var bounds: [Rank] = []
     package private(set) var count = 0
     init(by key: Key) {
         self.key = key
@@ -46,43 +48,74 @@ package struct OrderedRows: Sendable {
                 chunks[last].append(row)
             } else {
                 chunks.append([row])
+                bounds.append(added)
             }
             return
         }
-        let chunk = chunk(of: added, in: entries)
-        chunks[chunk].insert(row, at: offset(of: added, inChunk: chunk, in: entries))
+        let chunk = chunk(of: added)
+        let offset = offset(of: added, inChunk: chunk, in: entries)
+        chunks[chunk].insert(row, at: offset)
+        if offset == 0 { bounds[chunk] = added }
         if chunks[chunk].count > Self.chunkSize {
             let half = Self.chunkSize / 2
-            chunks.insert(Array(chunks[chunk][half...]), at: chunk + 1)
-            chunks[chunk].removeSubrange(half...)
+            if let bound = rank(of: chunks[chunk][half], in: entries) {
+                bounds.insert(bound, at: chunk + 1)
+                chunks.insert(Array(chunks[chunk][half...]), at: chunk + 1)
+                chunks[chunk].removeSubrange(half...)
+            }
         }
     }
 
     /// Removes a row whose entry is still in `entries`. Does nothing if the row is not among these.
     mutating func remove(_ row: Row, in entries: IndexEntries) {
-        guard let (chunk, offset) = position(of: row, in: entries) else { return }
+        if let position = position(of: row, in: entries) { remove(at: position, in: entries) }
+    }
+
+    private mutating func remove(at position: Position, in entries: IndexEntries) {
+        let (chunk, offset) = position
         count -= 1
         chunks[chunk].remove(at: offset)
         let isAtEnd = offset == chunks[chunk].count
         nextOffset = isAtEnd ? 0 : UInt16(clamping: offset)
         nextChunk = UInt32(clamping: isAtEnd && !chunks[chunk].isEmpty ? chunk + 1 : chunk)
+        if offset == 0, let first = chunks[chunk].first.flatMap({ rank(of: $0, in: entries) }) { bounds[chunk] = first }
         if chunks[chunk].isEmpty {
             chunks.remove(at: chunk)
+            bounds.remove(at: chunk)
         } else if chunk + 1 < chunks.count, chunks[chunk].count + chunks[chunk + 1].count <= Self.chunkSize / 2 {
             chunks[chunk].append(contentsOf: chunks.remove(at: chunk + 1))
+            bounds.remove(at: chunk + 1)
         }
     }
 
+    /// Moves a row whose entry has changed to its new position, which is often the present one.
+    /// - Parameter position: The position of the row before its entry changed; `nil` if it was not among these.
+    mutating func move(_ row: Row, from position: Position?, in entries: IndexEntries) {
+        if let (chunk, offset) = position {
+            let rows = chunks[chunk]
+            if offset > 0, offset + 1 < rows.count, let rank = rank(of: row, in: entries),
+                isBelow(rows[offset - 1], rank, in: entries), !isBelow(rows[offset + 1], rank, in: entries)
+            {
+                return
+            }
+            remove(at: (chunk, offset), in: entries)
+        }
+        insert(row, in: entries)
+    }
+
+    /// A chunk, and the offset of a row in it.
+    typealias Position = (chunk: Int, offset: Int)
+
     /// Returns the position of a row; `nil` if it is not among these.
-    private func position(of row: Row, in entries: IndexEntries) -> (chunk: Int, offset: Int)? {
+    func position(of row: Row, in entries: IndexEntries) -> Position? {
         let next = (chunk: Int(nextChunk), offset: Int(nextOffset))
         if next.chunk < chunks.count, next.offset < chunks[next.chunk].count, chunks[next.chunk][next.offset] == row {
             return next
         }
         guard let rank = rank(of: row, in: entries), !chunks.isEmpty else { return nil }
-        let chunk = chunk(of: rank, in: entries)
-        let offset = offset(of: rank, inChunk: chunk, in: entries)
-        return offset < chunks[chunk].count && chunks[chunk][offset] == row ? (chunk, offset) : nil
+        let chunk = chunk(of: rank)
+        // A look at all rows of the chunk takes less time than one at the entries of a few.
+        return chunks[chunk].firstIndex(of: row).map { (chunk, $0) }
     }
 
     /// Creates the ordered rows of all entries that meet a condition.
@@ -100,6 +133,7 @@ package struct OrderedRows: Sendable {
         count = ranks.count
         for start in stride(from: 0, to: count, by: Self.chunkSize) {
             chunks.append(ranks[start..<min(start + Self.chunkSize, count)].map(\.row))
+            bounds.append(ranks[start])
         }
     }
 
@@ -133,7 +167,7 @@ package struct OrderedRows: Sendable {
             guard let before = row(before: chunks.count - 1) else { return 0 }
             if isBelow(before, bound, in: entries) { return count - 1 }
         }
-        let chunk = chunk(of: bound, in: entries)
+        let chunk = chunk(of: bound)
         let before = starts?[chunk] ?? chunks[..<chunk].reduce(0) { $0 + $1.count }
         return before + offset(of: bound, inChunk: chunk, in: entries)
     }
@@ -158,7 +192,7 @@ package struct OrderedRows: Sendable {
         // The key of a new download is above all others.
         guard let last = chunks.last?.last, !isBelow(last, (0, key, .min), in: entries) else { return nil }
         let bound: Rank = (0, key, .max)
-        let chunk = chunk(of: bound, in: entries)
+        let chunk = chunk(of: bound)
         let offset = offset(of: bound, inChunk: chunk, in: entries)
         guard offset > 0 else { return nil }
         let row = chunks[chunk][offset - 1]
@@ -172,7 +206,7 @@ package struct OrderedRows: Sendable {
     func newest(ofURL url: String, _ group: URLGroup, atMost limit: Int, in entries: IndexEntries) -> [IndexEntry] {
         guard !chunks.isEmpty else { return [] }
         let bound: Rank = (group.value, .max, .max)
-        let chunk = chunk(of: bound, in: entries)
+        let chunk = chunk(of: bound)
         let passed = chunks[chunk].count - offset(of: bound, inChunk: chunk, in: entries)
         var walk = Walk(chunks, true, chunk: chunk, passed: passed)
         var found: [IndexEntry] = []
@@ -186,7 +220,7 @@ package struct OrderedRows: Sendable {
     func pair(from key: UInt128, in entries: IndexEntries) -> (Row?, Row?) {
         guard !chunks.isEmpty else { return (nil, nil) }
         let bound: Rank = (0, key, .min)
-        let chunk = chunk(of: bound, in: entries)
+        let chunk = chunk(of: bound)
         var walk = Walk(chunks, false, chunk: chunk, passed: offset(of: bound, inChunk: chunk, in: entries))
         let first = walk.next()
         return (first, walk.peek)
@@ -205,10 +239,12 @@ package struct OrderedRows: Sendable {
     /// Returns the rows that are also in a set.
     func filtered(_ wanted: RowSet) -> OrderedRows {
         var result = OrderedRows(by: key)
-        for chunk in chunks {
+        for (chunk, bound) in zip(chunks, bounds) {
             let left = chunk.filter(wanted.contains)
             if left.isEmpty { continue }
             result.chunks.append(left)
+            // Nothing is inserted in the result, so that a lower key suffices.
+            result.bounds.append(bound)
             result.count += left.count
         }
         return result
@@ -228,7 +264,7 @@ package struct OrderedRows: Sendable {
             return Walk(chunks, isDescending, chunk: isDescending ? chunks.count - 1 : 0, passed: 0)
         }
         let edge: Rank = (0, bound, isDescending ? .min : .max)
-        let chunk = chunk(of: edge, in: entries)
+        let chunk = chunk(of: edge)
         let offset = offset(of: edge, inChunk: chunk, in: entries)
         return Walk(chunks, isDescending, chunk: chunk, passed: isDescending ? chunks[chunk].count - offset : offset)
     }
@@ -295,14 +331,13 @@ package struct OrderedRows: Sendable {
         rank(of: row, in: entries).map { $0 < bound } ?? false
     }
 
-    /// Returns the last chunk that begins at or below the bound, or the first chunk. There must be a chunk.
-    private func chunk(of bound: Rank, in entries: IndexEntries) -> Int {
+    /// Returns the last chunk that begins at or below a key, or the first chunk. There must be a chunk.
+    private func chunk(of rank: Rank) -> Int {
         var low = 0
-        var high = chunks.count
+        var high = bounds.count
         while low < high {
             let middle = (low + high) / 2
-            let isAbove = rank(of: chunks[middle][0], in: entries).map { $0 > bound } ?? false
-            if isAbove { high = middle } else { low = middle + 1 }
+            if bounds[middle] > rank { high = middle } else { low = middle + 1 }
         }
         return max(0, low - 1)
     }

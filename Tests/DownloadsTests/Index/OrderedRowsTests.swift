@@ -6,14 +6,15 @@ import Testing
 
 @Suite("Ordered positions")
 struct OrderedRowsTests {
+    private func entry(_ number: Int) -> IndexEntry {
+        let id = DownloadID(value: UInt128(number))
+        return IndexEntry(Download(id: id, url: "", createdAt: id.createdAt), counters: nil, queue: QueueStatus())
+    }
+
     /// Entries with these numbers as identities, at positions 0, 1, ….
     private func entries(_ numbers: some Sequence<Int>) -> IndexEntries {
         var entries = IndexEntries()
-        for number in numbers {
-            let id = DownloadID(value: UInt128(number))
-            _ = entries.append(
-                IndexEntry(Download(id: id, url: "", createdAt: id.createdAt), counters: nil, queue: QueueStatus()))
-        }
+        for number in numbers { _ = entries.append(entry(number)) }
         return entries
     }
 
@@ -76,6 +77,26 @@ struct OrderedRowsTests {
             #expect(places.row(of: UInt128(2 * place + 1), in: entries) == nil)
         }
         #expect(places.row(of: 2_999, in: entries) == nil && places.row(of: 0, in: entries) == nil)
+    }
+
+    @Test("Moves rows whose keys change, by little or by much")
+    func moves() {
+        var numbers = Array(stride(from: 100, to: 200_000, by: 100))
+        var entries = entries(numbers)
+        var places = OrderedRows(by: .identity)
+        for place in numbers.indices { places.insert(Row(place), in: entries) }
+        for step in 0..<6_000 {
+            let place = Int.random(in: numbers.indices)
+            let position = places.position(of: Row(place), in: entries)
+            let distance = step.isMultiple(of: 3) ? 200_000 : 150
+            numbers[place] = max(0, numbers[place] + Int.random(in: -distance...distance))
+            entries[Row(place)] = entry(numbers[place])
+            places.move(Row(place), from: position, in: entries)
+            guard step % 500 == 0 else { continue }
+            #expect(self.numbers(places, entries) == numbers.sorted())
+        }
+        for place in numbers.indices.shuffled() { places.remove(Row(place), in: entries) }
+        #expect(places.count == 0 && self.numbers(places, entries).isEmpty)
     }
 
     @Test("A copy stays as it was")
