@@ -41,6 +41,8 @@ package struct VerifiedFile: Sendable {
     /// Its length in bytes.
     package let length: Int64
     package let sha256: [UInt8]
+    /// The digests of its parts for object storage; `nil` if they were not computed.
+    package let parts: [[UInt8]]?
     /// Whether its bytes are on the disk. Small files are flushed together when they are published.
     package let isFlushed: Bool
 }

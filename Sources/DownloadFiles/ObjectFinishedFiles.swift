@@ -180,7 +180,8 @@ package final class ObjectFinishedFiles: FinishedFiles {
         do throws(ObjectStorageError) {
             if let problem = try await place.settle() { return .unavailable(problem) }
             try await storage.upload(
-                file.part.descriptor, length: file.length, sha256: file.sha256, to: key.description, mediaType: nil)
+                file.part.descriptor, length: file.length, sha256: file.sha256, parts: file.parts, to: key.description,
+                mediaType: nil)
             log(.stored(took: .now - begun, bytes: file.length))
             return nil
         } catch {

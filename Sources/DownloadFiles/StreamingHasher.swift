@@ -46,12 +46,17 @@ package final class StreamingHasher: Sendable {
     }
 
     private let algorithms: [Checksum.Algorithm]
+    /// Whether the digests of parts for object storage are computed.
+    package let isDivided: Bool
     private let state: Locked<State>
 
     /// Creates a hasher that is bound to no file.
-    /// - Parameter algorithms: The algorithms to compute in addition to SHA-256.
-    package init(_ algorithms: some Sequence<Checksum.Algorithm> = []) {
+    /// - Parameters:
+    ///   - algorithms: The algorithms to compute in addition to SHA-256.
+    ///   - isDivided: Whether the digests of parts for object storage are computed, except for whole small files.
+    package init(_ algorithms: some Sequence<Checksum.Algorithm> = [], isDivided: Bool = false) {
         self.algorithms = Array(algorithms)
+        self.isDivided = isDivided
         state = Locked(State(digest: FileDigest(algorithms)))
     }
 
@@ -75,7 +80,7 @@ package final class StreamingHasher: Sendable {
                 state.part === part || (state.part == nil && found.map { state.resting?.isUnchanged(in: $0) ?? false } ?? false)
             if !isSame || state.reach > prefix {
                 state.beginning += 1
-                state.digest = FileDigest(algorithms, comparing: part.fingerprinted)
+                state.digest = FileDigest(algorithms, comparing: part.fingerprinted, isDivided: isDivided)
                 state.length = 0
                 state.reach = 0
                 state.failure = nil

@@ -35,7 +35,7 @@ package final class Verification: Sendable {
             for checksum in expected where digest.checksum(checksum.algorithm) != checksum {
                 return outcome.resolve(.failure(Self.mismatch(checksum, digest.checksum(checksum.algorithm))))
             }
-            let file = VerifiedFile(part: part, length: length, sha256: digest.sha256, isFlushed: false)
+            let file = VerifiedFile(part: part, length: length, sha256: digest.sha256, parts: nil, isFlushed: false)
             return outcome.resolve(.success(file))
         }
         Task { outcome.resolve(await check()) }
@@ -53,7 +53,8 @@ package final class Verification: Sendable {
                 guard actual == checksum else { return .failure(Self.mismatch(checksum, actual)) }
             }
             if let failure = await flushing { return .failure(.file(failure)) }
-            return .success(VerifiedFile(part: part, length: length, sha256: digest.sha256, isFlushed: isLarge))
+            return .success(
+                VerifiedFile(part: part, length: length, sha256: digest.sha256, parts: digest.parts, isFlushed: isLarge))
         } catch {
             return .failure(.file(error))
         }

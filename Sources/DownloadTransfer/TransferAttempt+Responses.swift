@@ -67,7 +67,9 @@ extension TransferAttempt {
             }
             state.plan = SegmentPlan(limits: state.plan.limits)
             let algorithms = [order.checksum, body.entity.digest].compactMap { $0?.algorithm }
-            if startedOver || !state.hasher.computes(algorithms) { state.hasher = StreamingHasher(algorithms) }
+            if startedOver || !state.hasher.computes(algorithms) {
+                state.hasher = StreamingHasher(algorithms, isDivided: state.hasher.isDivided)
+            }
             let accepted = accept(head, body, hasRanges: response.hasRanges, startedOver: startedOver, &state)
             // A response may be refused, because it is a page or because the disk has no room. The
             // present bytes then stay.

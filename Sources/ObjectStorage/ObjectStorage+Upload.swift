@@ -6,8 +6,9 @@ public import System
 extension ObjectStorage {
     /// Stores the first `length` bytes of a file under a key. When it returns, the service has confirmed the object.
     ///
-    /// The file is not kept in memory. Its digest is checked by the service for a single request, and here before an
-    /// upload in parts is completed. Each part is also sent with its own digest.
+    /// The file is not kept in memory. The service checks the digest of a single request, and of each part. Digests of
+    /// parts that are not known are computed here, together with that of the file, which is then checked before the
+    /// upload is completed.
     ///
     /// If a response is lost, a single request is sent again. For an upload in parts, the object's length and tag show
     /// whether it was completed. The tag only proves that where it is computed from the MD5 digests of the parts (AWS
@@ -16,18 +17,19 @@ extension ObjectStorage {
     /// A cancelled or failed upload is abandoned. The file is not read any more after this function returns or throws.
     /// - Parameters:
     ///   - sha256: The digest of these bytes.
+    ///   - parts: The digests of the parts by ``PartDigests`` with the same limits; `nil` if they are not known.
     ///   - mediaType: The default Content-Type of the object; ignored if it is not visible ASCII.
     /// - Returns: The properties of the stored object.
     @discardableResult
     public func upload(
-        _ file: FileDescriptor, length: Int64, sha256: [UInt8], to key: String, mediaType: String?
+        _ file: FileDescriptor, length: Int64, sha256: [UInt8], parts: [[UInt8]]? = nil, to key: String, mediaType: String?
     ) async throws(ObjectStorageError) -> ObjectDescription {
         var fields: [(name: String, value: String)] = []
         if let mediaType, mediaType.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) {
             fields.append((name: "Content-Type", value: mediaType))
         }
         guard length <= limits.singleUpload else {
-            return try await uploadParts(of: file, length: length, sha256: sha256, to: key, fields: fields)
+            return try await uploadParts(of: file, length: length, sha256: sha256, parts, to: key, fields: fields)
         }
         var request = StorageRequest("PUT", key: key)
         request.fields = fields
@@ -43,7 +45,8 @@ extension ObjectStorage {
     }
 
     private func uploadParts(
-        of file: FileDescriptor, length: Int64, sha256: [UInt8], to key: String, fields: [(name: String, value: String)]
+        of file: FileDescriptor, length: Int64, sha256: [UInt8], _ parts: [[UInt8]]?, to key: String,
+        fields: [(name: String, value: String)]
     ) async throws(ObjectStorageError) -> ObjectDescription {
         var request = StorageRequest("POST", key: key, query: [QueryItem(name: "uploads", value: "")], body: [])
         request.fields = fields
@@ -52,7 +55,8 @@ extension ObjectStorage {
             throw .invalidResponse("an upload has no id")
         }
         let plan = UploadPlan(length: length, limits: limits)
-        let result = await sendParts(of: file, plan, sha256: sha256, to: key, uploadID: uploadID)
+        let known = parts?.count == plan.count ? parts : nil
+        let result = await sendParts(of: file, plan, sha256: sha256, known, to: key, uploadID: uploadID)
         do throws(ObjectStorageError) {
             return try await complete(try result.get(), length: length, key: key, uploadID: uploadID)
         } catch {
@@ -61,9 +65,9 @@ extension ObjectStorage {
         }
     }
 
-    /// Sends all parts, a few at a time, while the next one is hashed.
+    /// Sends all parts, a few at a time. If their digests are not known, the next one is hashed meanwhile.
     private func sendParts(
-        of file: FileDescriptor, _ plan: UploadPlan, sha256: [UInt8], to key: String, uploadID: String
+        of file: FileDescriptor, _ plan: UploadPlan, sha256: [UInt8], _ known: [[UInt8]]?, to key: String, uploadID: String
     ) async -> Result<[UploadedPart], ObjectStorageError> {
         await withTaskGroup(of: Result<UploadedPart, ObjectStorageError>.self) { group in
             var parts: [UploadedPart] = []
@@ -72,9 +76,14 @@ extension ObjectStorage {
             var whole = SHA256()
             for number in 1...max(1, plan.count) {
                 let range = plan.range(ofPart: number)
-                switch await Self.digest(of: range, in: file, after: whole) {
-                case .success(let digests):
-                    whole = digests.whole
+                let digest: Result<[UInt8], ObjectStorageError>
+                if let known {
+                    digest = .success(known[number - 1])
+                } else {
+                    digest = await Self.digest(of: range, in: file, &whole)
+                }
+                switch digest {
+                case .success(let digest):
                     if running >= limits.parallelParts, let result = await group.next() {
                         running -= 1
                         Self.note(result, &parts, &failure)
@@ -83,7 +92,7 @@ extension ObjectStorage {
                         running += 1
                         group.addTask {
                             await self.sendPart(
-                                number, range, of: file, sha256: digests.part, to: key, uploadID: uploadID)
+                                number, range, of: file, sha256: digest, to: key, uploadID: uploadID)
                         }
                     }
                 case .failure(let error):
@@ -91,7 +100,7 @@ extension ObjectStorage {
                 }
                 if failure != nil { break }
             }
-            if failure == nil, whole.digest() != sha256 { failure = .contentMismatch }
+            if failure == nil, known == nil, whole.digest() != sha256 { failure = .contentMismatch }
             if failure != nil { group.cancelAll() }
             while let result = await group.next() {
                 Self.note(result, &parts, &failure)
@@ -167,10 +176,10 @@ extension ObjectStorage {
         await task.value
     }
 
-    /// The digest of a part, and the digest of the file up to its end. Computed outside Swift's thread pool.
+    /// The digest of a part, which is also added to the digest of the file. Computed outside Swift's thread pool.
     private static func digest(
-        of range: Range<Int64>, in file: FileDescriptor, after whole: SHA256
-    ) async -> Result<(part: [UInt8], whole: SHA256), ObjectStorageError> {
+        of range: Range<Int64>, in file: FileDescriptor, _ whole: inout SHA256
+    ) async -> Result<[UInt8], ObjectStorageError> {
         var digests = (part: SHA256(), whole: whole)
         var offset = range.lowerBound
         while offset < range.upperBound {
@@ -185,7 +194,8 @@ extension ObjectStorage {
             }
             offset = piece.upperBound
         }
-        return .success((digests.part.digest(), digests.whole))
+        whole = digests.whole
+        return .success(digests.part.digest())
     }
 
     /// The number of bytes that are hashed at once.

@@ -295,6 +295,41 @@ struct FaultTests {
         #expect(!origin.requests.contains { $0.method == "DELETE" })
     }
 
+    @Test("Signs parts with known digests", arguments: [1000, 500])
+    func knownDigestsAreSent(partLength: Int64) async throws {
+        let origin = try Self.service { _ in nil }
+        var limits = ObjectStorageLimits()
+        limits.partLength = partLength
+        var (parts, whole) = (PartDigests(limits: limits), SHA256())
+        for start in stride(from: 0, to: Self.content.count, by: 1700) {
+            let piece = Array(Self.content[start..<min(start + 1700, Self.content.count)])
+            unsafe parts.update(piece.span.bytes, with: &whole)
+        }
+        #expect(whole.digest() == SHA256.digest(of: Self.content))
+        // A false digest of the file shows whether the file is hashed again, as it is if the parts have another length.
+        let upload = try Upload(Self.content)
+        let sha256 = [UInt8](repeating: 1, count: 32)
+        let storage = try storage(origin)
+        let error = await failure { () async throws(ObjectStorageError) in
+            try await storage.upload(
+                upload.file, length: upload.length, sha256: sha256, parts: parts.digests, to: "k", mediaType: nil)
+        }
+        #expect(error == (partLength == 1000 ? nil : .contentMismatch))
+        for request in origin.requests where request.method == "PUT" {
+            #expect(request["x-amz-content-sha256"] == Hexadecimal.encode(SHA256.digest(of: request.body)))
+        }
+    }
+
+    @Test("A file with more parts than the maximum has only a digest of its own", arguments: [9, 10])
+    func surplusPartsAreHashed(maximum: Int64) {
+        var limits = ObjectStorageLimits()
+        (limits.partLength, limits.maximumParts) = (1000, maximum)
+        var (parts, whole) = (PartDigests(limits: limits), SHA256())
+        unsafe parts.update(Self.content.span.bytes, with: &whole)
+        #expect(whole.digest() == SHA256.digest(of: Self.content))
+        #expect(parts.digests?.count == (maximum == 10 ? 10 : nil))
+    }
+
     @Test(
         "A response with status 200 and an error is an error",
         arguments: [("InternalError", true), ("AccessDenied", false), ("", true)])

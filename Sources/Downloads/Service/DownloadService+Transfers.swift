@@ -33,7 +33,9 @@ extension DownloadService {
         entry.queuedAt = nil
         let (machine, record) = (entry.machine, entry.machine.record)
         let (written, resume, hasRecordedBytes) = machine.start
-        let hasher = work.hasher ?? StreamingHasher(machine.expectedDigests.map(\.algorithm))
+        let hasher =
+            work.hasher
+            ?? StreamingHasher(machine.expectedDigests.map(\.algorithm), isDivided: finishedFiles.keepsObjects)
         let patience = patience(of: record.download)
         let sources = requests(for: machine, work, patience.limits)
         let announcements: Announcements =
@@ -158,7 +160,7 @@ extension DownloadService {
             backlog?.append((id, .verified(operation, .failed(FileError(.missing, "the part file of \(id) is not open")))))
             return
         }
-        let hasher = work.hasher ?? StreamingHasher(expected.map(\.algorithm))
+        let hasher = work.hasher ?? StreamingHasher(expected.map(\.algorithm), isDivided: finishedFiles.keepsObjects)
         hasher.bind(to: part, holding: length)
         work.hasher = hasher
         let verification = Verification(part: part, hasher: hasher, length: length, expected: expected)
