@@ -30,11 +30,8 @@ struct DownloadRequest: Sendable {
         }
         let url = try reader.url("url")
         let trackID = try reader.string("trackId", limit: Catalog.longestID)
-        switch (url, trackID) {
-        case (let url?, nil): source = .url(url)
-        case (nil, let id?): source = .track(id)
-        case (nil, nil): throw reader.refusal("url", "is missing; a download takes either 'url' or 'trackId'")
-        case (_?, _?): throw reader.refusal("trackId", "is given together with 'url'; a download takes only one of them")
+        if url != nil, trackID != nil {
+            throw reader.refusal("trackId", "is given together with 'url'; a download takes only one of them")
         }
         // The URL of a track is not known yet; a placeholder stands for it.
         guard let placeholder = url ?? HTTPURL("http://invalid/") else { throw reader.refusal("url", "is missing") }
@@ -72,6 +69,11 @@ struct DownloadRequest: Sendable {
         new.position = try reader.integer("position", in: 0...Int.max)
         try new.readSettings(&reader)
         try reader.finish()
+        // After unknown members, since one of them may be a misspelt 'url'.
+        guard let source = url.map(Source.url) ?? trackID.map(Source.track) else {
+            throw reader.refusal("url", "is missing; a download takes either 'url' or 'trackId'")
+        }
+        self.source = source
         template = DownloadTemplate(new, choosesFolder: folder != nil)
     }
 
