@@ -3,7 +3,7 @@ package import DownloadCore
 /// One download in the index. An entry never changes: each change of the download replaces it.
 /// Readers therefore need no lock.
 package final class IndexEntry: Sendable {
-    let download: Download
+    package let download: Download
     /// The group of the URL and the standing, by which downloads of one URL are found.
     let group: URLGroup
     /// The source of values that are read whenever the download is shown.

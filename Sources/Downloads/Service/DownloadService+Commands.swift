@@ -74,9 +74,10 @@ extension DownloadService {
         return count
     }
 
-    /// Returns the downloads with these ids that match a selection at present. Their text is not searched again.
+    /// Returns the downloads with these ids that match a selection at present, as they were last published. Their text is not
+    /// searched again.
     func downloads(_ ids: some Sequence<DownloadID>, in selection: ListQuery) -> [Download] {
-        ids.compactMap { index.entry($0)?.current }.filter(selection.includes)
+        ids.compactMap { index.entry($0)?.download }.filter(selection.includes)
     }
 
     /// Sends the same command to several downloads, and waits for all results.
