@@ -114,7 +114,7 @@ package struct OrderedRows: Sendable {
         }
         guard let rank = rank(of: row, in: entries), !chunks.isEmpty else { return nil }
         let chunk = chunk(of: rank)
-        // A look at all rows of the chunk takes less time than one at the entries of a few.
+        // Comparing the numbers of all rows takes less time than reading a few entries.
         return chunks[chunk].firstIndex(of: row).map { (chunk, $0) }
     }
 
