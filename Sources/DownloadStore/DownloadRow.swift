@@ -310,21 +310,21 @@ extension DownloadRow {
         /// The first column whose value has the wrong type; `nil` if there is none.
         package private(set) var foreign: Int32?
 
-        private mutating func value<Row: RowDecoder, Value>(of row: Row, _ read: (Int32) -> Value?) -> Value? {
+        private mutating func value<Row: RowDecoder, Value>(of row: Row, _ read: (Row.Value) -> Value?) -> Value? {
             let column = next
             next += 1
             // Most columns of most rows are null.
-            if row.isNull(column) { return nil }
-            let value = read(column)
+            guard let stored = row.value(column) else { return nil }
+            let value = read(stored)
             if value == nil, foreign == nil { foreign = column }
             return value
         }
 
-        mutating func text(of row: some RowDecoder) -> String? { value(of: row) { row.text($0) } }
+        mutating func text(of row: some RowDecoder) -> String? { value(of: row) { $0.text } }
 
-        mutating func blob(of row: some RowDecoder) -> [UInt8]? { value(of: row) { row.blob($0) } }
+        mutating func blob(of row: some RowDecoder) -> [UInt8]? { value(of: row) { $0.blob } }
 
-        mutating func integer(of row: some RowDecoder) -> Int64? { value(of: row) { row.integer($0) } }
+        mutating func integer(of row: some RowDecoder) -> Int64? { value(of: row) { $0.integer } }
     }
 }
 

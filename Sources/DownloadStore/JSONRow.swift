@@ -40,12 +40,13 @@ struct JSONRowDecoder: RowDecoder {
     }
 
     /// Columns that a newer release has appended are ignored. Columns that an older release lacks are null.
-    private func value(_ column: Int32) -> JSONValue {
-        values.indices.contains(Int(column)) ? values[Int(column)] : .null
+    func value(_ column: Int32) -> JSONValue? {
+        guard values.indices.contains(Int(column)), !values[Int(column)].isNull else { return nil }
+        return values[Int(column)]
     }
+}
 
-    func isNull(_ column: Int32) -> Bool { value(column).isNull }
-    func integer(_ column: Int32) -> Int64? { value(column).integer }
-    func text(_ column: Int32) -> String? { value(column).string }
-    func blob(_ column: Int32) -> [UInt8]? { value(column).string.flatMap { Hexadecimal.decode($0.utf8) } }
+extension JSONValue: ColumnValue {
+    package var text: String? { string }
+    package var blob: [UInt8]? { string.flatMap { Hexadecimal.decode($0.utf8) } }
 }

@@ -7,18 +7,28 @@ protocol RowEncoder {
     mutating func put(_ value: [UInt8]?) throws(Failure)
 }
 
-/// A row that was read. Columns count from 0. A value of another type than the requested one is `nil`, like null and
-/// text that is not UTF-8.
-protocol RowDecoder {
-    func isNull(_ column: Int32) -> Bool
-    func integer(_ column: Int32) -> Int64?
-    func text(_ column: Int32) -> String?
-    func blob(_ column: Int32) -> [UInt8]?
+/// A row that was read. Columns count from 0.
+package protocol RowDecoder {
+    associatedtype Value: ColumnValue
+
+    /// Returns a column's value; `nil` for null.
+    func value(_ column: Int32) -> Value?
     /// Returns the key of a row, whatever its type.
     func key(_ column: Int32) -> RefusedRow.Key
 }
 
+/// A value in a row. Each of its properties is `nil` if the value has another type, or is text that is not UTF-8.
+package protocol ColumnValue {
+    var integer: Int64? { get }
+    var text: String? { get }
+    var blob: [UInt8]? { get }
+}
+
 extension RowDecoder {
+    package func isNull(_ column: Int32) -> Bool { value(column) == nil }
+    package func integer(_ column: Int32) -> Int64? { value(column)?.integer }
+    package func text(_ column: Int32) -> String? { value(column)?.text }
+    package func blob(_ column: Int32) -> [UInt8]? { value(column)?.blob }
     package func key(_ column: Int32) -> RefusedRow.Key { RefusedRow.Key(bytes: Array((text(column) ?? "").utf8)) }
 }
 
@@ -44,5 +54,3 @@ struct SQLiteRowEncoder: RowEncoder {
         try statement.bind(index, value)
     }
 }
-
-extension SQLiteStatement: RowDecoder {}

@@ -226,39 +226,47 @@ extension SQLiteStatement {
 
 // MARK: - Columns
 
-extension SQLiteStatement {
+extension SQLiteStatement: RowDecoder {
+    package func value(_ column: Int32) -> SQLiteValue? {
+        let value = unsafe SQLiteValue(sqlite3_column_value(handle, column))
+        return value.type == PAWL_SQLITE_NULL ? nil : value
+    }
+
+    package func key(_ column: Int32) -> RefusedRow.Key {
+        let value = value(column)
+        return RefusedRow.Key(isBlob: value?.type == PAWL_SQLITE_BLOB, bytes: value?.bytes ?? [])
+    }
+}
+
+/// A value of a statement's current row. It is read before the statement's next step.
+@safe package struct SQLiteValue: ColumnValue {
+    private let handle: OpaquePointer?
+    /// The storage class.
+    fileprivate let type: Int
+
+    fileprivate init(_ handle: OpaquePointer?) {
+        unsafe self.handle = handle
+        type = unsafe Int(sqlite3_value_type(handle))
+    }
+
     // SQLite converts values of other types, so that a text would be read as a number.
-    private func holds(_ type: Int, _ column: Int32) -> Bool {
-        unsafe Int(sqlite3_column_type(handle, column)) == type
-    }
 
-    package func isNull(_ column: Int32) -> Bool { holds(PAWL_SQLITE_NULL, column) }
+    package var integer: Int64? { type == PAWL_SQLITE_INTEGER ? unsafe sqlite3_value_int64(handle) : nil }
 
-    package func integer(_ column: Int32) -> Int64? {
-        holds(PAWL_SQLITE_INTEGER, column) ? unsafe sqlite3_column_int64(handle, column) : nil
-    }
-
-    package func text(_ column: Int32) -> String? {
-        guard holds(PAWL_SQLITE_TEXT, column), let bytes = unsafe sqlite3_column_text(handle, column) else { return nil }
-        let text = unsafe UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))
+    package var text: String? {
+        guard type == PAWL_SQLITE_TEXT, let bytes = unsafe sqlite3_value_text(handle) else { return nil }
+        let text = unsafe UnsafeBufferPointer(start: bytes, count: Int(sqlite3_value_bytes(handle)))
         // Validation takes longer than reading all of most rows.
         if unsafe text.reduce(0, |) < 0x80 { return unsafe String(decoding: text, as: UTF8.self) }
         return unsafe String(validating: text, as: UTF8.self)
     }
 
-    func blob(_ column: Int32) -> [UInt8]? {
-        holds(PAWL_SQLITE_BLOB, column) ? bytes(column) : nil
-    }
+    package var blob: [UInt8]? { type == PAWL_SQLITE_BLOB ? bytes : nil }
 
-    package func key(_ column: Int32) -> RefusedRow.Key {
-        RefusedRow.Key(isBlob: holds(PAWL_SQLITE_BLOB, column), bytes: bytes(column))
-    }
-
-    private func bytes(_ column: Int32) -> [UInt8] {
+    fileprivate var bytes: [UInt8] {
         // SQLite gives no address for an empty blob.
-        guard let bytes = unsafe sqlite3_column_blob(handle, column) else { return [] }
-        let count = unsafe Int(sqlite3_column_bytes(handle, column))
-        return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+        guard let bytes = unsafe sqlite3_value_blob(handle) else { return [] }
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_value_bytes(handle))))
     }
 }
 

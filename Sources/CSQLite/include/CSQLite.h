@@ -71,11 +71,16 @@ int sqlite3_clear_bindings(sqlite3_stmt *statement);
 int sqlite3_finalize(sqlite3_stmt *statement);
 int sqlite3_bind_int64(sqlite3_stmt *statement, int index, int64_t value);
 int sqlite3_bind_null(sqlite3_stmt *statement, int index);
-int sqlite3_column_type(sqlite3_stmt *statement, int column);
-int64_t sqlite3_column_int64(sqlite3_stmt *statement, int column);
-const unsigned char *sqlite3_column_text(sqlite3_stmt *statement, int column);
-const void *sqlite3_column_blob(sqlite3_stmt *statement, int column);
-int sqlite3_column_bytes(sqlite3_stmt *statement, int column);
+
+// The values of a row are read only by the thread that has the connection, so they need no protection by its mutex
+// (https://www.sqlite.org/c3ref/column_blob.html). Each value is looked up once.
+typedef struct sqlite3_value sqlite3_value;
+sqlite3_value *sqlite3_column_value(sqlite3_stmt *statement, int column);
+int sqlite3_value_type(sqlite3_value *value);
+int64_t sqlite3_value_int64(sqlite3_value *value);
+const unsigned char *sqlite3_value_text(sqlite3_value *value);
+const void *sqlite3_value_blob(sqlite3_value *value);
+int sqlite3_value_bytes(sqlite3_value *value);
 
 // sqlite3_bind_text and sqlite3_bind_blob with SQLITE_TRANSIENT, a pointer constant that Swift cannot import: SQLite copies
 // the bytes. An empty blob stays a blob, rather than becoming NULL.

@@ -69,8 +69,17 @@ struct PostgresObjectEncoder: RowEncoder {
 package struct PostgresRowDecoder: RowDecoder {
     let row: PostgresRow
 
-    func isNull(_ column: Int32) -> Bool { row.isNull(Int(column)) }
-    func integer(_ column: Int32) -> Int64? { row.integer(Int(column)) }
-    func text(_ column: Int32) -> String? { row.text(Int(column)) }
-    func blob(_ column: Int32) -> [UInt8]? { row.bytes(Int(column)) }
+    package func value(_ column: Int32) -> Value? {
+        row.isNull(Int(column)) ? nil : Value(row: row, column: Int(column))
+    }
+
+    /// A value of a PostgreSQL row.
+    package struct Value: ColumnValue {
+        let row: PostgresRow
+        let column: Int
+
+        package var integer: Int64? { row.integer(column) }
+        package var text: String? { row.text(column) }
+        package var blob: [UInt8]? { row.bytes(column) }
+    }
 }
