@@ -20,19 +20,17 @@ struct RecordReader {
         guard count >= Self.parallelCount, let open, let middle = try middle(of: count) else {
             return try read(.all, capacity: count)
         }
-        let younger = Locked<Result<StoredContents, any Error>?>(nil)
-        let thread = try? Thread.startJoinable(name: "pawl records") {
-            // Without a connection, the first thread reads these records as well.
-            guard let second = try? open() else { return }
-            let result = Result { try RecordReader(connection: second).read(.from(middle), capacity: count / 2) }
-            younger.withLock { $0 = result }
+        let younger = SideComputation(name: "pawl records") {
+            let connection = try? open()
+            return connection.map { second in
+                Result { try RecordReader(connection: second).read(.from(middle), capacity: count / 2) }
+            }
         }
-        guard let thread else { return try read(.all, capacity: count) }
-        let older = Result { try read(.below(middle), capacity: count) }
-        thread.join()
+        let older = Result { try read(.below(middle), capacity: count / 2) }
+        // Without a second connection, the first one reads the younger half as well.
+        let rest = try younger.value()?.get() ?? read(.from(middle), capacity: count / 2)
         var contents = try older.get()
-        let rest = try younger.withLock({ $0.take() })?.get() ?? read(.from(middle), capacity: count / 2)
-        contents.records += rest.records
+        contents.recordParts += rest.recordParts
         contents.refused += rest.refused
         contents.events.newest = max(contents.events.newest, rest.events.newest)
         return contents
@@ -51,7 +49,8 @@ struct RecordReader {
 
     private func read(_ part: Part, capacity: Int64) throws -> StoredContents {
         var contents = StoredContents()
-        contents.records.reserveCapacity(Int(clamping: capacity))
+        var records: [DownloadRecord] = []
+        records.reserveCapacity(Int(clamping: capacity))
         let validity = try connection.prepare("SELECT json_valid(CAST(?1 AS TEXT))")
         var reader = DownloadRow.Reader()
         let rows: SQLiteStatement
@@ -69,9 +68,10 @@ struct RecordReader {
                 let record = try reader.record(from: rows)
                 try checkTrack(of: record, validity)
                 contents.events.newest = max(contents.events.newest, record.download.changeID)
-                contents.records.append(record)
+                records.append(record)
             }
         }
+        contents.recordParts = [records]
         return contents
     }
 

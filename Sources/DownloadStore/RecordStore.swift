@@ -48,7 +48,8 @@ extension RecordStore {
 
 /// Everything that a store holds at the start.
 package struct StoredContents: Sendable {
-    package var records: [DownloadRecord] = []
+    /// The records, in order of creation. Each thread that reads them makes an array; joining these would copy every record.
+    package var recordParts: [[DownloadRecord]] = []
     package var settings: [String: String] = [:]
     /// The idempotency records, oldest first.
     package var idempotencyRecords: [IdempotencyRecord] = []
@@ -71,7 +72,13 @@ package struct StoredContents: Sendable {
     package var lastKnownTime: Timestamp? {
         if let kept = settings[Self.trustedTimeName].flatMap({ Int64($0) }) { return Timestamp(millisecondsSinceEpoch: kept) }
         var newest = idempotencyRecords.last?.createdAt
-        for record in records { newest = max(newest ?? record.download.updatedAt, record.download.updatedAt) }
+        for part in recordParts {
+            // A loop over the records would copy each.
+            for index in part.indices { newest = max(newest ?? part[index].download.updatedAt, part[index].download.updatedAt) }
+        }
         return newest
     }
+
+    /// The records, in order of creation.
+    package var records: FlattenSequence<[[DownloadRecord]]> { recordParts.joined() }
 }

@@ -90,3 +90,28 @@ public final class JoinableThread: Sendable {
         }
     }
 }
+
+/// A value that another thread computes.
+public struct SideComputation<Value: Sendable>: Sendable {
+    private let body: @Sendable () -> Value
+    private let result: Locked<Value?>
+    /// The thread; `nil` if the system has none left.
+    private let thread: JoinableThread?
+
+    /// Starts the computation.
+    /// - Parameter name: The thread's name in debuggers and `top -H`; at most 15 bytes.
+    public init(name: String, _ body: @escaping @Sendable () -> Value) {
+        let result = Locked(Value?.none)
+        (self.body, self.result) = (body, result)
+        thread = try? Thread.startJoinable(name: name) {
+            let value = body()
+            result.withLock { $0 = value }
+        }
+    }
+
+    /// Waits for the value, and returns it. Without a thread, the caller computes it.
+    public func value() -> Value {
+        thread?.join()
+        return result.withLock { $0.take() } ?? body()
+    }
+}

@@ -11,6 +11,17 @@ import Testing
         thread.join()
     }
 
+    @Test("A side computation returns its value, and runs beside its caller")
+    func sideComputationRunsBesideItsCaller() {
+        let input = Monitor(0)
+        let side = SideComputation(name: "test") { input.wait { $0 == 0 ? .wait(nil) : .done($0 + 1) } }
+        input.withLock { input in
+            input = 41
+            return ((), wake: true)
+        }
+        #expect(side.value() == 42)
+    }
+
     @Test("A thread that joins itself continues")
     func threadMayJoinItself() async throws {
         let own = Monitor<JoinableThread?>(nil)

@@ -45,10 +45,9 @@ package final class DownloadPublisher: Sendable {
     /// Publishes a download of an earlier instance. ``restore(_:)-(()->Void)`` calls it.
     ///
     /// A live download gets a new event id, since its state may differ from the one that was last published.
-    package func restore(_ download: Download) {
-        var restored = download
-        if download.state.isLive { restored.changeID = hub.use(.none).changeID }
-        index.restore(restored, counters: nil, eventID: hub.published)
+    package func restore(_ download: consuming Download) {
+        if download.state.isLive { download.changeID = hub.use(.none).changeID }
+        index.restore(download, counters: nil, eventID: hub.published)
     }
 
     /// Reserves the event id of a change that is about to be saved.

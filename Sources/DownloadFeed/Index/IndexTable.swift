@@ -20,8 +20,6 @@ struct IndexTable: Sendable {
     private(set) var byGID = OrderedRows(by: .gid)
     /// The ended downloads by their end.
     private(set) var byEnd = OrderedRows(by: .end)
-    /// Whether all orders and texts are left empty until all downloads of an earlier instance are present.
-    private var isRestoring = false
     private var shared = SharedValues()
 
     private let queue: QueueStatus
@@ -64,20 +62,13 @@ struct IndexTable: Sendable {
         return found
     }
 
-    /// Leaves the orders and texts empty until ``endRestoring()``. Until then, no download is published twice.
-    mutating func beginRestoring() {
-        isRestoring = true
-    }
-
-    /// Sorts all downloads at once, which takes less time than an insertion of each one. A second thread does a half.
-    mutating func endRestoring() {
-        isRestoring = false
+    /// Sorts all restored downloads at once, which takes less time than an insertion of each one. Several threads do a part each.
+    mutating func sortRestored() {
         let entries = view.entries
-        let other = Locked(OtherOrders?.none)
-        let thread = try? Thread.startJoinable(name: "pawl index") {
-            let orders = OtherOrders(entries)
-            other.withLock { $0 = orders }
+        let orders = SideComputation(name: "pawl orders") {
+            (OrderedRows(by: .url, of: entries), OrderedRows(by: .gid, of: entries))
         }
+        let texts = SideComputation(name: "pawl texts") { SearchTexts(entries) }
         view.all = OrderedRows(by: .identity, of: entries)
         view.byChangeID = OrderedRows(by: .changeID, of: entries)
         byEnd = OrderedRows(by: .end, of: entries) { !$0.state.isLive }
@@ -85,24 +76,8 @@ struct IndexTable: Sendable {
         while let row = rows.next() {
             if let entry = entries[row] { insertInPart(entry, at: row) }
         }
-        thread?.join()
-        let orders = other.withLock { $0.take() } ?? OtherOrders(entries)
-        (byURL, byGID, view.texts) = (orders.byURL, orders.byGID, orders.texts)
-    }
-
-    /// The orders and texts that the second thread makes.
-    private struct OtherOrders {
-        let byURL: OrderedRows
-        let byGID: OrderedRows
-        private(set) var texts = SearchTexts()
-
-        init(_ entries: IndexEntries) {
-            byURL = OrderedRows(by: .url, of: entries)
-            byGID = OrderedRows(by: .gid, of: entries)
-            for row in entries.rows {
-                if let entry = entries[row] { texts.set(entry.download, at: row) }
-            }
-        }
+        (byURL, byGID) = orders.value()
+        view.texts = texts.value()
     }
 
     /// Adds a download, or replaces its former version, as the next publication.
@@ -113,7 +88,7 @@ struct IndexTable: Sendable {
         var published = download
         published.publication = view.publications
         shared.share(&published)
-        let row = isRestoring ? nil : row(of: download.id)
+        let row = row(of: download.id)
         let former = row.flatMap { view.entries[$0] }
         let entry = IndexEntry(published, counters: counters, queue: queue, replacing: former)
         count(download, 1)
@@ -124,6 +99,16 @@ struct IndexTable: Sendable {
             insert(entry)
         }
         return entry
+    }
+
+    /// Adds a download of an earlier instance, and sets its publication. ``sortRestored()`` adds it to the orders and texts.
+    mutating func restore(_ download: inout Download, counters: TransferCounters?, eventID: EventID) {
+        view.publications += 1
+        view.eventID = eventID
+        download.publication = view.publications
+        shared.share(&download)
+        count(download, 1)
+        _ = view.entries.append(IndexEntry(download, counters: counters, queue: queue))
     }
 
     mutating func passPublications(atLeast count: UInt64) {
@@ -167,7 +152,6 @@ struct IndexTable: Sendable {
         } else {
             row = view.entries.append(entry)
         }
-        if isRestoring { return }
         view.all.insert(row, in: view.entries)
         view.byChangeID.insert(row, in: view.entries)
         byURL.insert(row, in: view.entries)

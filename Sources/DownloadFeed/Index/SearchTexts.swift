@@ -8,6 +8,15 @@ internal import DownloadCore
 struct SearchTexts: Sendable {
     private var chunks: [Chunk] = []
 
+    init() {}
+
+    /// Creates the texts of all entries.
+    init(_ entries: IndexEntries) {
+        for row in entries.rows {
+            if let entry = entries[row] { set(entry.download, at: row) }
+        }
+    }
+
     /// Sets the texts of a row to those of its download.
     mutating func set(_ download: Download, at row: Row) {
         set([download.url, download.filename, download.trackName], at: row)

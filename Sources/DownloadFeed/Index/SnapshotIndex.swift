@@ -203,14 +203,14 @@ public final class SnapshotIndex: Sendable {
     /// Publishes the downloads of an earlier instance.
     /// - Parameter body: Publishes each of them once with ``restore(_:counters:eventID:)``, and looks up none.
     func restore(_ body: () -> Void) {
-        state.withLock { $0.table.beginRestoring() }
         body()
-        state.withLock { $0.table.endRestoring() }
+        state.withLock { $0.table.sortRestored() }
     }
 
     /// Publishes a download of an earlier instance.
-    func restore(_ download: Download, counters: TransferCounters?, eventID: EventID) {
-        state.withLock { _ = $0.table.publish(download, counters: counters, eventID: eventID) }
+    func restore(_ download: consuming Download, counters: TransferCounters?, eventID: EventID) {
+        var download = download
+        state.withLock { $0.table.restore(&download, counters: counters, eventID: eventID) }
     }
 
     /// Publishes a download's new version. The counters are read until its next publication.

@@ -175,6 +175,7 @@ extension PostgresRecordWriter {
     package func load() throws(StoreError) -> StoredContents {
         var contents = StoredContents()
         var fleet = FleetContents()
+        var records: [DownloadRecord] = []
         var reader = DownloadRow.Reader()
         let owner = Int32(DownloadRow.columns.count)
         try instance.snapshot { each in
@@ -183,9 +184,10 @@ extension PostgresRecordWriter {
                     let record = try reader.record(from: row)
                     if row.integer(owner) == instance.id { fleet.owned.insert(record.id) }
                     if row.integer(owner + 1) == instance.id { fleet.slots.insert(record.id) }
-                    contents.records.append(record)
+                    records.append(record)
                 }
             }
+            contents.recordParts = [records]
             try each(PostgresSettings.Statements.all) { row in
                 if let name = row.text(0), let value = row.text(1) { contents.settings[name] = value }
             }

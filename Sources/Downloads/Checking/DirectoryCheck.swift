@@ -78,7 +78,7 @@ public final class DirectoryCheck {
                 note(fault, &report, onFault)
                 if repairs, !isLeft { report.repaired += 1 }
             }
-            let records = contents.records
+            let records = Array(contents.records)
             let names = FinishedNames(records.compactMap { FinishedNames.Claim($0.download) })
             for record in records { try check(record, names, repairs, &report, onFault) }
             try checkOrphans(records, contents.refused, repairs, &report, onFault)

@@ -54,7 +54,7 @@ public final class FleetCheck {
             if let objection = ObjectPlace.objection(to: ownership, for: owner) {
                 throw DownloadsStartError("--files: \(objection)")
             }
-            let records = contents.records
+            let records = Array(contents.records)
             report.records = records.count
             for row in contents.refused {
                 let detail = "pawl.\(row.table.rawValue): \(row.reason)"

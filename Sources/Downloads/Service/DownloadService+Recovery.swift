@@ -7,29 +7,38 @@ internal import System
 
 extension DownloadService {
     /// Restores the records of the store, with the files that the previous instance has left.
-    func restore(_ records: [DownloadRecord]) {
-        names.restore(FinishedNames(records.lazy.compactMap { FinishedNames.Claim($0.download) }))
+    /// - Parameter saved: The records, in order of creation.
+    func restore(_ saved: [[DownloadRecord]]) {
+        let finished = SideComputation(name: "pawl names") {
+            FinishedNames(saved.flatMap { part in part.indices.compactMap { FinishedNames.Claim(part[$0].download) } })
+        }
         var kept: [DownloadID: UInt64?] = [:]
         var lost = 0
         publisher.restore {
-            for saved in records {
-                // Most records are of completed downloads. They are published without a copy of the record.
-                if saved.download.state == .completed {
-                    var download = saved.download
-                    download.expiresAt = parts.configuration.retention.expiry(of: download)
-                    publisher.restore(download)
-                    continue
+            for part in saved {
+                // A loop over the records would copy each. Most are of completed downloads, which need no recovery.
+                for index in part.indices {
+                    if part[index].download.state == .completed {
+                        restore(completed: part[index].download)
+                        continue
+                    }
+                    let recovery = recovery(of: part[index])
+                    let record = recovery.record
+                    if recovery.hasLostBytes { lost += 1 }
+                    if !recovery.written.ranges.isEmpty { kept[record.id] = .some(record.partGeneration) }
+                    publisher.restore(record.download)
+                    restore(recovery)
                 }
-                let recovery = recovery(of: saved)
-                let record = recovery.record
-                if recovery.hasLostBytes { lost += 1 }
-                if !recovery.written.ranges.isEmpty { kept[saved.id] = .some(record.partGeneration) }
-                publisher.restore(record.download)
-                restore(recovery)
             }
         }
+        names.restore(finished.value())
         if lost > 0, !parts.isVolumeRolledBack { log(.warning(bytesLost(of: lost))) }
         if !volume.isAway { tidyParts { kept[$0] == .some($1) } }
+    }
+
+    private func restore(completed download: consuming Download) {
+        download.expiresAt = parts.configuration.retention.expiry(of: download)
+        publisher.restore(download)
     }
 
     /// Restores the name of an unfinished download, and its machine if it is live.

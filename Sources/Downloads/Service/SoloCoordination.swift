@@ -99,7 +99,7 @@ final class SoloCoordination: Coordination {
 
     // MARK: - Life
 
-    func restore(_ contents: StoredContents, in service: isolated DownloadService) { service.restore(contents.records) }
+    func restore(_ contents: StoredContents, in service: isolated DownloadService) { service.restore(contents.recordParts) }
 
     func receive(_ event: ReplicaEvent, in service: isolated DownloadService) {}
 

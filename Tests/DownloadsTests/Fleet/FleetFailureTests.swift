@@ -226,7 +226,7 @@ struct FleetFailureTests {
             PostgresRecordWriter.Options(database: scene.database.conninfo, node: "a look"),
             in: DataDirectory(path: TemporaryDirectory().path + "/look"))
         defer { Task { await store.close() } }
-        return try store.load().records
+        return try Array(store.load().records)
     }
 
     /// The changes have no gap, and the revisions of a download rise in them.
