@@ -104,12 +104,12 @@ extension IndexView {
         IndexListing(self, lists(query, selections), query)
     }
 
-    /// Returns the ids of all matching downloads, in the order of their creation.
+    /// Returns the ids of all matching downloads, in the order of the query.
     func ids(_ query: ListQuery, among selections: [OrderedRows]) -> [DownloadID] {
         let lists = lists(query, selections)
         var ids: [DownloadID] = []
         ids.reserveCapacity(lists.reduce(0) { $0 + $1.count })
-        var walk = MergedWalk(lists, .oldest, after: nil, entries)
+        var walk = MergedWalk(lists, query.order, after: nil, entries)
         while let entry = walk.next() { ids.append(entry.download.id) }
         return ids
     }

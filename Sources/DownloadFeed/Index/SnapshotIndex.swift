@@ -81,8 +81,8 @@ public final class SnapshotIndex: Sendable {
         }
     }
 
-    /// Returns the ids of all matching downloads, in the order of their creation.
-    /// - Parameter query: The conditions. Its page is ignored.
+    /// Returns the ids of all matching downloads, in the order of the query.
+    /// - Parameter query: The conditions and the order. Its page is ignored.
     package func ids(_ query: ListQuery) -> [DownloadID] {
         let (view, selections) = state.withLock { ($0.table.view, $0.table.selections(for: query)) }
         return view.ids(query, among: selections)

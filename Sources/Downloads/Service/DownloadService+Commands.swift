@@ -32,7 +32,9 @@ extension DownloadService {
     ) async throws(DownloadError) -> Int {
         let states = states.isEmpty ? Set(DownloadState.allCases.filter(command.changes)) : states.filter(command.changes)
         if states.isEmpty { return 0 }
-        let selection = ListQuery(states: states, label: label, folder: folder)
+        // The newest first, so that a slot becomes free only once no later download waits for it.
+        let order: ListQuery.Order = command == .pause || command == .cancel ? .newest : .oldest
+        let selection = ListQuery(states: states, label: label, folder: folder, order: order)
         return try await inPieces(selection) { ids throws(DownloadError) in
             try await self.ask(.init(command), ofPiece: self.downloads(ids, in: selection))
         }

@@ -401,6 +401,25 @@ struct PromiseTests {
         await after.service.shutdown()
         await fixture.service.shutdown()
     }
+
+    @Test("A bulk command starts no download that waits for a slot", arguments: [DownloadCommand.pause, .cancel, nil])
+    func bulkOfWaiting(_ command: DownloadCommand?) async throws {
+        let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
+        let first = try await fixture.add("size=4000000&seed=1&fault=stall@1000000")
+        _ = try await fixture.follow(first.id) { $0.bytesReceived > 0 }
+        let items = try (0..<1200).map {
+            Result<NewDownload, Addition.Refusal>.success(NewDownload(url: try fixture.url("size=10&seed=\($0)")))
+        }
+        _ = try await fixture.service.add(items)
+        let requests = fixture.upstream.requests.count
+        if let command {
+            #expect(try await fixture.service.performOnAll(command) == 1201)
+        } else {
+            #expect(try await fixture.service.removeAll(ListQuery(), deletingFiles: false) == 1201)
+        }
+        await fixture.service.shutdown()
+        #expect(fixture.upstream.requests.count == requests)
+    }
 }
 
 /// A response to a command, with the times of request and response.
