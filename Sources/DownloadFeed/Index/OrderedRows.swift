@@ -26,9 +26,9 @@ package struct OrderedRows: Sendable {
     private static let chunkSize = 512
 
     private let key: Key
-    /// The position behind the row that was removed last. A command for many downloads removes neighbours.
-    private var nextOffset: UInt16 = 0
-    private var nextChunk: UInt32 = 0
+    /// The position of the last insertion or removal. A command for many downloads inserts and removes neighbours.
+    private var lastOffset: UInt16 = 0
+    private var lastChunk: UInt32 = 0
     /// The chunks, none of them empty.
     private var chunks: [[Row]] = []
     /// The first key of each chunk. The chunk of a key is found without the entries, which are scattered over the memory.
@@ -52,8 +52,8 @@ package struct OrderedRows: Sendable {
             }
             return
         }
-        let chunk = chunk(of: added)
-        let offset = offset(of: added, inChunk: chunk, in: entries)
+        let (chunk, offset) = placeAtLast(for: added, in: entries) ?? place(for: added, in: entries)
+        (lastChunk, lastOffset) = (UInt32(clamping: chunk), UInt16(clamping: offset))
         chunks[chunk].insert(row, at: offset)
         if offset == 0 { bounds[chunk] = added }
         if chunks[chunk].count > Self.chunkSize {
@@ -75,9 +75,7 @@ package struct OrderedRows: Sendable {
         let (chunk, offset) = position
         count -= 1
         chunks[chunk].remove(at: offset)
-        let isAtEnd = offset == chunks[chunk].count
-        nextOffset = isAtEnd ? 0 : UInt16(clamping: offset)
-        nextChunk = UInt32(clamping: isAtEnd && !chunks[chunk].isEmpty ? chunk + 1 : chunk)
+        (lastChunk, lastOffset) = (UInt32(clamping: chunk), UInt16(clamping: offset))
         if offset == 0, let first = chunks[chunk].first.flatMap({ rank(of: $0, in: entries) }) { bounds[chunk] = first }
         if chunks[chunk].isEmpty {
             chunks.remove(at: chunk)
@@ -108,14 +106,46 @@ package struct OrderedRows: Sendable {
 
     /// Returns the position of a row; `nil` if it is not among these.
     func position(of row: Row, in entries: IndexEntries) -> Position? {
-        let next = (chunk: Int(nextChunk), offset: Int(nextOffset))
-        if next.chunk < chunks.count, next.offset < chunks[next.chunk].count, chunks[next.chunk][next.offset] == row {
-            return next
-        }
+        if let position = positionAtLast(of: row) { return position }
         guard let rank = rank(of: row, in: entries), !chunks.isEmpty else { return nil }
         let chunk = chunk(of: rank)
         // Comparing the numbers of all rows takes less time than reading a few entries.
         return chunks[chunk].firstIndex(of: row).map { (chunk, $0) }
+    }
+
+    /// Returns the position of a row that is at the position of the last change or before it; otherwise `nil`.
+    private func positionAtLast(of row: Row) -> Position? {
+        let (chunk, offset) = (Int(lastChunk), Int(lastOffset))
+        let isInside = chunk < chunks.count && offset < chunks[chunk].count
+        let after = isInside ? (chunk, offset) : (chunk + 1, 0)
+        if holds(row, at: after) { return after }
+        let before = offset > 0 ? (chunk, offset - 1) : (chunk - 1, chunk > 0 ? chunks[chunk - 1].count - 1 : 0)
+        return holds(row, at: before) ? before : nil
+    }
+
+    /// Returns the position for a new row if it belongs before or behind the row of the last insertion; otherwise `nil`.
+    private func placeAtLast(for rank: Rank, in entries: IndexEntries) -> Position? {
+        let (chunk, offset) = (Int(lastChunk), Int(lastOffset))
+        guard chunk < chunks.count, offset < chunks[chunk].count else { return nil }
+        let rows = chunks[chunk]
+        if isBelow(rows[offset], rank, in: entries) {
+            let isBehind = offset + 1 < rows.count && !isBelow(rows[offset + 1], rank, in: entries)
+            return isBehind ? (chunk, offset + 1) : nil
+        }
+        let before = offset > 0 ? rows[offset - 1] : chunk > 0 ? chunks[chunk - 1].last : nil
+        return before.map { isBelow($0, rank, in: entries) } ?? true ? (chunk, offset) : nil
+    }
+
+    /// Returns the position for a new row.
+    private func place(for rank: Rank, in entries: IndexEntries) -> Position {
+        let chunk = chunk(of: rank)
+        return (chunk, offset(of: rank, inChunk: chunk, in: entries))
+    }
+
+    private func holds(_ row: Row, at position: Position) -> Bool {
+        guard chunks.indices.contains(position.chunk) else { return false }
+        let rows = chunks[position.chunk]
+        return rows.indices.contains(position.offset) && rows[position.offset] == row
     }
 
     /// Creates the ordered rows of all entries that meet a condition.

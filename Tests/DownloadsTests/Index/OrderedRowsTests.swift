@@ -54,6 +54,33 @@ struct OrderedRowsTests {
         #expect(places.count == 0 && numbers(places, entries).isEmpty)
     }
 
+    @Test("Inserts and removes neighbours one after another, upwards and downwards")
+    func neighbours() {
+        let all = Array(0..<4_000)
+        let entries = entries(all)
+        var places = OrderedRows(by: .identity)
+        var model: Set<Int> = []
+        for step in 0..<400 {
+            let start = Int.random(in: all.indices)
+            var run = Array(all[start...].prefix(Int.random(in: 1...900)))
+            if Bool.random() { run.reverse() }
+            // Some neighbours are missing.
+            if Bool.random() { run.removeAll { $0 % 5 == 0 } }
+            let isAdded = Bool.random()
+            for number in run {
+                if isAdded, model.insert(number).inserted { places.insert(Row(number), in: entries) }
+                if !isAdded {
+                    model.remove(number)
+                    places.remove(Row(number), in: entries)
+                }
+            }
+            #expect(numbers(places, entries) == model.sorted(), "step \(step)")
+            for number in run.prefix(3) {
+                #expect(places.row(of: UInt128(number), in: entries) == (model.contains(number) ? Row(number) : nil))
+            }
+        }
+    }
+
     @Test("Distinguishes positions with the same key")
     func equal() {
         let entries = entries(Array(repeating: 7, count: 1_500) + [3, 9])
