@@ -107,6 +107,9 @@ struct URLGroup: Sendable, Equatable {
         self.value = value
     }
 
+    /// The hash of the URL.
+    var hash: Int { value & ~Self.standings }
+
     /// Returns the group of the same URL with another standing.
     func with(_ standing: Standing) -> URLGroup { URLGroup(value: value & ~Self.standings | standing.rawValue) }
 }

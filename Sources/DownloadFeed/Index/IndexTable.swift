@@ -15,7 +15,7 @@ struct IndexTable: Sendable {
     /// The downloads in each folder, by creation. They are not part of the view either.
     private var byFolder: [String: OrderedRows] = [:]
     /// All downloads by their URLs.
-    private var byURL = OrderedRows(by: .url)
+    private var byURL = URLOrder()
     /// All downloads by gid.
     private(set) var byGID = OrderedRows(by: .gid)
     /// The ended downloads by their end.
@@ -36,6 +36,12 @@ struct IndexTable: Sendable {
     /// The entry of a download; `nil` if there is none.
     subscript(id: DownloadID) -> IndexEntry? {
         row(of: id).flatMap { view.entries[$0] }
+    }
+
+    /// Returns the position of a download in the queue; `nil` if it is not in the queue.
+    mutating func position(of entry: IndexEntry) -> Int? {
+        if entry.rank != nil { view.waiting.countChunks() }
+        return view.position(of: entry)
     }
 
     private func row(of id: DownloadID) -> Row? { view.all.row(of: id.value, in: view.entries) }
@@ -66,7 +72,7 @@ struct IndexTable: Sendable {
     mutating func sortRestored() {
         let entries = view.entries
         let orders = SideComputation(name: "pawl orders") {
-            (OrderedRows(by: .url, of: entries), OrderedRows(by: .gid, of: entries))
+            (URLOrder(entries), OrderedRows(by: .gid, of: entries))
         }
         let texts = SideComputation(name: "pawl texts") { SearchTexts(entries) }
         view.all = OrderedRows(by: .identity, of: entries)
@@ -178,13 +184,12 @@ struct IndexTable: Sendable {
         if movesInQueue, old.rank != nil { view.waiting.remove(row, in: view.entries) }
         let movesAmongEnded = before.endedAt != now.endedAt || before.state.isLive != now.state.isLive
         if movesAmongEnded, !before.state.isLive { byEnd.remove(row, in: view.entries) }
-        let movesAmongURLs = old.group != entry.group
-        let place = movesAmongURLs ? byURL.position(of: row, in: view.entries) : nil
+        let placeAmongURLs = byURL.position(of: row, changingTo: entry, in: view.entries)
         view.entries[row] = entry
         view.byChangeID.insert(row, in: view.entries)
         if movesInQueue, entry.rank != nil { view.waiting.insert(row, in: view.entries) }
         if movesAmongEnded, !now.state.isLive { byEnd.insert(row, in: view.entries) }
-        if movesAmongURLs { byURL.move(row, from: place, in: view.entries) }
+        if let placeAmongURLs { byURL.move(row, from: placeAmongURLs, formerlyIn: old.group, in: view.entries) }
         if before.state != now.state {
             view.byState[before.state]?.remove(row, in: view.entries)
             view.byState[now.state, default: OrderedRows(by: .identity)].insert(row, in: view.entries)

@@ -33,7 +33,10 @@ package struct OrderedRows: Sendable {
     private var chunks: [[Row]] = []
     /// The first key of each chunk. The chunk of a key is found without the entries, which are scattered over the memory.
     private var bounds: [Rank] = []
+    /// The number of rows before each of the first chunks, as far as it was counted since they changed.
+    private var counted: [Int] = []
     package private(set) var count = 0
+
     init(by key: Key) {
         self.key = key
     }
@@ -53,7 +56,7 @@ package struct OrderedRows: Sendable {
             return
         }
         let (chunk, offset) = placeAtLast(for: added, in: entries) ?? place(for: added, in: entries)
-        (lastChunk, lastOffset) = (UInt32(clamping: chunk), UInt16(clamping: offset))
+        noteChange(at: (chunk, offset))
         chunks[chunk].insert(row, at: offset)
         if offset == 0 { bounds[chunk] = added }
         if chunks[chunk].count > Self.chunkSize {
@@ -75,7 +78,7 @@ package struct OrderedRows: Sendable {
         let (chunk, offset) = position
         count -= 1
         chunks[chunk].remove(at: offset)
-        (lastChunk, lastOffset) = (UInt32(clamping: chunk), UInt16(clamping: offset))
+        noteChange(at: position)
         if offset == 0, let first = chunks[chunk].first.flatMap({ rank(of: $0, in: entries) }) { bounds[chunk] = first }
         if chunks[chunk].isEmpty {
             chunks.remove(at: chunk)
@@ -86,18 +89,22 @@ package struct OrderedRows: Sendable {
         }
     }
 
+    private mutating func noteChange(at position: Position) {
+        (lastChunk, lastOffset) = (UInt32(clamping: position.chunk), UInt16(clamping: position.offset))
+        counted.removeLast(max(0, counted.count - position.chunk - 1))
+    }
+
     /// Moves a row whose entry has changed to its new position, which is often the present one.
-    /// - Parameter position: The position of the row before its entry changed; `nil` if it was not among these.
-    mutating func move(_ row: Row, from position: Position?, in entries: IndexEntries) {
-        if let (chunk, offset) = position {
-            let rows = chunks[chunk]
-            if offset > 0, offset + 1 < rows.count, let rank = rank(of: row, in: entries),
-                isBelow(rows[offset - 1], rank, in: entries), !isBelow(rows[offset + 1], rank, in: entries)
-            {
-                return
-            }
-            remove(at: (chunk, offset), in: entries)
+    /// - Parameter position: The position of the row before its entry changed.
+    mutating func move(_ row: Row, from position: Position, in entries: IndexEntries) {
+        let (chunk, offset) = position
+        let rows = chunks[chunk]
+        if offset > 0, offset + 1 < rows.count, let rank = rank(of: row, in: entries),
+            isBelow(rows[offset - 1], rank, in: entries), !isBelow(rows[offset + 1], rank, in: entries)
+        {
+            return
         }
+        remove(at: position, in: entries)
         insert(row, in: entries)
     }
 
@@ -115,12 +122,36 @@ package struct OrderedRows: Sendable {
 
     /// Returns the position of a row that is at the position of the last change or before it; otherwise `nil`.
     private func positionAtLast(of row: Row) -> Position? {
-        let (chunk, offset) = (Int(lastChunk), Int(lastOffset))
-        let isInside = chunk < chunks.count && offset < chunks[chunk].count
-        let after = isInside ? (chunk, offset) : (chunk + 1, 0)
-        if holds(row, at: after) { return after }
-        let before = offset > 0 ? (chunk, offset - 1) : (chunk - 1, chunk > 0 ? chunks[chunk - 1].count - 1 : 0)
-        return holds(row, at: before) ? before : nil
+        let last = (chunk: Int(lastChunk), offset: Int(lastOffset))
+        let isInside = last.chunk < chunks.count && last.offset < chunks[last.chunk].count
+        let next = isInside ? last : (last.chunk + 1, 0)
+        if self.row(at: next) == row { return next }
+        let before = position(before: last)
+        return self.row(at: before) == row ? before : nil
+    }
+
+    /// Returns the position of a row if it is the first of its chunk; otherwise `nil`.
+    func firstPosition(of row: Row, in entries: IndexEntries) -> Position? {
+        guard let rank = rank(of: row, in: entries), !chunks.isEmpty else { return nil }
+        let chunk = chunk(of: rank)
+        return chunks[chunk].first == row ? (chunk, 0) : nil
+    }
+
+    private func position(before position: Position) -> Position {
+        let (chunk, offset) = position
+        return offset > 0 ? (chunk, offset - 1) : (chunk - 1, chunk > 0 ? chunks[chunk - 1].count - 1 : 0)
+    }
+
+    private func position(behind position: Position) -> Position {
+        let (chunk, offset) = position
+        return offset + 1 < chunks[chunk].count ? (chunk, offset + 1) : (chunk + 1, 0)
+    }
+
+    /// Returns the row at a position; `nil` outside of the rows.
+    private func row(at position: Position) -> Row? {
+        guard chunks.indices.contains(position.chunk) else { return nil }
+        let rows = chunks[position.chunk]
+        return rows.indices.contains(position.offset) ? rows[position.offset] : nil
     }
 
     /// Returns the position for a new row if it belongs before or behind the row of the last insertion; otherwise `nil`.
@@ -140,12 +171,6 @@ package struct OrderedRows: Sendable {
     private func place(for rank: Rank, in entries: IndexEntries) -> Position {
         let chunk = chunk(of: rank)
         return (chunk, offset(of: rank, inChunk: chunk, in: entries))
-    }
-
-    private func holds(_ row: Row, at position: Position) -> Bool {
-        guard chunks.indices.contains(position.chunk) else { return false }
-        let rows = chunks[position.chunk]
-        return rows.indices.contains(position.offset) && rows[position.offset] == row
     }
 
     /// Creates the ordered rows of all entries that meet a condition.
@@ -198,7 +223,7 @@ package struct OrderedRows: Sendable {
             if isBelow(before, bound, in: entries) { return count - 1 }
         }
         let chunk = chunk(of: bound)
-        let before = starts?[chunk] ?? chunks[..<chunk].reduce(0) { $0 + $1.count }
+        let before = starts?[chunk] ?? (chunk < counted.count ? counted[chunk] : chunks[..<chunk].reduce(0) { $0 + $1.count })
         return before + offset(of: bound, inChunk: chunk, in: entries)
     }
 
@@ -210,11 +235,33 @@ package struct OrderedRows: Sendable {
 
     /// The number of rows before each chunk.
     var starts: [Int] {
-        var sum = 0
-        return chunks.map { chunk in
-            defer { sum += chunk.count }
-            return sum
+        var rows = self
+        rows.countChunks()
+        return rows.counted
+    }
+
+    /// Counts the rows before each chunk. The counts are kept as long as the chunks before do not change.
+    mutating func countChunks() {
+        while counted.count < chunks.count {
+            counted.append(counted.isEmpty ? 0 : counted[counted.count - 1] + chunks[counted.count - 1].count)
         }
+    }
+
+    /// Returns the row of a download; `nil` if there is none. The rows are in the order of creation.
+    /// - Parameter last: The position of the row that was found before; this one is often next to it. It becomes the position of
+    ///   this row.
+    func row(of id: DownloadID, near last: inout Position?, in entries: IndexEntries) -> Row? {
+        if let known = last {
+            func row(_ position: Position) -> Row? {
+                guard let row = self.row(at: position), entries[row]?.download.id == id else { return nil }
+                last = position
+                return row
+            }
+            if let found = row(position(before: known)) ?? row(position(behind: known)) { return found }
+        }
+        guard let row = row(of: id.value, in: entries) else { return nil }
+        last = position(of: row, in: entries)
+        return row
     }
 
     /// Returns the row with a key; `nil` if there is none.
@@ -244,6 +291,16 @@ package struct OrderedRows: Sendable {
             if entry.download.url == url { found.append(entry) }
         }
         return found
+    }
+
+    /// Returns the last rows, at most two, up to the end of a URL's group.
+    func lastTwo(upTo group: URLGroup, in entries: IndexEntries) -> [Row] {
+        guard !chunks.isEmpty else { return [] }
+        let bound: Rank = (group.value, .max, .max)
+        let chunk = chunk(of: bound)
+        let passed = chunks[chunk].count - offset(of: bound, inChunk: chunk, in: entries)
+        var walk = Walk(chunks, true, chunk: chunk, passed: passed)
+        return [walk.next(), walk.next()].compactMap(\.self)
     }
 
     /// Returns the first row whose key is not below `key`, and the row behind it.

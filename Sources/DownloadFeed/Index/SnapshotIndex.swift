@@ -150,6 +150,13 @@ public final class SnapshotIndex: Sendable {
 
     package func view() -> IndexView { state.withLock { $0.table.view } }
 
+    /// Returns the entries of downloads. Successive ones are often neighbours by creation.
+    package func entries(_ ids: some Sequence<DownloadID>) -> [IndexEntry] {
+        let view = view()
+        var last: OrderedRows.Position?
+        return ids.compactMap { id in view.all.row(of: id, near: &last, in: view.entries).flatMap { view.entries[$0] } }
+    }
+
     package func entry(_ id: DownloadID) -> IndexEntry? { state.withLock { $0.table[id] } }
 
     func isTransferring(scope: DownloadID?) -> Bool {
@@ -220,7 +227,7 @@ public final class SnapshotIndex: Sendable {
     package func publish(_ download: Download, counters: TransferCounters?, eventID: EventID = .none) -> Download {
         let (entry, position) = state.withLock { state in
             let entry = state.table.publish(download, counters: counters, eventID: eventID)
-            return (entry, state.table.view.position(of: entry))
+            return (entry, state.table.position(of: entry))
         }
         var current = entry.current
         current.position = position

@@ -95,7 +95,7 @@ extension DownloadService {
     ///
     /// At most ``WorkParts/candidateLimit`` files are examined for each URL. A download with a missing file is no candidate any more.
     private func recogniseFiles(of urls: Set<String>, by deadline: ContinuousClock.Instant) async {
-        var changes: [(DownloadMachine.Command.Request, Download)] = []
+        var changes: [(DownloadMachine.Command.Request, DownloadID)] = []
         for url in urls {
             for download in index.downloads(ofURL: url, atMost: WorkParts.candidateLimit) {
                 if download.state.isLive { break }
@@ -104,7 +104,7 @@ extension DownloadService {
                 do throws(FinishedFileError) {
                     let found = try await recognise(file, of: download.id)
                     if let change = FinishedFileLookup.correction(of: download, found: found) {
-                        changes.append((change, download))
+                        changes.append((change, download.id))
                     }
                     if found != nil { break }
                 } catch {

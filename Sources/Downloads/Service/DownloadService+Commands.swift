@@ -36,7 +36,7 @@ extension DownloadService {
         let order: ListQuery.Order = command == .pause || command == .cancel ? .newest : .oldest
         let selection = ListQuery(states: states, label: label, folder: folder, order: order)
         return try await inPieces(selection) { ids throws(DownloadError) in
-            try await self.ask(.init(command), ofPiece: self.downloads(ids, in: selection))
+            try await self.ask(.init(command), ofPiece: self.downloads(ids, in: selection).map(\.download.id))
         }
     }
 
@@ -78,14 +78,14 @@ extension DownloadService {
 
     /// Returns the downloads with these ids that match a selection at present, as they were last published. Their text is not
     /// searched again.
-    func downloads(_ ids: some Sequence<DownloadID>, in selection: ListQuery) -> [Download] {
-        ids.compactMap { index.entry($0)?.download }.filter(selection.includes)
+    func downloads(_ ids: some Sequence<DownloadID>, in selection: ListQuery) -> [IndexEntry] {
+        index.entries(ids).filter { selection.includes($0.download) }
     }
 
     /// Sends the same command to several downloads, and waits for all results.
     /// - Returns: The number of downloads that have carried it out.
     func ask(
-        _ request: DownloadMachine.Command.Request, ofPiece piece: [Download],
+        _ request: DownloadMachine.Command.Request, ofPiece piece: [DownloadID],
         if isExpected: (@Sendable (Download) -> Bool)? = nil, by deadline: ContinuousClock.Instant? = nil
     ) async throws(DownloadError) -> Int {
         try await ask(piece.map { (request, $0) }[...], if: isExpected, by: deadline)
@@ -94,12 +94,12 @@ extension DownloadService {
     /// Sends a command to each of several downloads, and waits for all results.
     /// - Returns: The number of downloads that have carried out theirs.
     func ask(
-        _ steps: ArraySlice<(DownloadMachine.Command.Request, Download)>,
+        _ steps: ArraySlice<(DownloadMachine.Command.Request, DownloadID)>,
         if isExpected: (@Sendable (Download) -> Bool)? = nil, by deadline: ContinuousClock.Instant? = nil
     ) async throws(DownloadError) -> Int {
         if steps.isEmpty { return 0 }
         let deadline = deadline ?? .now + Self.answerLimit
-        let pins = try await pin(steps.map(\.1.id), by: deadline)
+        let pins = try await pin(steps.map(\.1), by: deadline)
         defer { unpin(pins) }
         let waiters = waits.reserve(steps.count)
         let result = await withCheckedContinuation { continuation in
@@ -107,11 +107,11 @@ extension DownloadService {
             timers.set(.answers(waiters), at: deadline)
             var others: [ForwardedCommand] = []
             group = WriteBatch()
-            for ((request, download), waiter) in zip(steps, waiters) {
-                guard let entry = entries[download.id] else {
+            for ((request, id), waiter) in zip(steps, waiters) {
+                guard let entry = entries[id] else {
                     others.append(
                         ForwardedCommand(
-                            id: download.id, request: request, owner: pins.owners[download.id],
+                            id: id, request: request, owner: pins.owners[id],
                             receiver: .receiver(collector.add),
                             isExpected: isExpected, deadline: deadline))
                     continue

@@ -19,26 +19,27 @@ extension DownloadService {
         try await inPieces(selection) { ids throws(DownloadError) in
             var left = self.downloads(ids, in: selection)
             if deletesFiles {
-                try self.checkFilesAreThere(left)
-                for download in left { try await self.recogniseFile(of: download.id) }
+                try self.checkFilesAreThere(left.map(\.download))
+                for entry in left { try await self.recogniseFile(of: entry.download.id) }
                 left = self.downloads(ids, in: selection)
             }
             var count = 0
             for _ in 0..<Self.maximumPasses {
                 let deadline = ContinuousClock.now + Self.answerLimit
-                var (idle, others) = ([Download](), [Download]())
-                for download in left {
-                    if self.needsNoMachine(download, toRemoveFile: deletesFiles) {
-                        idle.append(download)
+                var (idle, others) = ([IndexEntry](), [IndexEntry]())
+                for entry in left {
+                    if self.needsNoMachine(entry.download, toRemoveFile: deletesFiles) {
+                        idle.append(entry)
                     } else {
-                        others.append(download)
+                        others.append(entry)
                     }
                 }
                 var removed = try await self.removeIdle(idle, by: deadline)
                 // On a full disk, a machine first makes room.
                 if removed < idle.count { others = left }
                 removed += try await self.ask(
-                    .remove(deletingFile: deletesFiles), ofPiece: others, if: selection.includes, by: deadline)
+                    .remove(deletingFile: deletesFiles), ofPiece: others.map(\.download.id), if: selection.includes,
+                    by: deadline)
                 count += removed
                 if removed == left.count || !self.isShared { return count }
                 // An owner may have refused the command because the version here was outdated. Downloads that still
@@ -61,14 +62,14 @@ extension DownloadService {
     /// Removes downloads that need no machine, together. Other requests for them wait meanwhile.
     /// - Returns: The number of removed downloads: all, or none if the disk is full.
     private func removeIdle(
-        _ downloads: [Download], by deadline: ContinuousClock.Instant
+        _ entries: [IndexEntry], by deadline: ContinuousClock.Instant
     ) async throws(DownloadError) -> Int {
-        if downloads.isEmpty { return 0 }
-        let removals = downloads.map { (download: $0, changeID: publisher.reserve()) }
-        for download in downloads { ledger.reads.begin(download.id) }
+        if entries.isEmpty { return 0 }
+        let removals = entries.map { (entry: $0, changeID: publisher.reserve()) }
+        for entry in entries { ledger.reads.begin(entry.download.id) }
         noteTrustedTime()
         hasSavedRecords = true
-        let commit = store.submit(removals.map { .remove($0.download.id, changeID: $0.changeID) })
+        let commit = store.submit(removals.map { .remove($0.entry.download.id, changeID: $0.changeID) })
         let result: Result<Int, StoreError>? = await result(by: deadline) { finish in
             Task { finish(await self.finish(removals, after: commit)) }
         }
@@ -83,15 +84,15 @@ extension DownloadService {
     /// Publishes removals once they are durable, and frees the names and the disk space of the downloads.
     /// - Returns: The number of removals.
     private func finish(
-        _ removals: [(download: Download, changeID: EventID)], after commit: StoreCommit
+        _ removals: [(entry: IndexEntry, changeID: EventID)], after commit: StoreCommit
     ) async -> Result<Int, StoreError> {
-        defer { for removal in removals { ledger.reads.end(removal.download.id, after: nil) } }
+        defer { for removal in removals { ledger.reads.end(removal.entry.download.id, after: nil) } }
         if let error = await commit.failure() {
             for removal in removals { publisher.abandon(removal.changeID) }
             parts.degradation.withLock { $0.suspect() }
             return .failure(error)
         }
-        let ids = removals.map(\.download.id)
+        let ids = removals.map(\.entry.download.id)
         let (files, errors) = await BlockingExecutor.disk.run { [partFiles] in
             var (files, errors) = (RemovedFiles(), [DownloadLogEvent]())
             for id in ids {
@@ -102,12 +103,13 @@ extension DownloadService {
             return (files, errors)
         }
         errors.forEach(log)
-        noteStrayBytes { gate in for removal in removals { gate.noteRemovedRecord(removal.download.finishedBytes) } }
-        for (download, changeID) in removals {
-            publisher.remove(download.id, changeID: changeID)
-            names.release(download.id)
-            if download.state == .completed, let path = download.path { names.forget(path, of: download.id) }
-            log(.removed(download.id))
+        noteStrayBytes { gate in for removal in removals { gate.noteRemovedRecord(removal.entry.download.finishedBytes) } }
+        for (entry, changeID) in removals {
+            let id = entry.download.id
+            publisher.remove(id, changeID: changeID)
+            names.release(id)
+            if entry.download.state == .completed, let path = entry.download.path { names.forget(path, of: id) }
+            log(.removed(id))
         }
         schedule()
         await files.flush()

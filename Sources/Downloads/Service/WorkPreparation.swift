@@ -61,8 +61,8 @@ struct WorkPreparation {
     /// - Returns: The commands. Those of one download are carried out in their order.
     mutating func steps(
         for requests: [NewDownload], in index: SnapshotIndex, isCurrent: (Download) -> Bool
-    ) -> [(DownloadMachine.Command.Request, Download)] {
-        var steps: [(DownloadMachine.Command.Request, Download)] = []
+    ) -> [(DownloadMachine.Command.Request, DownloadID)] {
+        var steps: [(DownloadMachine.Command.Request, DownloadID)] = []
         var addition = DownloadChange()
         addition.addedLabel = label
         var removal = DownloadChange()
@@ -72,19 +72,19 @@ struct WorkPreparation {
             let downloads = parts.candidates(for: request, in: index)
             if let current = downloads.first(where: { isCurrent($0) || prepared.contains($0.id) }) {
                 if !current.labels.containsExactly(label), prepared.insert(current.id).inserted {
-                    steps.append((.change(addition), current))
+                    steps.append((.change(addition), current.id))
                 }
             } else if let ended = downloads.first(where: { $0.labels.containsExactly(label) }) {
                 if ended.state == .completed {
-                    steps.append((.change(removal), ended))
+                    steps.append((.change(removal), ended.id))
                     continue
                 }
                 prepared.insert(ended.id)
                 var correction = DownloadChange()
                 if let checksum = request.checksum, checksum != ended.checksum { correction.checksum = checksum }
                 if request.url.string != ended.url { correction.url = request.url }
-                if correction.checksum != nil || correction.url != nil { steps.append((.change(correction), ended)) }
-                steps.append((ended.state == .failed ? .resume : .retry, ended))
+                if correction.checksum != nil || correction.url != nil { steps.append((.change(correction), ended.id)) }
+                steps.append((ended.state == .failed ? .resume : .retry, ended.id))
             }
         }
         return steps

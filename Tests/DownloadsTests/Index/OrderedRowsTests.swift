@@ -107,14 +107,14 @@ struct OrderedRowsTests {
     }
 
     @Test("Moves rows whose keys change, by little or by much")
-    func moves() {
+    func moves() throws {
         var numbers = Array(stride(from: 100, to: 200_000, by: 100))
         var entries = entries(numbers)
         var places = OrderedRows(by: .identity)
         for place in numbers.indices { places.insert(Row(place), in: entries) }
         for step in 0..<6_000 {
             let place = Int.random(in: numbers.indices)
-            let position = places.position(of: Row(place), in: entries)
+            let position = try #require(places.position(of: Row(place), in: entries))
             let distance = step.isMultiple(of: 3) ? 200_000 : 150
             numbers[place] = max(0, numbers[place] + Int.random(in: -distance...distance))
             entries[Row(place)] = entry(numbers[place])

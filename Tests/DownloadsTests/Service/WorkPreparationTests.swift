@@ -52,11 +52,11 @@ struct WorkPreparationTests {
             return new
         }
         let isGone = downloads.contains("gone")
-        func steps() -> [(DownloadMachine.Command.Request, Download)] {
+        func steps() -> [(DownloadMachine.Command.Request, DownloadID)] {
             preparation.steps(for: new, in: index) { $0.state.isLive || ($0.state == .completed && !isGone) }
         }
-        let texts = steps().map { request, download -> String in
-            let letter = letters[download.id] ?? "?"
+        let texts = steps().map { request, id -> String in
+            let letter = letters[id] ?? "?"
             return switch request {
             case .resume: "resume \(letter)"
             case .retry: "retry \(letter)"
