@@ -198,7 +198,7 @@ class Storage(Server):
         self.secret = secrets.token_hex(16)
         os.mkdir(directory, 0o700)
         subprocess.run([program, "format", "--no-update", "--trash-days", "0", "--storage", "file", "--bucket", f"{directory}/data",
-                        f"sqlite3://{directory}/meta.db", "fleet"], check=True, capture_output=True, env=environment())
+                        f"badger://{directory}/meta", "fleet"], check=True, capture_output=True, env=environment())
 
     @property
     def keys(self):
@@ -216,7 +216,7 @@ class Storage(Server):
             self.process = launch(
                 [self.program, "gateway", "--no-usage-report", "--no-bgjob", "--backup-meta", "0",
                  "--cache-dir", "memory", "--cache-size", "0", "--log", f"{self.directory}/log", "--metrics", "127.0.0.1:0",
-                 "--multi-buckets", "--keep-etag", "--object-meta", f"sqlite3://{self.directory}/meta.db", f"127.0.0.1:{self.port}"],
+                 "--multi-buckets", "--keep-etag", "--object-meta", f"badger://{self.directory}/meta", f"127.0.0.1:{self.port}"],
                 stdout=output, stderr=output, env=environment(MINIO_ROOT_USER=self.access, MINIO_ROOT_PASSWORD=self.secret))
 
     def is_ready(self):

@@ -65,9 +65,9 @@ public final class PrivateStorage: Sendable {
     /// Removes its directory when the test process has ended.
     private static let script = """
         trap 'kill -9 $child; rm -rf -- "$2"' TERM
-        "$1" format --no-update --trash-days 0 --storage file --bucket "$2/data" "sqlite3://$2/meta.db" tests >"$2/format" 2>&1 || exit 1
+        "$1" format --no-update --trash-days 0 --storage file --bucket "$2/data" "badger://$2/meta" tests >"$2/format" 2>&1 || exit 1
         setpriv --pdeathsig KILL "$1" gateway --no-usage-report --no-bgjob --backup-meta 0 --cache-dir memory --cache-size 0 \
-            --log "$2/log" --metrics 127.0.0.1:0 --multi-buckets --keep-etag --object-meta "sqlite3://$2/meta.db" "127.0.0.1:$3" \
+            --log "$2/log" --metrics 127.0.0.1:0 --multi-buckets --keep-etag --object-meta "badger://$2/meta" "127.0.0.1:$3" \
             2>"$2/errors" </dev/null &
         child=$!
         wait
