@@ -98,6 +98,33 @@ struct VolumeTests {
         }
     }
 
+    @Test("Reuses an idle connection, however many are busy")
+    func busyConnectionsLeaveIdleOnesOpen() async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { request in
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
+            return request.target == "/busy" ? [.text(head), .wait(gate), .text("x")] : [.text(head + "x")]
+        }
+        var configuration = ClientConfiguration()
+        configuration.threads = 1
+        configuration.idleConnectionsPerThread = 1
+        let client = try HTTPClient(configuration: configuration)
+        let fetch = { _ = try await client.fetch(ClientRequest(origin), bodyLimit: 1) }
+        let sinks = (0..<3).map { _ in RecordingSink() }
+        for sink in sinks {
+            client.start(try ClientRequest(origin, "/busy"), sink: sink)
+            try await sink.record.wait { !$0.heads.isEmpty }
+        }
+        let count = { Set(origin.requests.map(\.connection)).count }
+        // The origin is trusted with a connection after a silence.
+        while count() == origin.requests.count { try await fetch() }
+        let known = count()
+        for _ in 0..<5 { try await fetch() }
+        #expect(count() == known)
+        gate.open()
+        for sink in sinks { _ = try await sink.outcome().get() }
+    }
+
     @Test("Runs 300 transfers at once")
     func threeHundredTransfersRun() async throws {
         let gate = Gate()

@@ -25,9 +25,13 @@ import CCurl
     /// Creates a handle for one request, which must be released before `destroy`. Nil if there is no memory.
     func makeEasyHandle() -> EasyHandle? { unsafe EasyHandle(share: share) }
 
-    func configure(idleConnections: Int) {
-        unsafe _ = pawl_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, max(1, idleConnections))
+    func configure() {
         unsafe _ = pawl_multi_set_long(pointer, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
+    }
+
+    /// Sets the number of connections, busy and idle ones, beyond which the end of a response closes an idle one.
+    func limit(connections: Int) {
+        unsafe _ = pawl_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, max(1, connections))
     }
 
     func destroy() {

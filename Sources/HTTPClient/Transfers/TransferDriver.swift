@@ -10,7 +10,10 @@ final class TransferDriver {
     let credentials: CredentialStore
     private let loop: TransferLoop
     private let multi: MultiHandle
-    private var active: [ObjectIdentifier: ActiveTransfer] = [:]
+    private var active: [ObjectIdentifier: ActiveTransfer] = [:] {
+        // libcurl counts busy connections as well.
+        didSet { multi.limit(connections: active.count + configuration.idleConnectionsPerThread) }
+    }
     /// The transfers that wait for their speed limiters, and the earliest time at which one may continue.
     private var heldBack: [ObjectIdentifier: ActiveTransfer] = [:]
     private var nextResumption: ContinuousClock.Instant?

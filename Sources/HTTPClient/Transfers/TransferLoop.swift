@@ -92,7 +92,7 @@ final class TransferLoop: Sendable {
         Self.blockSignals()
         do throws(ClientError) {
             let multi = try MultiHandle()
-            multi.configure(idleConnections: configuration.idleConnectionsPerThread)
+            multi.configure()
             mailbox.withLock { $0.multi = multi }
             let driver = TransferDriver(loop: self, multi: multi)
             driver.run()
