@@ -83,6 +83,8 @@ package struct OrderedRows: Sendable {
         if chunks[chunk].isEmpty {
             chunks.remove(at: chunk)
             bounds.remove(at: chunk)
+            // The rows before a chunk that is appended later may be others.
+            counted.removeLast(max(0, counted.count - chunks.count))
         } else if chunk + 1 < chunks.count, chunks[chunk].count + chunks[chunk + 1].count <= Self.chunkSize / 2 {
             chunks[chunk].append(contentsOf: chunks.remove(at: chunk + 1))
             bounds.remove(at: chunk + 1)

@@ -74,10 +74,29 @@ struct OrderedRowsTests {
                     places.remove(Row(number), in: entries)
                 }
             }
-            #expect(numbers(places, entries) == model.sorted(), "step \(step)")
+            let sorted = model.sorted()
+            #expect(numbers(places, entries) == sorted, "step \(step)")
+            for offset in [0, sorted.count / 2, sorted.count - 1] where sorted.indices.contains(offset) {
+                #expect(places.row(at: offset, starts: places.starts) == Row(sorted[offset]), "step \(step)")
+            }
+            places.countChunks()
             for number in run.prefix(3) {
                 #expect(places.row(of: UInt128(number), in: entries) == (model.contains(number) ? Row(number) : nil))
             }
+        }
+    }
+
+    @Test("Counts the rows before each chunk again after the last chunk was emptied")
+    func countsAfterEmptying() {
+        let entries = entries(0..<4_000)
+        var places = OrderedRows(by: .identity)
+        for row in 0..<1_024 { places.insert(Row(row), in: entries) }
+        for row in 0..<100 { places.remove(Row(row), in: entries) }
+        places.countChunks()
+        for row in 512..<1_024 { places.remove(Row(row), in: entries) }
+        for row in 2_000..<3_000 { places.insert(Row(row), in: entries) }
+        for (offset, row) in (Array(100..<512) + Array(2_000..<3_000)).enumerated() {
+            #expect(places.row(at: offset, starts: places.starts) == Row(row))
         }
     }
 
