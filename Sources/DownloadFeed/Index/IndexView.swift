@@ -104,14 +104,24 @@ extension IndexView {
         IndexListing(self, lists(query, selections), query)
     }
 
-    /// Returns the ids of all matching downloads, in the order of the query.
-    func ids(_ query: ListQuery, among selections: [OrderedRows]) -> [DownloadID] {
+    /// Returns the ids of all matching downloads, in the order in which a command takes them.
+    func ids(_ query: ListQuery, _ order: CommandOrder, among selections: [OrderedRows]) -> [DownloadID] {
         let lists = lists(query, selections)
-        var ids: [DownloadID] = []
+        var walk = MergedWalk(lists, order == .slotsLast ? .newest : .oldest, after: nil, entries)
+        var (ids, last) = ([DownloadID](), [DownloadID]())
         ids.reserveCapacity(lists.reduce(0) { $0 + $1.count })
-        var walk = MergedWalk(lists, query.order, after: nil, entries)
-        while let entry = walk.next() { ids.append(entry.download.id) }
-        return ids
+        switch order {
+        case .slotsLast:
+            while let download = walk.next()?.download {
+                if download.mayHaveSlot { last.append(download.id) } else { ids.append(download.id) }
+            }
+            return ids + last
+        case .queue:
+            var ranks: [(rank: QueueRank, id: DownloadID)] = []
+            while let download = walk.next()?.download { ranks.append((download.rank, download.id)) }
+            ranks.sort { $0.rank < $1.rank }
+            return ranks.map(\.id)
+        }
     }
 
     /// Returns lists that have each matching download once.

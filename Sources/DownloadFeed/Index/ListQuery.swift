@@ -79,3 +79,16 @@ public struct DownloadStatistics: Sendable {
     /// The sum of all transfers' speeds, in bytes per second.
     public var bytesPerSecond: Int64
 }
+
+/// The order in which a command takes many downloads.
+package enum CommandOrder: Sendable {
+    /// First the newest without a slot, then those with one. No slot becomes free while a download of the command waits for it.
+    case slotsLast
+    /// The order of the queue. The downloads that come first in the queue start first.
+    case queue
+}
+
+extension Download {
+    /// Whether the download is in a state in which it may have a slot.
+    var mayHaveSlot: Bool { state == .downloading || state == .retrying }
+}

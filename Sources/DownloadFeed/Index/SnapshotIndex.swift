@@ -81,11 +81,11 @@ public final class SnapshotIndex: Sendable {
         }
     }
 
-    /// Returns the ids of all matching downloads, in the order of the query.
-    /// - Parameter query: The conditions and the order. Its page is ignored.
-    package func ids(_ query: ListQuery) -> [DownloadID] {
+    /// Returns the ids of all matching downloads, in the order in which a command takes them.
+    /// - Parameter query: The conditions. Its page and its order are ignored.
+    package func ids(_ query: ListQuery, _ order: CommandOrder) -> [DownloadID] {
         let (view, selections) = state.withLock { ($0.table.view, $0.table.selections(for: query)) }
-        return view.ids(query, among: selections)
+        return view.ids(query, order, among: selections)
     }
 
     /// Returns the number of downloads in each state, and the speed of all transfers.

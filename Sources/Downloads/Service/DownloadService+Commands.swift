@@ -32,10 +32,9 @@ extension DownloadService {
     ) async throws(DownloadError) -> Int {
         let states = states.isEmpty ? Set(DownloadState.allCases.filter(command.changes)) : states.filter(command.changes)
         if states.isEmpty { return 0 }
-        // The newest first, so that a slot becomes free only once no later download waits for it.
-        let order: ListQuery.Order = command == .pause || command == .cancel ? .newest : .oldest
-        let selection = ListQuery(states: states, label: label, folder: folder, order: order)
-        return try await inPieces(selection) { ids throws(DownloadError) in
+        let selection = ListQuery(states: states, label: label, folder: folder)
+        let order: CommandOrder = command == .pause || command == .cancel ? .slotsLast : .queue
+        return try await inPieces(selection, order) { ids throws(DownloadError) in
             try await self.ask(.init(command), ofPiece: self.downloads(ids, in: selection).map(\.download.id))
         }
     }
@@ -49,10 +48,11 @@ extension DownloadService {
     /// They are found once, since a search takes longer the more downloads there are. Downloads that are added meanwhile are
     /// not part of it.
     func inPieces(
-        _ selection: ListQuery, _ body: @escaping (ArraySlice<DownloadID>) async throws(DownloadError) -> Int
+        _ selection: ListQuery, _ order: CommandOrder,
+        _ body: @escaping (ArraySlice<DownloadID>) async throws(DownloadError) -> Int
     ) async throws(DownloadError) -> Int {
         try await catchUp()
-        var left = index.ids(selection)[...]
+        var left = index.ids(selection, order)[...]
         var count = 0
         var before: Task<Result<Int, DownloadError>, Never>?
         while !left.isEmpty || before != nil {

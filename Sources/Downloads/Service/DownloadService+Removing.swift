@@ -9,14 +9,13 @@ extension DownloadService {
     /// Removes all matching downloads, in pieces of limited size that each become durable together. Live downloads are
     /// cancelled first.
     /// - Parameters:
-    ///   - selection: The downloads to remove, in its order. With the newest first, no waiting download gets the slot of a
-    ///     removed one. A download that no longer matches when it is reached stays as it is.
+    ///   - selection: The downloads to remove. A download that no longer matches when it is reached stays as it is.
     ///   - deletesFiles: Whether finished files are removed too.
     /// - Returns: The number of removed downloads.
     /// - Throws: `directoryAway`, `storeFailed`, `insufficientStorage`, `overloaded`, `unconfirmed`, `shuttingDown`.
     ///   Some downloads may have been removed then.
     public func removeAll(_ selection: ListQuery, deletingFiles deletesFiles: Bool) async throws(DownloadError) -> Int {
-        try await inPieces(selection) { ids throws(DownloadError) in
+        try await inPieces(selection, .slotsLast) { ids throws(DownloadError) in
             var left = self.downloads(ids, in: selection)
             if deletesFiles {
                 try self.checkFilesAreThere(left.map(\.download))

@@ -387,10 +387,7 @@ struct PromiseTests {
     )
     func bulk() async throws {
         let fixture = try await ServiceFixture(starting: false)
-        let items = try (0..<1200).map {
-            Result<NewDownload, Addition.Refusal>.success(NewDownload(url: try fixture.url("size=10&seed=\($0)")))
-        }
-        _ = try await fixture.service.add(items)
+        try await fixture.addMany(1200)
         #expect(try await fixture.service.performOnAll(.cancel) == 1200)
         #expect(fixture.service.index.statistics().counts[.cancelled] == 1200)
         #expect(await fixture.service.machineCount == 0)
@@ -402,15 +399,20 @@ struct PromiseTests {
         await fixture.service.shutdown()
     }
 
-    @Test("A bulk command starts no download that waits for a slot", arguments: [DownloadCommand.pause, .cancel, nil])
-    func bulkOfWaiting(_ command: DownloadCommand?) async throws {
+    @Test(
+        "A bulk command starts no download that waits for a slot", arguments: [DownloadCommand.pause, .cancel, nil],
+        [false, true])
+    func bulkOfWaiting(_ command: DownloadCommand?, _ isRunningTheNewest: Bool) async throws {
         let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
         let first = try await fixture.add("size=4000000&seed=1&fault=stall@1000000")
         _ = try await fixture.follow(first.id) { $0.bytesReceived > 0 }
-        let items = try (0..<1200).map {
-            Result<NewDownload, Addition.Refusal>.success(NewDownload(url: try fixture.url("size=10&seed=\($0)")))
+        try await fixture.addMany(1200)
+        if isRunningTheNewest {
+            let urgent = try await fixture.add("size=4000000&seed=2&fault=stall@1000000") { $0.priority = 10 }
+            _ = try await fixture.service.perform(.cancel, on: first.id)
+            try await fixture.service.remove(first.id, deletingFile: false)
+            _ = try await fixture.follow(urgent.id) { $0.bytesReceived > 0 }
         }
-        _ = try await fixture.service.add(items)
         let requests = fixture.upstream.requests.count
         if let command {
             #expect(try await fixture.service.performOnAll(command) == 1201)
@@ -419,6 +421,19 @@ struct PromiseTests {
         }
         await fixture.service.shutdown()
         #expect(fixture.upstream.requests.count == requests)
+    }
+
+    @Test("A bulk resume starts the first download of the queue")
+    func bulkResume() async throws {
+        let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
+        try await fixture.addMany(1200, paused: true)
+        let urgent = try await fixture.add("size=4000000&seed=2&fault=stall@1000000") { new in
+            (new.priority, new.startsPaused) = (10, true)
+        }
+        #expect(try await fixture.service.performOnAll(.resume) == 1201)
+        _ = try await fixture.follow(urgent.id) { $0.bytesReceived > 0 }
+        #expect(fixture.service.index.statistics().counts[.queued] == 1200)
+        await fixture.service.shutdown()
     }
 }
 

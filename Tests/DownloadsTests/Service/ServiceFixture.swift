@@ -110,6 +110,16 @@ final class ServiceFixture: Sendable {
         return try await service.add(new).download
     }
 
+    /// Adds small downloads together.
+    func addMany(_ count: Int, paused: Bool = false) async throws {
+        let items = try (0..<count).map { number in
+            var new = NewDownload(url: try url("size=10&seed=\(number)"))
+            new.startsPaused = paused
+            return Result<NewDownload, Addition.Refusal>.success(new)
+        }
+        _ = try await service.add(items)
+    }
+
     /// Follows a download until the condition holds; the suite's time limit bounds the wait.
     func follow(_ id: DownloadID, until condition: @Sendable (Download) -> Bool) async throws -> Download {
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
