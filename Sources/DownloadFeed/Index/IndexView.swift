@@ -106,22 +106,14 @@ extension IndexView {
 
     /// Returns the ids of all matching downloads, in the order in which a command takes them.
     func ids(_ query: ListQuery, _ order: CommandOrder, among selections: [OrderedRows]) -> [DownloadID] {
-        let lists = lists(query, selections)
-        var walk = MergedWalk(lists, order == .slotsLast ? .newest : .oldest, after: nil, entries)
-        var (ids, last) = ([DownloadID](), [DownloadID]())
-        ids.reserveCapacity(lists.reduce(0) { $0 + $1.count })
+        var walk = MergedWalk(lists(query, selections), .newest, after: nil, entries)
+        var found: [IndexEntry] = []
+        while let entry = walk.next() { found.append(entry) }
         switch order {
-        case .slotsLast:
-            while let download = walk.next()?.download {
-                if download.mayHaveSlot { last.append(download.id) } else { ids.append(download.id) }
-            }
-            return ids + last
-        case .queue:
-            var ranks: [(rank: QueueRank, id: DownloadID)] = []
-            while let download = walk.next()?.download { ranks.append((download.rank, download.id)) }
-            ranks.sort { $0.rank < $1.rank }
-            return ranks.map(\.id)
+        case .slotsLast: found = found.filter { !$0.download.mayHaveSlot } + found.filter(\.download.mayHaveSlot)
+        case .queue: found.sort { $0.download.rank < $1.download.rank }
         }
+        return found.map(\.download.id)
     }
 
     /// Returns lists that have each matching download once.

@@ -283,11 +283,7 @@ package struct OrderedRows: Sendable {
     ///   - group: The group of the URL.
     ///   - limit: The maximum number of downloads.
     func newest(ofURL url: String, _ group: URLGroup, atMost limit: Int, in entries: IndexEntries) -> [IndexEntry] {
-        guard !chunks.isEmpty else { return [] }
-        let bound: Rank = (group.value, .max, .max)
-        let chunk = chunk(of: bound)
-        let passed = chunks[chunk].count - offset(of: bound, inChunk: chunk, in: entries)
-        var walk = Walk(chunks, true, chunk: chunk, passed: passed)
+        var walk = walk(upTo: group, in: entries)
         var found: [IndexEntry] = []
         while found.count < limit, let entry = walk.next().flatMap({ entries[$0] }), entry.group == group {
             if entry.download.url == url { found.append(entry) }
@@ -295,14 +291,12 @@ package struct OrderedRows: Sendable {
         return found
     }
 
-    /// Returns the last rows, at most two, up to the end of a URL's group.
-    func lastTwo(upTo group: URLGroup, in entries: IndexEntries) -> [Row] {
-        guard !chunks.isEmpty else { return [] }
+    /// Returns a descending walk that starts with the last row of a URL's group.
+    func walk(upTo group: URLGroup, in entries: IndexEntries) -> Walk {
+        guard !chunks.isEmpty else { return Walk([], true, chunk: 0, passed: 0) }
         let bound: Rank = (group.value, .max, .max)
         let chunk = chunk(of: bound)
-        let passed = chunks[chunk].count - offset(of: bound, inChunk: chunk, in: entries)
-        var walk = Walk(chunks, true, chunk: chunk, passed: passed)
-        return [walk.next(), walk.next()].compactMap(\.self)
+        return Walk(chunks, true, chunk: chunk, passed: chunks[chunk].count - offset(of: bound, inChunk: chunk, in: entries))
     }
 
     /// Returns the first row whose key is not below `key`, and the row behind it.

@@ -66,8 +66,8 @@ struct URLOrder: Sendable {
 
     /// Notes whether the URL of a group has several downloads.
     private mutating func countDownloads(of group: URLGroup, in entries: IndexEntries) {
-        let last = rows.lastTwo(upTo: group.with(.ended), in: entries)
-        if last.filter({ entries[$0]?.group.hash == group.hash }).count > 1 {
+        var walk = rows.walk(upTo: group.with(.ended), in: entries)
+        if walk.next() != nil, let second = walk.next(), entries[second]?.group.hash == group.hash {
             repeated.insert(group.hash)
         } else {
             repeated.remove(group.hash)

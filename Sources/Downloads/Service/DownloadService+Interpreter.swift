@@ -448,9 +448,7 @@ extension DownloadService {
     ) {
         var record = record
         record.download.changeID = changeID
-        var changes = [StoreChange.save(record)]
-        if !messages.isEmpty { changes += deliveries(of: messages).map(StoreChange.keepDelivery) }
-        submit(changes, for: (record.id, operation))
+        submit([.save(record)] + deliveries(of: messages).map(StoreChange.keepDelivery), for: (record.id, operation))
     }
 
     /// Submits changes, as part of the group if there is one.
