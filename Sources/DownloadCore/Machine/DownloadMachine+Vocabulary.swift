@@ -118,7 +118,7 @@ extension DownloadMachine {
         /// The kind of a command, with its arguments.
         package enum Request: Sendable {
             case pause, resume, cancel, retry
-            case change(DownloadChange)
+            indirect case change(DownloadChange)
             /// Removes the record, and the finished file if `deletingFile` is true.
             case remove(deletingFile: Bool)
             /// Notes that the finished file is this one now; `nil`: it is missing.

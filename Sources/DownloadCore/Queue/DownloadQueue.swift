@@ -61,8 +61,7 @@ extension DownloadQueue {
     package mutating func enqueue(_ id: DownloadID, host: String, rank: QueueRank) {
         guard waiting[id] == nil, running[id] == nil else { return }
         waiting[id] = host
-        hosts[host, default: Host()].waiting.set(id, to: rank)
-        refresh(host)
+        change(host) { $0.waiting.set(id, to: rank) }
     }
 
     /// Removes a download that waits or has a slot.
@@ -70,31 +69,19 @@ extension DownloadQueue {
     @discardableResult
     package mutating func remove(_ id: DownloadID) -> Bool {
         if let host = waiting.removeValue(forKey: id) {
-            hosts[host]?.waiting.remove(id)
-            refresh(host)
-            return true
+            change(host) { $0.waiting.remove(id) }
+        } else if let host = running.removeValue(forKey: id) {
+            change(host) { $0.running -= 1 }
+        } else {
+            return false
         }
-        if let host = running.removeValue(forKey: id) {
-            hosts[host]?.running -= 1
-            refresh(host)
-            return true
-        }
-        return false
+        return true
     }
 
     /// Gives a waiting download another rank.
     package mutating func rearrange(_ id: DownloadID, to rank: QueueRank) {
         guard let host = waiting[id] else { return }
-        hosts[host]?.waiting.set(id, to: rank)
-        refresh(host)
-    }
-
-    /// Gives slots to all downloads that may start now.
-    /// - Returns: These downloads, in the order of their start.
-    package mutating func startable() -> [DownloadID] {
-        var started: [DownloadID] = []
-        while let id = next() { started.append(id) }
-        return started
+        change(host) { $0.waiting.set(id, to: rank) }
     }
 
     /// Gives a slot to the first download that may start now.
@@ -114,11 +101,22 @@ extension DownloadQueue {
     /// - Returns: `false` if no slot is free for it.
     package mutating func start(_ id: DownloadID) -> Bool {
         guard canStart(id), let host = waiting.removeValue(forKey: id) else { return false }
-        hosts[host]?.waiting.remove(id)
-        hosts[host]?.running += 1
         running[id] = host
-        refresh(host)
+        change(host) {
+            $0.waiting.remove(id)
+            $0.running += 1
+        }
         return true
+    }
+
+    /// Changes a host, and updates its place if it may be another one.
+    private mutating func change(_ name: String, _ body: (inout Host) -> Void) {
+        let hasMoved = { (host: inout Host) in
+            let before = (host.running, host.waiting.first?.rank)
+            body(&host)
+            return before != (host.running, host.waiting.first?.rank)
+        }(&hosts[name, default: Host()])
+        if hasMoved { refresh(name) }
     }
 
     /// Updates a host among the ready ones, and removes a host without downloads.

@@ -73,8 +73,9 @@ public final class EventHub: Sendable {
         var readers = Readers()
         /// The count of the last event id.
         var sequence: UInt64 = 0
-        /// The counts that are reserved and neither used nor abandoned, in ascending order.
-        var reserved: [UInt64] = []
+        /// The counts that are reserved and neither used nor abandoned, in ascending order. Nearly always, the first one is used
+        /// next, and a slice removes that without a move of the others.
+        var reserved: ArraySlice<UInt64> = []
 
         /// The count up to which every change has been published.
         var published: UInt64 { reserved.first.map { $0 - 1 } ?? sequence }
@@ -86,13 +87,16 @@ public final class EventHub: Sendable {
         }
 
         mutating func release(_ changeID: UInt64) -> Bool {
-            var low = 0
-            var high = reserved.count
+            if reserved.first == changeID {
+                reserved.removeFirst()
+                return true
+            }
+            var (low, high) = (reserved.startIndex, reserved.endIndex)
             while low < high {
                 let middle = (low + high) / 2
                 if reserved[middle] < changeID { low = middle + 1 } else { high = middle }
             }
-            guard low < reserved.count, reserved[low] == changeID else { return false }
+            guard low < reserved.endIndex, reserved[low] == changeID else { return false }
             reserved.remove(at: low)
             return true
         }

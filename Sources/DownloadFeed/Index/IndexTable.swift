@@ -21,6 +21,9 @@ struct IndexTable: Sendable {
     /// The ended downloads by their end.
     private(set) var byEnd = OrderedRows(by: .end)
     private var shared = SharedValues()
+    /// The places of the last changed download among all, and of the last published one in the queue. The next one is often a
+    /// neighbour.
+    private var (lastChanged, lastWaiting): (OrderedRows.Position?, OrderedRows.Position?)
 
     private let queue: QueueStatus
 
@@ -38,13 +41,12 @@ struct IndexTable: Sendable {
         row(of: id).flatMap { view.entries[$0] }
     }
 
-    /// Returns the position of a download in the queue; `nil` if it is not in the queue.
-    mutating func position(of entry: IndexEntry) -> Int? {
-        if entry.rank != nil { view.waiting.countChunks() }
-        return view.position(of: entry)
-    }
-
     private func row(of id: DownloadID) -> Row? { view.all.row(of: id.value, in: view.entries) }
+
+    /// Returns the row of a download that is about to change; `nil` if there is none.
+    private mutating func changedRow(of id: DownloadID) -> Row? {
+        view.all.row(of: id, near: &lastChanged, in: view.entries)
+    }
 
     /// Returns the newest download of a URL; `nil` if there is none.
     func newest(ofURL url: String) -> IndexEntry? {
@@ -88,23 +90,28 @@ struct IndexTable: Sendable {
 
     /// Adds a download, or replaces its former version, as the next publication.
     /// - Parameter eventID: The event id after which readers of this version continue.
-    mutating func publish(_ download: Download, counters: TransferCounters?, eventID: EventID) -> IndexEntry {
+    /// - Returns: The entry, and its position in the queue; `nil` if it is not in the queue.
+    mutating func publish(
+        _ download: Download, counters: TransferCounters?, eventID: EventID
+    ) -> (entry: IndexEntry, position: Int?) {
         view.publications += 1
         view.eventID = eventID
         var published = download
         published.publication = view.publications
         shared.share(&published)
-        let row = row(of: download.id)
-        let former = row.flatMap { view.entries[$0] }
-        let entry = IndexEntry(published, counters: counters, queue: queue, replacing: former)
         count(download, 1)
-        if let row, let former {
+        let known = changedRow(of: download.id)
+        let former = known.flatMap { view.entries[$0] }
+        let entry = IndexEntry(published, counters: counters, queue: queue, replacing: former)
+        let row: Row
+        if let known, let former {
+            row = known
             count(former.download, -1)
             replace(former, with: entry, at: row)
         } else {
-            insert(entry)
+            row = insert(entry)
         }
-        return entry
+        return (entry, entry.rank == nil ? nil : view.waiting.offset(of: row, near: &lastWaiting, in: view.entries))
     }
 
     /// Adds a download of an earlier instance, and sets its publication. ``sortRestored()`` adds it to the orders and texts.
@@ -130,7 +137,7 @@ struct IndexTable: Sendable {
     /// Removes a download, as the next publication.
     /// - Returns: Whether it was present.
     mutating func remove(_ id: DownloadID, eventID: EventID) -> Bool {
-        guard let row = row(of: id), let entry = view.entries[row] else { return false }
+        guard let row = changedRow(of: id), let entry = view.entries[row] else { return false }
         view.publications += 1
         view.eventID = eventID
         count(entry.download, -1)
@@ -150,7 +157,9 @@ struct IndexTable: Sendable {
         return true
     }
 
-    private mutating func insert(_ entry: IndexEntry) {
+    /// Inserts a new download.
+    /// - Returns: Its row.
+    private mutating func insert(_ entry: IndexEntry) -> Row {
         let row: Row
         if let reused = free.popLast() {
             row = reused
@@ -165,6 +174,7 @@ struct IndexTable: Sendable {
         if !entry.download.state.isLive { byEnd.insert(row, in: view.entries) }
         view.texts.set(entry.download, at: row)
         insertInPart(entry, at: row)
+        return row
     }
 
     /// Inserts a row in the orders of a part of the downloads.

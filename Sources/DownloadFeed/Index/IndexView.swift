@@ -107,13 +107,19 @@ extension IndexView {
     /// Returns the ids of all matching downloads, in the order in which a command takes them.
     func ids(_ query: ListQuery, _ order: CommandOrder, among selections: [OrderedRows]) -> [DownloadID] {
         var walk = MergedWalk(lists(query, selections), .newest, after: nil, entries)
-        var found: [IndexEntry] = []
-        while let entry = walk.next() { found.append(entry) }
         switch order {
-        case .slotsLast: found = found.filter { !$0.download.mayHaveSlot } + found.filter(\.download.mayHaveSlot)
-        case .queue: found.sort { $0.download.rank < $1.download.rank }
+        case .slotsLast:
+            var (others, last) = ([DownloadID](), [DownloadID]())
+            while let download = walk.next()?.download {
+                if download.mayHaveSlot { last.append(download.id) } else { others.append(download.id) }
+            }
+            return others + last
+        case .queue:
+            var found: [(rank: QueueRank, id: DownloadID)] = []
+            while let download = walk.next()?.download { found.append((download.rank, download.id)) }
+            found.sort { $0.rank < $1.rank }
+            return found.map(\.id)
         }
-        return found.map(\.download.id)
     }
 
     /// Returns lists that have each matching download once.

@@ -118,8 +118,31 @@ package struct OrderedRows: Sendable {
         if let position = positionAtLast(of: row) { return position }
         guard let rank = rank(of: row, in: entries), !chunks.isEmpty else { return nil }
         let chunk = chunk(of: rank)
-        // Comparing the numbers of all rows takes less time than reading a few entries.
-        return chunks[chunk].firstIndex(of: row).map { (chunk, $0) }
+        if chunk == chunks.count - 1, chunks[chunk].last == row { return (chunk, chunks[chunk].count - 1) }
+        return offset(of: row, rank, inChunk: chunk).map { (chunk, $0) }
+    }
+
+    /// Returns the offset of a row in its chunk; `nil` if it is not there.
+    ///
+    /// Comparing the numbers of many rows takes less time than reading a few entries. The search starts near the row, because
+    /// hashes and random numbers are spread evenly.
+    private func offset(of row: Row, _ rank: Rank, inChunk chunk: Int) -> Int? {
+        let rows = chunks[chunk]
+        let (first, next) = (Double(bounds[chunk].major), Double(chunk + 1 < bounds.count ? bounds[chunk + 1].major : .max))
+        let share = next > first ? (Double(rank.major) - first) / (next - first) : 0
+        var above = min(max(0, Int(share * Double(rows.count))), rows.count)
+        var below = above - 1
+        while above < rows.count || below >= 0 {
+            if above < rows.count {
+                if rows[above] == row { return above }
+                above += 1
+            }
+            if below >= 0 {
+                if rows[below] == row { return below }
+                below -= 1
+            }
+        }
+        return nil
     }
 
     /// Returns the position of a row that is at the position of the last change or before it; otherwise `nil`.
@@ -136,17 +159,18 @@ package struct OrderedRows: Sendable {
     func firstPosition(of row: Row, in entries: IndexEntries) -> Position? {
         guard let rank = rank(of: row, in: entries), !chunks.isEmpty else { return nil }
         let chunk = chunk(of: rank)
-        return chunks[chunk].first == row ? (chunk, 0) : nil
+        return bounds[chunk].row == row ? (chunk, 0) : nil
     }
 
     private func position(before position: Position) -> Position {
         let (chunk, offset) = position
-        return offset > 0 ? (chunk, offset - 1) : (chunk - 1, chunk > 0 ? chunks[chunk - 1].count - 1 : 0)
+        if offset > 0 { return (chunk, offset - 1) }
+        return (chunk - 1, chunk > 0 && chunk <= chunks.count ? chunks[chunk - 1].count - 1 : 0)
     }
 
     private func position(behind position: Position) -> Position {
         let (chunk, offset) = position
-        return offset + 1 < chunks[chunk].count ? (chunk, offset + 1) : (chunk + 1, 0)
+        return chunk < chunks.count && offset + 1 < chunks[chunk].count ? (chunk, offset + 1) : (chunk + 1, 0)
     }
 
     /// Returns the row at a position; `nil` outside of the rows.
@@ -243,39 +267,56 @@ package struct OrderedRows: Sendable {
     }
 
     /// Counts the rows before each chunk. The counts are kept as long as the chunks before do not change.
-    mutating func countChunks() {
+    private mutating func countChunks() {
         while counted.count < chunks.count {
             counted.append(counted.isEmpty ? 0 : counted[counted.count - 1] + chunks[counted.count - 1].count)
         }
     }
 
     /// Returns the row of a download; `nil` if there is none. The rows are in the order of creation.
-    /// - Parameter last: The position of the row that was found before; this one is often next to it. It becomes the position of
-    ///   this row.
+    /// - Parameter last: The position of the row that was found before; this one is often the same or next to it. It becomes
+    ///   the position of this row.
     func row(of id: DownloadID, near last: inout Position?, in entries: IndexEntries) -> Row? {
-        if let known = last {
-            func row(_ position: Position) -> Row? {
-                guard let row = self.row(at: position), entries[row]?.download.id == id else { return nil }
-                last = position
-                return row
-            }
-            if let found = row(position(before: known)) ?? row(position(behind: known)) { return found }
-        }
-        guard let row = row(of: id.value, in: entries) else { return nil }
-        last = position(of: row, in: entries)
-        return row
+        last = neighbour(of: last) { entries[$0]?.download.id == id } ?? position(ofKey: id.value, in: entries)
+        return last.flatMap(row(at:))
+    }
+
+    /// Returns the number of rows before a row; `nil` if it is not among these.
+    /// - Parameter last: The position of the row that was counted before; this one is often the same or next to it. It becomes
+    ///   the position of this row.
+    mutating func offset(of row: Row, near last: inout Position?, in entries: IndexEntries) -> Int? {
+        last = neighbour(of: last) { $0 == row } ?? position(of: row, in: entries)
+        guard let last else { return nil }
+        countChunks()
+        return counted[last.chunk] + last.offset
+    }
+
+    /// Returns the position of the first row that meets a condition, among the one at a position and those next to it; `nil`
+    /// if there is none.
+    private func neighbour(of position: Position?, where isMet: (Row) -> Bool) -> Position? {
+        guard let position else { return nil }
+        if let row = row(at: position), isMet(row) { return position }
+        let before = self.position(before: position)
+        if let row = row(at: before), isMet(row) { return before }
+        let behind = self.position(behind: position)
+        if let row = row(at: behind), isMet(row) { return behind }
+        return nil
     }
 
     /// Returns the row with a key; `nil` if there is none.
     func row(of key: UInt128, in entries: IndexEntries) -> Row? {
+        position(ofKey: key, in: entries).flatMap(row(at:))
+    }
+
+    /// Returns the position of the row with a key; `nil` if there is none.
+    private func position(ofKey key: UInt128, in entries: IndexEntries) -> Position? {
         // The key of a new download is above all others.
         guard let last = chunks.last?.last, !isBelow(last, (0, key, .min), in: entries) else { return nil }
         let bound: Rank = (0, key, .max)
         let chunk = chunk(of: bound)
         let offset = offset(of: bound, inChunk: chunk, in: entries)
-        guard offset > 0 else { return nil }
-        let row = chunks[chunk][offset - 1]
-        return isBelow(row, (0, key, .min), in: entries) ? nil : row
+        guard offset > 0, !isBelow(chunks[chunk][offset - 1], (0, key, .min), in: entries) else { return nil }
+        return (chunk, offset - 1)
     }
 
     /// Returns the newest downloads of a URL, newest first.
@@ -299,10 +340,10 @@ package struct OrderedRows: Sendable {
         return Walk(chunks, true, chunk: chunk, passed: chunks[chunk].count - offset(of: bound, inChunk: chunk, in: entries))
     }
 
-    /// Returns the first row whose key is not below `key`, and the row behind it.
-    func pair(from key: UInt128, in entries: IndexEntries) -> (Row?, Row?) {
+    /// Returns the first row whose gid is not below `gid`, and the row behind it.
+    func pair(fromGID gid: UInt64, in entries: IndexEntries) -> (Row?, Row?) {
         guard !chunks.isEmpty else { return (nil, nil) }
-        let bound: Rank = (0, key, .min)
+        let bound: Rank = (Self.major(ofGID: gid), 0, .min)
         let chunk = chunk(of: bound)
         var walk = Walk(chunks, false, chunk: chunk, passed: offset(of: bound, inChunk: chunk, in: entries))
         let first = walk.next()
@@ -399,11 +440,14 @@ package struct OrderedRows: Sendable {
         case .identity: (0, entry.download.id.value, row)
         case .changeID: (0, entry.download.changeID.value, row)
         case .rank: Self.rank(entry.download.rank, row)
-        case .gid: (0, UInt128(entry.download.gid.value), row)
+        case .gid: (Self.major(ofGID: entry.download.gid.value), 0, row)
         case .url: (entry.group.value, entry.download.id.value, row)
         case .end: (Int(clamping: entry.download.endedAt?.millisecondsSinceEpoch ?? 0), entry.download.id.value, row)
         }
     }
+
+    /// A number that rises with the gid and does not overflow.
+    private static func major(ofGID gid: UInt64) -> Int { Int(bitPattern: UInt(gid)) ^ .min }
 
     private static func rank(_ rank: QueueRank, _ row: Row) -> Rank {
         // The complement falls as the priority rises, and cannot overflow.

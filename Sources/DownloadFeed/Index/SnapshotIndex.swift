@@ -185,7 +185,7 @@ public final class SnapshotIndex: Sendable {
     ) {
         state.withLock { state in
             let entries = state.table.view.entries
-            let (first, second) = state.table.byGID.pair(from: UInt128(gid), in: entries)
+            let (first, second) = state.table.byGID.pair(fromGID: gid, in: entries)
             func named(_ row: Row?) -> (id: DownloadID, gid: DownloadGID)? {
                 row.flatMap { entries[$0]?.download }.map { ($0.id, $0.gid) }
             }
@@ -225,10 +225,7 @@ public final class SnapshotIndex: Sendable {
     /// - Returns: The published download, with the present values of the counters.
     @discardableResult
     package func publish(_ download: Download, counters: TransferCounters?, eventID: EventID = .none) -> Download {
-        let (entry, position) = state.withLock { state in
-            let entry = state.table.publish(download, counters: counters, eventID: eventID)
-            return (entry, state.table.position(of: entry))
-        }
+        let (entry, position) = state.withLock { $0.table.publish(download, counters: counters, eventID: eventID) }
         var current = entry.current
         current.position = position
         return current

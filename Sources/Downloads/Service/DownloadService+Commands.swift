@@ -35,7 +35,7 @@ extension DownloadService {
         let selection = ListQuery(states: states, label: label, folder: folder)
         let order: CommandOrder = command == .pause || command == .cancel ? .slotsLast : .queue
         return try await inPieces(selection, order) { ids throws(DownloadError) in
-            try await self.ask(.init(command), ofPiece: self.downloads(ids, in: selection).map(\.download.id))
+            try await self.ask(.init(command), ofPiece: self.downloads(ids, in: selection).map { $0.download.id })
         }
     }
 
@@ -103,26 +103,29 @@ extension DownloadService {
         defer { unpin(pins) }
         let waiters = waits.reserve(steps.count)
         let result = await withCheckedContinuation { continuation in
-            let collector = AnswerCollector(expecting: steps.count, continuation)
+            let collector = AnswerCollector(waiters, continuation)
+            waits.add(collector)
             timers.set(.answers(waiters), at: deadline)
             var others: [ForwardedCommand] = []
+            // Machines that were there at once are pinned in the order of the steps.
+            var pinned = pins.entries[...]
             group = WriteBatch()
             for ((request, id), waiter) in zip(steps, waiters) {
-                guard let entry = entries[id] else {
+                guard let entry = pinned.first?.id == id ? pinned.popFirst() : entries[id] else {
                     others.append(
                         ForwardedCommand(
                             id: id, request: request, owner: pins.owners[id],
-                            receiver: .receiver(collector.add),
+                            receiver: .receiver { collector.add($0, of: waiter) },
                             isExpected: isExpected, deadline: deadline))
                     continue
                 }
-                waits.add(.collector(collector), as: waiter)
                 send(.command(.init(waiter: waiter, request: request, isExpected: isExpected)), to: entry)
             }
             submitGroup()
             if !others.isEmpty { coordination.forward(others, in: self) }
             schedule()
         }
+        waits.removePiece(waiters)
         timers.cancel(.answers(waiters))
         return try result.get()
     }

@@ -36,13 +36,11 @@ extension DownloadService {
     /// The receiver of a command's result.
     enum ResultReceiver {
         case continuation(CheckedContinuation<Result<Download, DownloadError>, Never>)
-        case collector(AnswerCollector)
         case receiver((Result<Download, DownloadError>) -> Void)
 
         func receive(_ result: Result<Download, DownloadError>) {
             switch self {
             case .continuation(let continuation): continuation.resume(returning: result)
-            case .collector(let collector): collector.add(result)
             case .receiver(let receive): receive(result)
             }
         }
@@ -50,17 +48,29 @@ extension DownloadService {
 
     /// Counts the results of all commands of one piece.
     final class AnswerCollector {
-        private var left: Int
+        /// The numbers of the waits for these results.
+        let waiters: Range<DownloadMachine.Waiter>
+        private var isAwaited: [Bool]
+        /// The number of results that are still awaited.
+        private(set) var left: Int
         private var done = 0
         private var failure: DownloadError?
         private let continuation: CheckedContinuation<Result<Int, DownloadError>, Never>
 
-        init(expecting count: Int, _ continuation: CheckedContinuation<Result<Int, DownloadError>, Never>) {
-            left = count
+        init(
+            _ waiters: Range<DownloadMachine.Waiter>, _ continuation: CheckedContinuation<Result<Int, DownloadError>, Never>
+        ) {
+            self.waiters = waiters
+            isAwaited = Array(repeating: true, count: waiters.count)
+            left = waiters.count
             self.continuation = continuation
         }
 
-        func add(_ result: Result<Download, DownloadError>) {
+        /// Adds the result of one command. Only the first one counts.
+        func add(_ result: Result<Download, DownloadError>, of waiter: DownloadMachine.Waiter) {
+            let offset = Int(waiter - waiters.lowerBound)
+            guard isAwaited[offset] else { return }
+            isAwaited[offset] = false
             switch result {
             case .success: done += 1
             // The download has changed or was removed before the command was carried out.
@@ -267,9 +277,9 @@ extension DownloadService {
     func isAwaited(_ waiter: DownloadMachine.Waiter) -> Bool { waits.contains(waiter) }
 
     func answer(_ waiter: DownloadMachine.Waiter, _ result: Result<Download, DownloadError>) {
-        guard let receiver = waits.remove(waiter) else { return }
         // Only the number of the results matters, and one timer is set for all.
-        if case .collector(let collector) = receiver { return collector.add(result) }
+        if let collector = waits.collector(of: waiter) { return collector.add(result, of: waiter) }
+        guard let receiver = waits.remove(waiter) else { return }
         timers.cancel(.answer(waiter))
         let result = result.map { download in
             var download = download
@@ -363,8 +373,7 @@ extension DownloadService {
         case .saveRemoval(let operation, let messages):
             let changeID = entry.reservedEventID ?? publisher.reserve()
             entry.reservedEventID = changeID
-            submit(
-                [.remove(id, changeID: changeID)] + deliveries(of: messages).map(StoreChange.keepDelivery), for: (id, operation))
+            submit(.remove(id, changeID: changeID), with: kept(messages), for: (id, operation))
         case .deliver(let messages):
             Task { [webhooks, deliveries = deliveries(of: messages)] in
                 for delivery in deliveries { await webhooks?.post(delivery) }
@@ -448,15 +457,22 @@ extension DownloadService {
     ) {
         var record = record
         record.download.changeID = changeID
-        submit([.save(record)] + deliveries(of: messages).map(StoreChange.keepDelivery), for: (record.id, operation))
+        submit(.save(record), with: kept(messages), for: (record.id, operation))
     }
 
-    /// Submits changes, as part of the group if there is one.
+    private func kept(_ messages: [EndAnnouncement]) -> [StoreChange] {
+        deliveries(of: messages).map(StoreChange.keepDelivery)
+    }
+
+    /// Submits a change and others with it, as part of the group if there is one.
     /// - Parameter commit: The download and the machine's operation that the changes belong to; `nil`: none.
-    func submit(_ changes: [StoreChange], for commit: (DownloadID, DownloadMachine.Operation)? = nil) {
+    func submit(
+        _ change: StoreChange?, with others: [StoreChange] = [], for commit: (DownloadID, DownloadMachine.Operation)? = nil
+    ) {
         let isAlone = group == nil
         if isAlone { group = WriteBatch() }
-        group?.changes += changes
+        if let change { group?.changes.append(change) }
+        group?.changes += others
         if let commit { group?.commits.append(commit) }
         if isAlone { submitGroup() }
     }

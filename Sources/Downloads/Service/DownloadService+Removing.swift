@@ -27,7 +27,7 @@ extension DownloadService {
                 let deadline = ContinuousClock.now + Self.answerLimit
                 var (idle, others) = ([IndexEntry](), [IndexEntry]())
                 for entry in left {
-                    if self.needsNoMachine(entry.download, toRemoveFile: deletesFiles) {
+                    if self.needsNoMachine(entry, toRemoveFile: deletesFiles) {
                         idle.append(entry)
                     } else {
                         others.append(entry)
@@ -53,9 +53,9 @@ extension DownloadService {
 
     /// Whether a download can be removed without its record: it has ended, no request or work uses it, and no file is
     /// removed with it. The records of a fleet may have other owners.
-    private func needsNoMachine(_ download: Download, toRemoveFile removesFile: Bool) -> Bool {
-        !isShared && !download.state.isLive && entries[download.id] == nil && !isBeingRead(download.id)
-            && !(removesFile && download.published != nil)
+    private func needsNoMachine(_ entry: IndexEntry, toRemoveFile removesFile: Bool) -> Bool {
+        !isShared && !entry.download.state.isLive && entries[entry.download.id] == nil && !isBeingRead(entry.download.id)
+            && !(removesFile && entry.download.published != nil)
     }
 
     /// Removes downloads that need no machine, together. Other requests for them wait meanwhile.

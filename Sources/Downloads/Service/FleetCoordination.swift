@@ -36,7 +36,7 @@ final class FleetCoordination: Coordination {
         case .tick:
             noteFreeSlots(in: service)
             idle(in: service)
-            service.submit(commands.repetitions { service.isAwaited($0) })
+            service.submit(nil, with: commands.repetitions { service.isAwaited($0) })
             // The announcement of changed settings may be lost, so they are also read every ten seconds.
             ticks += 1
             if ticks.isMultiple(of: 10) { Task { await readSettings(in: service) } }
@@ -152,14 +152,14 @@ extension FleetCoordination {
         // The local queue has only the downloads with slots of the database.
         if download.membership.slot == .held { return service.enterQueue(download) }
         download.membership.slot = .awaited
-        service.submit([.enqueue(download.id)])
+        service.submit(.enqueue(download.id))
         slots.noteFreeSlots()
     }
 
     func leaveQueue(_ download: LiveDownload, in service: isolated DownloadService) {
         guard download.membership.slot != .none else { return }
         download.membership.slot = .none
-        service.submit([.leaveQueue(download.id)])
+        service.submit(.leaveQueue(download.id))
         noteFreeSlots(in: service)
     }
 
@@ -203,11 +203,11 @@ extension FleetCoordination {
         if let download = service.entries[id] {
             guard download.membership.slot != .held else { return }
             // The download was paused or has ended meanwhile.
-            guard download.membership.slot == .awaited, !service.isShuttingDown else { return service.submit([.leaveQueue(id)]) }
+            guard download.membership.slot == .awaited, !service.isShuttingDown else { return service.submit(.leaveQueue(id)) }
             download.membership.slot = .held
             return service.enterQueue(download)
         }
-        guard !service.isShuttingDown, let url = HTTPURL(record.download.url) else { return service.submit([.release(id)]) }
+        guard !service.isShuttingDown, let url = HTTPURL(record.download.url) else { return service.submit(.release(id)) }
         let download = LiveDownload(DownloadMachine(record, url: url, written: Coverage(record.segments)))
         download.membership.slot = .held
         service.entries[id] = download
@@ -224,7 +224,7 @@ extension FleetCoordination {
         if download.membership.publishedRevision == version.revision { return }
         download.membership.publishedRevision = version.revision
         fleet.transfers.set(download.counters, of: version.id)
-        service.submit([.publishVersion(version)])
+        service.submit(.publishVersion(version))
     }
 
     func publishCompletion(_ version: Download, of download: LiveDownload, in service: isolated DownloadService) {
@@ -286,8 +286,8 @@ extension FleetCoordination {
             publish(download.machine.record.download, of: download, in: service)
             // A slot is the result of a committed claim, so it needs no correction.
             switch download.membership.slot {
-            case .awaited: service.submit([.enqueue(download.id)])
-            case .none: service.submit([.leaveQueue(download.id)])
+            case .awaited: service.submit(.enqueue(download.id))
+            case .none: service.submit(.leaveQueue(download.id))
             case .held: break
             }
         }
@@ -351,7 +351,7 @@ extension FleetCoordination {
 
     private func submitRelease(of id: DownloadID, in service: isolated DownloadService) {
         slots.noteRelease(of: id)
-        service.submit([.release(id)])
+        service.submit(.release(id))
     }
 
     /// Stops all transfers after the loss of the lease: other replicas may own the downloads.
@@ -418,7 +418,7 @@ extension FleetCoordination {
                 isExpected: command.isExpected, deadline: command.deadline)
             send(order, to: owner, in: service)
         }
-        service.submit(self.commands.takeMessages())
+        service.submit(nil, with: self.commands.takeMessages())
     }
 
     private func send(_ order: RemoteCommands.Order, to owner: Int64, in service: isolated DownloadService) {
@@ -454,7 +454,7 @@ extension FleetCoordination {
             service.schedule()
         } else if let owner = pins.owners[order.id] {
             send(order, to: owner, in: service)
-            service.submit(commands.takeMessages())
+            service.submit(nil, with: commands.takeMessages())
         } else {
             service.answer(order.waiter, .failure(.notFound))
         }
@@ -489,7 +489,7 @@ extension FleetCoordination {
                 commands.reply(isUnknown ? .failure(.notFound) : nil, to: command.number, from: sender)
             }
         }
-        service.submit(commands.takeMessages())
+        service.submit(nil, with: commands.takeMessages())
         service.submitGroup()
         service.schedule()
     }

@@ -60,6 +60,8 @@ struct OrderedRowsTests {
         let entries = entries(all)
         var places = OrderedRows(by: .identity)
         var model: Set<Int> = []
+        // Places that later changes may have moved.
+        var (lastCounted, lastFound): (OrderedRows.Position?, OrderedRows.Position?)
         for step in 0..<400 {
             let start = Int.random(in: all.indices)
             var run = Array(all[start...].prefix(Int.random(in: 1...900)))
@@ -79,9 +81,12 @@ struct OrderedRowsTests {
             for offset in [0, sorted.count / 2, sorted.count - 1] where sorted.indices.contains(offset) {
                 #expect(places.row(at: offset, starts: places.starts) == Row(sorted[offset]), "step \(step)")
             }
-            places.countChunks()
             for number in run.prefix(3) {
-                #expect(places.row(of: UInt128(number), in: entries) == (model.contains(number) ? Row(number) : nil))
+                let row = model.contains(number) ? Row(number) : nil
+                #expect(places.row(of: UInt128(number), in: entries) == row)
+                #expect(places.row(of: DownloadID(value: UInt128(number)), near: &lastFound, in: entries) == row)
+                let offset = places.offset(of: Row(number), near: &lastCounted, in: entries)
+                #expect(offset == sorted.firstIndex(of: number), "step \(step)")
             }
         }
     }
@@ -92,12 +97,33 @@ struct OrderedRowsTests {
         var places = OrderedRows(by: .identity)
         for row in 0..<1_024 { places.insert(Row(row), in: entries) }
         for row in 0..<100 { places.remove(Row(row), in: entries) }
-        places.countChunks()
+        var last: OrderedRows.Position?
+        #expect(places.offset(of: 1_023, near: &last, in: entries) == 923)
         for row in 512..<1_024 { places.remove(Row(row), in: entries) }
         for row in 2_000..<3_000 { places.insert(Row(row), in: entries) }
         for (offset, row) in (Array(100..<512) + Array(2_000..<3_000)).enumerated() {
             #expect(places.row(at: offset, starts: places.starts) == Row(row))
         }
+    }
+
+    @Test("Orders rows by gid, and finds the next gid, while rows are removed")
+    func gids() {
+        let entries = entries(0..<4_000)
+        func gid(_ number: Int) -> UInt64 { DownloadID(value: UInt128(number)).gid.value }
+        var places = OrderedRows(by: .gid)
+        for place in (0..<4_000).shuffled() { places.insert(Row(place), in: entries) }
+        var left = (0..<4_000).sorted { gid($0) < gid($1) }
+        for _ in 0..<20 {
+            #expect(numbers(places, entries) == left)
+            #expect(places.pair(fromGID: 0, in: entries) == (Row(left[0]), Row(left[1])))
+            let offset = Int.random(in: 0..<left.count - 2)
+            #expect(places.pair(fromGID: gid(left[offset]) + 1, in: entries) == (Row(left[offset + 1]), Row(left[offset + 2])))
+            let removed = Set(left.shuffled().prefix(190))
+            for number in removed { places.remove(Row(number), in: entries) }
+            left.removeAll(where: removed.contains)
+        }
+        for number in left { places.remove(Row(number), in: entries) }
+        #expect(places.count == 0)
     }
 
     @Test("Distinguishes positions with the same key")

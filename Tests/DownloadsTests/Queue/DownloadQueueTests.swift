@@ -177,3 +177,13 @@ struct DownloadQueueTests {
         #expect(elapsed < .seconds(5))
     }
 }
+
+extension DownloadQueue {
+    /// Gives slots to all downloads that may start now.
+    /// - Returns: These downloads, in the order of their start.
+    fileprivate mutating func startable() -> [DownloadID] {
+        var started: [DownloadID] = []
+        while let id = next() { started.append(id) }
+        return started
+    }
+}
