@@ -265,12 +265,7 @@ extension SubscriptionService {
             of: details.item.id ?? "", formats: subscription.settings.formats, in: catalog)
         guard case .listed(let listing) = listing, !listing.items.isEmpty else {
             var left = work
-            if case .failed(let failure, _) = listing, failure.code.hasPrefix("upstream") {
-                // The next check takes it.
-                (left.state, left.reason) = (.new, nil)
-            } else {
-                (left.state, left.reason) = (.skipped, .empty)
-            }
+            (left.state, left.reason) = Self.state(unlisted: listing)
             try await downloads.commit(claim.guarding([.saveItem(left.stored(of: subscription.id, details))]))
             return left
         }
@@ -287,6 +282,17 @@ extension SubscriptionService {
             claim.guarding([.saveItem(record(outcomes).stored(of: subscription.id, details))])
         }
         return record(outcomes)
+    }
+
+    /// Returns the state of a work without listed parts. If its source did not say that there are none, or the check was
+    /// cancelled, the next check takes it.
+    private static func state(unlisted outcome: CheckOutcome) -> (ItemState, SkipReason?) {
+        guard case .failed(let failure, _) = outcome else { return (.skipped, .empty) }
+        return switch failure.code {
+        case "not-found", "invalid-request": (.skipped, .empty)
+        case "destination-forbidden": (.skipped, .destinationForbidden)
+        default: (.new, nil)
+        }
     }
 
     // MARK: - Expiry

@@ -307,6 +307,38 @@ struct SubscriptionOwnershipTests {
         }
     }
 
+    @Test("A work whose parts are being listed when a pause ends the check is taken by the next one")
+    func interruptedListing() async throws {
+        let (asked, answers) = (Gate(), Gate())
+        let archive = try ScriptedOrigin { request in
+            func json(_ text: String) -> ScriptedOrigin.Step {
+                .response(200, [("Content-Type", "application/json")], body: Array(text.utf8))
+            }
+            let found = #"{"identifier":"work","mediatype":"audio","title":"Work"}"#
+            if request.target.hasPrefix("/advancedsearch") {
+                return [json("{\"response\":{\"numFound\":1,\"start\":0,\"docs\":[\(found)]}}")]
+            }
+            guard request.target.hasPrefix("/metadata/") else { return [.response(404, [], body: [])] }
+            let file = #"{"name":"a.flac","source":"original","format":"Flac","size":"4"}"#
+            return [.open(asked), .wait(answers), json("{\"created\":1,\"files\":[\(file)],\"metadata\":\(found)}")]
+        }
+        let base = try #require(HTTPURL(archive.url("")))
+        try await RunningService.with { configuration in
+            configuration.archiveURL = base
+            configuration.allowedDestinations += [DestinationRule(base)]
+        } _: { running in
+            let made = try await running.send(
+                "POST", "/subscriptions", json: #"{"source":{"search":{"source":"archive","term":"a"}},"take":"all"}"#)
+            let id = try #require(made.json["id"]?.string, "\(made.text)")
+            try await asked.wait()
+            #expect(try await running.send("POST", "/subscriptions/\(id)/pause").status == 200)
+            answers.open()
+            #expect(try await running.send("POST", "/subscriptions/\(id)/resume").status == 200)
+            let items = try await refresh(running, id)["items"]
+            #expect(items?["taken"]?.integer == 1 && items?["skipped"]?.integer == 0, "\(items ?? .null)")
+        }
+    }
+
     @Test("An episode with the address of the one before it is another file; one that is told again is not")
     func bulletins() async throws {
         let feed = try FeedOrigin([("1", "Morning")])
