@@ -161,7 +161,7 @@ extension IndexView {
         }
         if query.endedBefore != nil {
             var rows = RowSet()
-            for state in DownloadState.allCases where !state.isLive {
+            for state in query.states.isEmpty ? Set(DownloadState.allCases) : query.states where !state.isLive {
                 var walk = byState[state]?.walk(in: entries)
                 while let row = walk?.next() {
                     if let entry = entries[row], query.isEnded(entry.download) { rows.insert(row) }
