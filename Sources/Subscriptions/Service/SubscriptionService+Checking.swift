@@ -47,11 +47,13 @@ extension SubscriptionService {
 
     /// Saves a subscription whose check has failed. The commit has the messages to the default webhooks if this is the
     /// first failure since a success.
-    private func save(failure failed: Subscription, under claim: SubscriptionClaim) async throws(DownloadError) {
+    func save(
+        failure failed: Subscription, under claim: SubscriptionClaim, with changes: [StoreChange] = []
+    ) async throws(DownloadError) {
         let deliveries =
             failed.failures == 1
             ? await downloads.deliveries(.subscriptionFailed, about: failed.id, data: resource(failed)) : []
-        try await save(failed, under: claim, with: deliveries.map(StoreChange.keepDelivery))
+        try await save(failed, under: claim, with: changes + deliveries.map(StoreChange.keepDelivery))
     }
 
     /// Waits until fewer than ``Limits/checks`` checks run, and none of the same host.
@@ -129,6 +131,7 @@ extension SubscriptionService {
         if Task.isCancelled { return }
         let renewed = Set(decision.renewed.map { listing.items[$0].listed.key })
         var taken = 0
+        var failure: Subscription.Failure?
         for start in stride(from: 0, to: decision.taken.count, by: Limits.taken) {
             let some = decision.taken[start..<min(start + Limits.taken, decision.taken.count)].map { offset in
                 let item = listing.items[offset]
@@ -138,7 +141,9 @@ extension SubscriptionService {
                         url: item.listed.url), item.details
                 )
             }
-            for item in try await take(some, for: subscription, renewed: renewed, under: claim) {
+            let outcome = try await take(some, for: subscription, renewed: renewed, under: claim)
+            failure = failure ?? outcome.failure
+            for item in outcome.items {
                 known[item.key] = item
                 if item.state == .taken { taken += 1 }
             }
@@ -167,6 +172,13 @@ extension SubscriptionService {
         subscription.horizon = horizon
         subscription.accept(listing, at: now, hasChanges: taken > 0 || !changes.isEmpty)
         subscription.count(known.values)
+        if let failure {
+            // A check that takes some of many works does not delay the next one.
+            if taken == 0 { subscription.failures = current.failures }
+            subscription.fail(failure, at: now)
+            try await save(failure: subscription, under: claim, with: changes)
+            return log(.failed(subscription))
+        }
         try await save(subscription, under: claim, with: changes)
         log(.checked(subscription, taken: taken))
         // An earlier check could not take them, and the listing has them no more.
@@ -231,15 +243,21 @@ extension SubscriptionService {
 
     /// Makes downloads of items, and their records, in one commit.
     /// - Parameter renewed: The keys of items with the address of a present download, and another file.
-    /// - Returns: The records. An item without anything to download is skipped.
+    /// - Returns: The records, and the failure to list the parts of a work; `nil`: there was none. An item without anything
+    ///   to download is skipped.
     func take(
         _ items: [(item: KnownItem, details: ItemDetails)], for subscription: Subscription, renewed: Set<String> = [],
         under claim: SubscriptionClaim
-    ) async throws(DownloadError) -> [KnownItem] {
+    ) async throws(DownloadError) -> (items: [KnownItem], failure: Subscription.Failure?) {
         if case .search = subscription.source {
             var taken: [KnownItem] = []
-            for (item, details) in items { taken.append(try await take(work: item, details, for: subscription, under: claim)) }
-            return taken
+            var failure: Subscription.Failure?
+            for (item, details) in items {
+                let outcome = try await take(work: item, details, for: subscription, under: claim)
+                taken.append(outcome.item)
+                failure = failure ?? outcome.failure
+            }
+            return (taken, failure)
         }
         let requests = items.map { item, details in
             subscription.download(of: details).map { download in
@@ -254,20 +272,29 @@ extension SubscriptionService {
         let outcomes = try await downloads.add(requests, label: subscription.label) { outcomes in
             claim.guarding(records(outcomes).map { .saveItem($0.stored(of: subscription.id, $1)) })
         }
-        return records(outcomes).map(\.0)
+        return (records(outcomes).map(\.0), nil)
     }
 
-    /// Makes downloads of all parts of a work that a search has found.
+    /// Makes downloads of all parts of a work that a search has found. A work stays new if its source did not say that it has
+    /// no parts, or the check was cancelled. The next check takes it.
     private func take(
         work: KnownItem, _ details: ItemDetails, for subscription: Subscription, under claim: SubscriptionClaim
-    ) async throws(DownloadError) -> KnownItem {
+    ) async throws(DownloadError) -> (item: KnownItem, failure: Subscription.Failure?) {
         let listing = await WorkListing.parts(
             of: details.item.id ?? "", formats: subscription.settings.formats, in: catalog)
         guard case .listed(let listing) = listing, !listing.items.isEmpty else {
             var left = work
-            (left.state, left.reason) = Self.state(unlisted: listing)
+            var failure: Subscription.Failure?
+            (left.state, left.reason) = (.skipped, .empty)
+            if case .failed(let found, _) = listing {
+                switch found.code {
+                case "not-found", "invalid-request": break
+                case "destination-forbidden": left.reason = .destinationForbidden
+                default: (left.state, left.reason, failure) = (.new, nil, found)
+                }
+            }
             try await downloads.commit(claim.guarding([.saveItem(left.stored(of: subscription.id, details))]))
-            return left
+            return (left, failure)
         }
         let labels = subscription.settings.labels + [details.item.id].compactMap(\.self).filter { DownloadLimits.isLabel($0) }
         let requests = listing.items.map { subscription.download(of: $0.details, labels: labels) }
@@ -281,18 +308,7 @@ extension SubscriptionService {
         let outcomes = try await downloads.add(requests, label: subscription.label) { outcomes in
             claim.guarding([.saveItem(record(outcomes).stored(of: subscription.id, details))])
         }
-        return record(outcomes)
-    }
-
-    /// Returns the state of a work without listed parts. If its source did not say that there are none, or the check was
-    /// cancelled, the next check takes it.
-    private static func state(unlisted outcome: CheckOutcome) -> (ItemState, SkipReason?) {
-        guard case .failed(let failure, _) = outcome else { return (.skipped, .empty) }
-        return switch failure.code {
-        case "not-found", "invalid-request": (.skipped, .empty)
-        case "destination-forbidden": (.skipped, .destinationForbidden)
-        default: (.new, nil)
-        }
+        return (record(outcomes), nil)
     }
 
     // MARK: - Expiry

@@ -61,7 +61,7 @@ extension SubscriptionService {
             item.isByHand = true
             let taken: KnownItem?
             do throws(DownloadError) {
-                taken = try await take([(item, details)], for: subscription, under: claim).first
+                taken = try await take([(item, details)], for: subscription, under: claim).items.first
                 // A work whose parts cannot be listed at present stays as it was.
                 if taken?.state == .new { try await downloads.commit(claim.guarding([.saveItem(row)])) }
                 try await recount(id, under: claim)
@@ -110,20 +110,27 @@ extension SubscriptionService {
         query.states = [ItemState.new.rawValue]
         let rows = try await downloads.items(query).filter { !listed.contains($0.key) }
         if rows.isEmpty { return }
+        var failure: Subscription.Failure?
         for start in stride(from: 0, to: rows.count, by: Limits.taken) {
             let some = rows[start..<min(start + Limits.taken, rows.count)].compactMap { row in
                 KnownItem(row).flatMap { item in ItemDetails(decoding: row.body).map { (item, $0) } }
             }
-            _ = try await take(some, for: subscription, under: claim)
+            let outcome = try await take(some, for: subscription, under: claim)
+            failure = failure ?? outcome.failure
         }
-        try await recount(subscription.id, under: claim)
+        try await recount(subscription.id, after: failure, under: claim)
     }
 
-    private func recount(_ id: DownloadID, under claim: SubscriptionClaim) async throws(DownloadError) {
+    private func recount(
+        _ id: DownloadID, after failure: Subscription.Failure? = nil, under claim: SubscriptionClaim
+    ) async throws(DownloadError) {
         let known = try await knownItems(of: id)
         guard var subscription = entries[id]?.subscription else { return }
         subscription.count(known.values)
-        try await save(subscription, under: claim)
+        guard let failure, !Task.isCancelled else { return try await save(subscription, under: claim) }
+        subscription.fail(failure, at: downloads.now)
+        try await save(failure: subscription, under: claim)
+        log(.failed(subscription))
     }
 
     private func storedItem(

@@ -2,6 +2,7 @@ import HTTPClient
 import HTTPCore
 import JSON
 import PawlConfiguration
+import System
 import TestSupport
 import Testing
 
@@ -307,9 +308,11 @@ struct SubscriptionOwnershipTests {
         }
     }
 
-    @Test("A work whose parts are being listed when a pause ends the check is taken by the next one")
-    func interruptedListing() async throws {
-        let (asked, answers) = (Gate(), Gate())
+    /// Passes a saved search of an archive with one work to a test, which scripts the answer with the work's files.
+    private func withSearch(
+        _ listing: @escaping @Sendable (_ files: ScriptedOrigin.Step) -> [ScriptedOrigin.Step],
+        _ body: (RunningService, String) async throws -> Void
+    ) async throws {
         let archive = try ScriptedOrigin { request in
             func json(_ text: String) -> ScriptedOrigin.Step {
                 .response(200, [("Content-Type", "application/json")], body: Array(text.utf8))
@@ -320,7 +323,7 @@ struct SubscriptionOwnershipTests {
             }
             guard request.target.hasPrefix("/metadata/") else { return [.response(404, [], body: [])] }
             let file = #"{"name":"a.flac","source":"original","format":"Flac","size":"4"}"#
-            return [.open(asked), .wait(answers), json("{\"created\":1,\"files\":[\(file)],\"metadata\":\(found)}")]
+            return listing(json("{\"created\":1,\"files\":[\(file)],\"metadata\":\(found)}"))
         }
         let base = try #require(HTTPURL(archive.url("")))
         try await RunningService.with { configuration in
@@ -329,13 +332,42 @@ struct SubscriptionOwnershipTests {
         } _: { running in
             let made = try await running.send(
                 "POST", "/subscriptions", json: #"{"source":{"search":{"source":"archive","term":"a"}},"take":"all"}"#)
-            let id = try #require(made.json["id"]?.string, "\(made.text)")
+            try await body(running, try #require(made.json["id"]?.string, "\(made.text)"))
+        }
+    }
+
+    @Test("A work whose parts are being listed when a pause ends the check is taken by the next one")
+    func interruptedListing() async throws {
+        let (asked, answers) = (Gate(), Gate())
+        try await withSearch {
+            [.open(asked), .wait(answers), $0]
+        } _: { running, id in
             try await asked.wait()
             #expect(try await running.send("POST", "/subscriptions/\(id)/pause").status == 200)
             answers.open()
             #expect(try await running.send("POST", "/subscriptions/\(id)/resume").status == 200)
             let items = try await refresh(running, id)["items"]
             #expect(items?["taken"]?.integer == 1 && items?["skipped"]?.integer == 0, "\(items ?? .null)")
+        }
+    }
+
+    @Test("A check that cannot list the parts of a work has failed, and is repeated soon")
+    func failedListing() async throws {
+        let isBroken = Locked(true)
+        try await withSearch {
+            isBroken.withLock { $0 } ? [.response(200, [("Content-Type", "text/html")], body: [])] : [$0]
+        } _: { running, id in
+            let failed = try await refresh(running, id)
+            #expect(failed["items"]?["new"]?.integer == 1 && failed["failures"]?.integer ?? 0 >= 1, "\(failed)")
+            #expect(failed["error"]?["code"]?.string == "upstream-rejected")
+            let next = try #require(failed["nextCheckAt"]?.string.flatMap { Timestamp(parsing: $0) })
+            let checked = try #require(failed["checkedAt"]?.string.flatMap { Timestamp(parsing: $0) })
+            // At most two checks have failed by now: the first one and the refresh.
+            #expect(next.millisecondsSinceEpoch - checked.millisecondsSinceEpoch <= 11 * 60_000, "\(failed)")
+            isBroken.withLock { $0 = false }
+            let taken = try await refresh(running, id)
+            #expect(taken["items"]?["taken"]?.integer == 1 && taken["failures"]?.integer == 0, "\(taken)")
+            #expect(taken["error"] == .null)
         }
     }
 
