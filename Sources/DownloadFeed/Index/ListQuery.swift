@@ -90,5 +90,5 @@ package enum CommandOrder: Sendable {
 
 extension Download {
     /// Whether the download is in a state in which it may have a slot.
-    var mayHaveSlot: Bool { state == .downloading || state == .retrying }
+    package var mayHaveSlot: Bool { state == .downloading || state == .retrying }
 }

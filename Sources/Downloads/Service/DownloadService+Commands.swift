@@ -35,7 +35,11 @@ extension DownloadService {
         let selection = ListQuery(states: states, label: label, folder: folder)
         let order: CommandOrder = command == .pause || command == .cancel ? .slotsLast : .queue
         return try await inPieces(selection, order) { ids throws(DownloadError) in
-            try await self.ask(.init(command), ofPiece: self.downloads(ids, in: selection).map { $0.download.id })
+            let found = self.downloads(ids, in: selection)
+            // A download with a slot stops first. Another command that changes it meanwhile is the one that counts. In a fleet, the
+            // version here may be outdated.
+            let isExpected = !self.isShared && found.contains { $0.download.mayHaveSlot } ? selection.includes : nil
+            return try await self.ask(.init(command), ofPiece: found.map { $0.download.id }, if: isExpected)
         }
     }
 

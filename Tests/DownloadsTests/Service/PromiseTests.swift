@@ -423,6 +423,22 @@ struct PromiseTests {
         #expect(fixture.upstream.requests.count == requests)
     }
 
+    @Test("Of bulk commands that overlap, one counts a download with a slot", arguments: [DownloadCommand.pause, .cancel])
+    func overlappingBulk(_ command: DownloadCommand) async throws {
+        let fixture = try await ServiceFixture()
+        for seed in 1...4 {
+            let made = try await fixture.add("size=4000000&seed=\(seed)&fault=stall@1000000")
+            _ = try await fixture.follow(made.id) { $0.bytesReceived > 0 }
+        }
+        let service = fixture.service
+        async let first = service.performOnAll(command)
+        async let second = service.performOnAll(command)
+        async let third = service.performOnAll(command)
+        #expect(try await first + second + third == 4)
+        #expect(service.index.statistics().counts[command == .pause ? .paused : .cancelled] == 4)
+        await service.shutdown()
+    }
+
     @Test("A bulk resume starts the first download of the queue")
     func bulkResume() async throws {
         let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
