@@ -16,6 +16,19 @@ private func listed(_ key: String, _ day: Int64? = nil, _ name: String? = nil, m
 
 @Suite("Decisions about subscriptions")
 struct DecisionTests {
+    @Test(
+        "A work without parts is skipped only if its source says that it has none",
+        arguments: [
+            ("not-found", .empty), ("invalid-request", .empty), ("destination-forbidden", .destinationForbidden),
+            ("upstream-rejected", nil), ("upstream-unreachable", nil), ("upstream-timeout", nil),
+            ("upstream-rate-limited", nil), ("unavailable", nil),
+        ] as [(String, SkipReason?)])
+    func unlisted(_ code: String, _ expected: SkipReason?) {
+        let failure = Subscription.Failure(code: code, message: "")
+        #expect(CheckOutcome.failed(failure, retryAfter: nil).skipReason == expected)
+        #expect(CheckOutcome.listed(CheckOutcome.Listing(items: [])).skipReason == .empty)
+    }
+
     // MARK: - Listings
 
     struct ListingRow: CustomTestStringConvertible, Sendable {

@@ -36,8 +36,8 @@ extension DownloadService {
         let order: CommandOrder = command == .pause || command == .cancel ? .slotsLast : .queue
         return try await inPieces(selection, order) { ids throws(DownloadError) in
             let found = self.downloads(ids, in: selection)
-            // A download with a slot stops first. Another command that changes it meanwhile is the one that counts. In a fleet, the
-            // version here may be outdated.
+            // A download with a slot stops first. If another command changes it meanwhile, only that one counts it. In a fleet,
+            // the version here may be outdated.
             let isExpected = !self.isShared && found.contains { $0.download.mayHaveSlot } ? selection.includes : nil
             return try await self.ask(.init(command), ofPiece: found.map { $0.download.id }, if: isExpected)
         }

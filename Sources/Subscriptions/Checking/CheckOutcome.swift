@@ -11,6 +11,17 @@ enum CheckOutcome: Sendable {
     /// - Parameter retryAfter: The delay in seconds that the server asks for; `nil` for none.
     case failed(Subscription.Failure, retryAfter: Int64?)
 
+    /// The reason to skip a work whose listing has no parts; `nil`: the source did not say that there are none, and the
+    /// next check may list them.
+    var skipReason: SkipReason? {
+        guard case .failed(let failure, _) = self else { return .empty }
+        return switch failure.code {
+        case "not-found", "invalid-request": .empty
+        case "destination-forbidden": .destinationForbidden
+        default: nil
+        }
+    }
+
     /// A listing with what its source tells besides.
     struct Listing: Sendable {
         /// The items, newest first, each with another key.

@@ -47,13 +47,11 @@ extension SubscriptionService {
 
     /// Saves a subscription whose check has failed. The commit has the messages to the default webhooks if this is the
     /// first failure since a success.
-    func save(
-        failure failed: Subscription, under claim: SubscriptionClaim, with changes: [StoreChange] = []
-    ) async throws(DownloadError) {
+    private func save(failure failed: Subscription, under claim: SubscriptionClaim) async throws(DownloadError) {
         let deliveries =
             failed.failures == 1
             ? await downloads.deliveries(.subscriptionFailed, about: failed.id, data: resource(failed)) : []
-        try await save(failed, under: claim, with: changes + deliveries.map(StoreChange.keepDelivery))
+        try await save(failed, under: claim, with: deliveries.map(StoreChange.keepDelivery))
     }
 
     /// Waits until fewer than ``Limits/checks`` checks run, and none of the same host.
@@ -172,19 +170,19 @@ extension SubscriptionService {
         subscription.horizon = horizon
         subscription.accept(listing, at: now, hasChanges: taken > 0 || !changes.isEmpty)
         subscription.count(known.values)
-        if let failure {
-            // A check that takes some of many works does not delay the next one.
-            if taken == 0 { subscription.failures = current.failures }
-            subscription.fail(failure, at: now)
-            try await save(failure: subscription, under: claim, with: changes)
-            return log(.failed(subscription))
-        }
         try await save(subscription, under: claim, with: changes)
-        log(.checked(subscription, taken: taken))
         // An earlier check could not take them, and the listing has them no more.
         if subscription.state == .active, known.values.contains(where: { $0.state == .new && !listed.contains($0.key) }) {
-            try await takeNewItems(of: subscription, besides: listed, under: claim)
+            failure = try await takeNewItems(of: subscription, besides: listed, under: claim) ?? failure
         }
+        guard let failure, !Task.isCancelled, var failed = entries[id]?.subscription else {
+            return log(.checked(subscription, taken: taken))
+        }
+        // A check that takes some of many works does not delay the next one.
+        if taken == 0 { failed.failures = current.failures }
+        failed.fail(failure, at: now)
+        try await save(failure: failed, under: claim)
+        log(.failed(failed))
     }
 
     /// Decides about a listing without blocking the service: patterns may take long.
@@ -284,17 +282,11 @@ extension SubscriptionService {
             of: details.item.id ?? "", formats: subscription.settings.formats, in: catalog)
         guard case .listed(let listing) = listing, !listing.items.isEmpty else {
             var left = work
-            var failure: Subscription.Failure?
-            (left.state, left.reason) = (.skipped, .empty)
-            if case .failed(let found, _) = listing {
-                switch found.code {
-                case "not-found", "invalid-request": break
-                case "destination-forbidden": left.reason = .destinationForbidden
-                default: (left.state, left.reason, failure) = (.new, nil, found)
-                }
-            }
+            left.reason = listing.skipReason
+            left.state = left.reason == nil ? .new : .skipped
             try await downloads.commit(claim.guarding([.saveItem(left.stored(of: subscription.id, details))]))
-            return (left, failure)
+            if left.state == .new, case .failed(let failure, _) = listing { return (left, failure) }
+            return (left, nil)
         }
         let labels = subscription.settings.labels + [details.item.id].compactMap(\.self).filter { DownloadLimits.isLabel($0) }
         let requests = listing.items.map { subscription.download(of: $0.details, labels: labels) }

@@ -103,13 +103,15 @@ extension SubscriptionService {
 
     /// Takes the items that were found while a subscription was paused, also those that its listing has no more.
     /// - Parameter listed: The keys of items that are left as they are.
+    /// - Returns: The failure to list the parts of a work; `nil`: there was none.
+    @discardableResult
     func takeNewItems(
         of subscription: Subscription, besides listed: Set<String> = [], under claim: SubscriptionClaim
-    ) async throws(DownloadError) {
+    ) async throws(DownloadError) -> Subscription.Failure? {
         var query = ItemQuery(of: subscription.id)
         query.states = [ItemState.new.rawValue]
         let rows = try await downloads.items(query).filter { !listed.contains($0.key) }
-        if rows.isEmpty { return }
+        if rows.isEmpty { return nil }
         var failure: Subscription.Failure?
         for start in stride(from: 0, to: rows.count, by: Limits.taken) {
             let some = rows[start..<min(start + Limits.taken, rows.count)].compactMap { row in
@@ -118,19 +120,15 @@ extension SubscriptionService {
             let outcome = try await take(some, for: subscription, under: claim)
             failure = failure ?? outcome.failure
         }
-        try await recount(subscription.id, after: failure, under: claim)
+        try await recount(subscription.id, under: claim)
+        return failure
     }
 
-    private func recount(
-        _ id: DownloadID, after failure: Subscription.Failure? = nil, under claim: SubscriptionClaim
-    ) async throws(DownloadError) {
+    private func recount(_ id: DownloadID, under claim: SubscriptionClaim) async throws(DownloadError) {
         let known = try await knownItems(of: id)
         guard var subscription = entries[id]?.subscription else { return }
         subscription.count(known.values)
-        guard let failure, !Task.isCancelled else { return try await save(subscription, under: claim) }
-        subscription.fail(failure, at: downloads.now)
-        try await save(failure: subscription, under: claim)
-        log(.failed(subscription))
+        try await save(subscription, under: claim)
     }
 
     private func storedItem(
