@@ -52,6 +52,11 @@ package final class PartFile: Sendable {
         }
     }
 
+    /// Whether the file has these bytes at an offset.
+    package func holds(_ bytes: RawSpan, at offset: Int64) throws(FileError) -> Bool {
+        try describing("read", path) { () throws(SystemError) in try file.holds(bytes, at: offset) }
+    }
+
     /// Sets the mode of the file. A changed mode is durable when this returns.
     package func setPermissions(_ permissions: UInt32) throws(FileError) {
         guard try status().permissions != permissions else { return }

@@ -37,7 +37,7 @@ extension TransferAttempt {
         state.isResumable = nil
         if state.part != nil {
             let url = state.requests[failed].url.string
-            state.decided = .askAgain(state.resume.replace(url, keeping: state.plan.written))
+            state.decided = .askAgain(state.resume.replace(url))
             return []
         }
         state.firstFailure = state.reportedFailure

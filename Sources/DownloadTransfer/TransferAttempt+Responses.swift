@@ -7,6 +7,12 @@ internal import System
 extension TransferAttempt {
     /// Evaluates the head of a connection's response.
     package func received(_ head: ClientResponseHead, on connection: SegmentConnection) -> SinkDecision {
+        evaluate(head, beginning: nil, on: connection)
+    }
+
+    /// Evaluates a response.
+    /// - Parameter beginning: The first bytes of the body, empty if it has none; `nil` if they have not been received.
+    func evaluate(_ head: ClientResponseHead, beginning: [UInt8]?, on connection: SegmentConnection) -> SinkDecision {
         var response = OriginResponse(status: head.status, fields: head.fields, contentLength: head.contentLength)
         if response.contentEncoding != nil { response.names = names(head, of: connection) }
         let (decision, opened) = state.withLock { state -> (SinkDecision, [SegmentConnection]) in
@@ -15,7 +21,12 @@ extension TransferAttempt {
                 let time = ContinuousClock.now + delay
                 state.retryTimes[connection.source] = max(state.retryTimes[connection.source] ?? time, time)
             }
-            if let failure = state.expectation.failure(for: response) {
+            if beginning == nil, needsBytes(response, on: connection, state) {
+                state.held[connection.number] = head
+                return (.proceed, [])
+            }
+            if beginning?.isEmpty == true { response.contentLength = 0 }
+            if let failure = state.expectation.failure(for: response, beginning: beginning) {
                 // Other connections do bring bytes of the file, so only this one fails.
                 if connection.range == nil { state.fail(failure) } else { state.refusals[connection.number] = failure }
                 return (.stop, [])
@@ -75,12 +86,8 @@ extension TransferAttempt {
             // present bytes then stay.
             if state.part == nil, state.newGeneration == nil { (state.plan, state.hasher) = kept }
             return accepted
-        case .complete:
-            state.decided = .whole
-        case .askAgain(let ask):
-            state.decided = .askAgain(ask)
-        case .fail(let failure):
-            state.fail(failure)
+        case let verdict:
+            decide(verdict, &state)
         }
         return (.stop, [])
     }
@@ -134,10 +141,6 @@ extension TransferAttempt {
                         partGeneration: generation,
                         mediaType: mediaType, contentDisposition: head.fields[.contentDisposition], finalURL: head.url,
                         announcedMirrors: announcedURLs(body.entity, state))))
-            if written.byteCount > 0, state.plan.isWhole {
-                state.decided = .whole
-                return (.stop, [])
-            }
             return (.proceed, prepare(openings, &state))
         } catch {
             state.fail(DownloadFailure(error))
@@ -228,16 +231,17 @@ extension TransferAttempt {
             return .proceed
         case .refusal(let failure):
             state.refusals[number] = failure
+            if response.status == 200 { noteNoRanges(entity, &state) }
         case .whole:
+            noteNoRanges(entity, &state)
             guard let superseded = state.plan.takeWhole(number) else {
                 state.refusals[number] = DownloadFailure(.transferBroken, "the origin sends no ranges now")
                 return .stop
             }
             for number in superseded { state.connections[number]?.cancel() }
-            state.isResumable = false
             return .proceed
         case .contradiction(let reason):
-            restartAsOneStream(because: reason, httpStatus: response.status, &state)
+            state.decide(.askAgain(state.resume.restartAsOneStream(because: reason)))
         }
         return .stop
     }
@@ -270,12 +274,16 @@ extension TransferAttempt {
         return .stop
     }
 
-    /// Requests all bytes anew over one connection, since it is unknown which of the present ones belong together.
-    private func restartAsOneStream(because reason: String, httpStatus: Int, _ state: inout State) {
-        switch state.resume.restartAsOneStream(because: reason, httpStatus: httpStatus) {
-        case .askAgain(let ask): state.decide(.askAgain(ask))
-        case .fail(let failure): state.fail(failure)
-        case .append, .restart, .complete: break
-        }
+    /// Reports that the origin does not send the ranges of a file that it has announced with ranges.
+    private func noteNoRanges(_ entity: SavedEntity, _ state: inout State) {
+        guard state.isResumable != false, let part = state.part else { return }
+        state.isResumable = false
+        report(
+            .accepted(
+                TransferAcceptance(
+                    body: ResumeDecision.Body(offset: 0, end: entity.total, entity: entity, isResumable: false),
+                    written: state.plan.written, startedOver: false, isReplacement: false, partGeneration: part.generation,
+                    mediaType: state.expectation.mediaType, contentDisposition: nil,
+                    announcedMirrors: announcedURLs(entity, state))))
     }
 }

@@ -113,6 +113,10 @@ package final class TransferAttempt: Sendable {
         package var lastFailure: SourceFailure?
         /// The failure because of which others replaced the first source.
         var firstFailure: SourceFailure?
+        /// The heads of responses whose first bytes have to show what they are, by connection.
+        var held: [Int: ClientResponseHead] = [:]
+        /// Bytes beside segments that their neighbours had not brought yet, with their offsets. They are compared at the end.
+        var uncompared: [(offset: Int64, bytes: [UInt8])] = []
         /// The times at which sources may be asked again, according to their responses.
         var retryTimes: [Int: ContinuousClock.Instant] = [:]
 
@@ -270,7 +274,11 @@ package final class TransferAttempt: Sendable {
     /// Writes bytes received on a connection. This is done without the lock, so that connections do not wait for each
     /// other's disk.
     package func received(_ bytes: RawSpan, on connection: SegmentConnection) -> SinkDecision {
-        let place = state.withLock { state -> (SegmentPlan.Placement, [Range<Int64>], PartFile?, isSmall: Bool)? in
+        if let head = takeHeld(connection) {
+            let beginning = [UInt8](bytes.extracting(first: min(bytes.byteCount, Self.pageLength)))
+            if evaluate(head, beginning: beginning, on: connection) == .stop { return .stop }
+        }
+        let place = state.withLock { state -> (SegmentPlan.Placement, PlacedPiece, PartFile?, isSmall: Bool)? in
             guard state.part != nil || state.newGeneration != nil, !state.isCancelled, state.decided == nil,
                 let placement = state.plan.place(connection.number, bytes.byteCount)
             else { return nil }
@@ -284,24 +292,30 @@ package final class TransferAttempt: Sendable {
                 return nil
             }
             for number in placement.superseded { state.connections[number]?.cancel() }
-            // Bytes that are already present are not written again: they are the bytes that have been hashed.
-            let missing = state.plan.written.gaps(in: placement.offset..<placement.offset + Int64(placement.count))
-            return (placement, missing, state.part, state.plan.total.map { $0 <= PublishedFile.smallLength } ?? false)
+            return (
+                placement, PlacedPiece(placement, state.plan.written), state.part,
+                state.plan.total.map { $0 <= PublishedFile.smallLength } ?? false
+            )
         }
-        guard let (placement, missing, present, isSmall) = place else { return .stop }
+        guard let (placement, pieces, present, isSmall) = place else { return .stop }
         let piece = bytes.extracting(first: placement.count)
         do throws(FileError) {
             let part = if let present { present } else { try createPart(for: piece) }
-            for range in missing {
-                let start = Int(range.lowerBound - placement.offset)
-                try part.write(piece.extracting(start..<start + range.count), at: range.lowerBound)
+            for range in pieces.present where try !part.holds(piece.extracting(pieces.place(of: range)), at: range.lowerBound) {
+                differs(at: range.lowerBound, on: connection)
+                return .stop
             }
+            for range in pieces.missing { try part.write(piece.extracting(pieces.place(of: range)), at: range.lowerBound) }
         } catch {
             state.withLock { $0.fail(DownloadFailure(error)) }
             return .stop
         }
         let (hasher, prefix) = state.withLock { state -> (StreamingHasher, Int64) in
-            let range = placement.offset..<placement.offset + Int64(placement.count)
+            let range = pieces.own
+            for late in pieces.uncompared {
+                state.uncompared.append((late.lowerBound, [UInt8](piece.extracting(pieces.place(of: late)))))
+            }
+            if range.isEmpty { return (state.hasher, state.plan.written.prefix) }
             if state.plan.wrote(connection.number, range) {
                 // The ranges come first. A reader that has the count then finds at least as many bytes in the ranges.
                 progress.insert(range)
@@ -324,13 +338,16 @@ package final class TransferAttempt: Sendable {
 
     /// Handles the end of a connection.
     package func finished(_ outcome: Result<TransferSummary, ClientError>, on connection: SegmentConnection) {
+        if case .success = outcome, let head = takeHeld(connection) { _ = evaluate(head, beginning: [], on: connection) }
         let (opened, ending, hasher) = state.withLock { state -> ([SegmentConnection], TransferEnding?, StreamingHasher) in
             state.connections[connection.number] = nil
+            state.held[connection.number] = nil
             if state.newGeneration != nil, state.part == nil, !state.isCancelled { createEmptyPart(&state) }
             let opened = follow(outcome, of: connection, &state) + tryMirrors(&state)
             // This comes last. Readers then find either the connection or those that replace it.
             progress.ended(connection)
             counters.connections = state.connections.count
+            if state.connections.isEmpty { compareLate(&state) }
             return (opened, state.connections.isEmpty ? end(outcome, &state) : nil, state.hasher)
         }
         start(opened)
@@ -374,7 +391,8 @@ package final class TransferAttempt: Sendable {
             return DownloadFailure(.transferBroken, "the origin sent only \(segment.count) bytes of what was asked for")
         }
         if case .failure(let error) = outcome { return DownloadFailure(error) }
-        guard let segment, let end = segment.end else { return nil }
+        guard let segment else { return nil }
+        guard let end = segment.end ?? (segment.position < segment.start ? segment.start : nil) else { return nil }
         return DownloadFailure(.transferBroken, "the transfer ended at byte \(segment.position) of \(end)")
     }
 

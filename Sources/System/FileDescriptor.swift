@@ -83,6 +83,25 @@ public final class FileDescriptor: Sendable {
         return done
     }
 
+    /// Whether the file has these bytes at an offset. A file that ends before them has not.
+    public func holds(_ bytes: RawSpan, at offset: Int64) throws(SystemError) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: min(64 << 10, bytes.byteCount))
+        for start in stride(from: 0, to: bytes.byteCount, by: 64 << 10) {
+            let piece = bytes.extracting(start..<min(start + buffer.count, bytes.byteCount))
+            guard try read(into: &buffer, count: piece.byteCount, at: offset + Int64(start)) == piece.byteCount else {
+                return false
+            }
+            let isEqual = unsafe piece.withUnsafeBytes { wanted in
+                unsafe buffer.withUnsafeBytes { found in
+                    guard let left = wanted.baseAddress, let right = found.baseAddress else { return true }
+                    return unsafe memcmp(left, right, wanted.count) == 0
+                }
+            }
+            if !isEqual { return false }
+        }
+        return true
+    }
+
     /// Writes all bytes at an offset. A short write is continued, so that a full disk is reported as an error.
     public func write(_ bytes: RawSpan, at offset: Int64) throws(SystemError) {
         let failure = unsafe bytes.withUnsafeBytes { buffer -> SystemError? in

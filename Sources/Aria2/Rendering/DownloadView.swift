@@ -131,7 +131,7 @@ extension Download {
             default: return 22
             }
         case .timedOut: return 2
-        case .connectionFailed, .transferBroken: return 6
+        case .connectionFailed, .transferBroken, .unexpectedEmpty: return 6
         case .tooManyRedirects: return 23
         case .checksumMismatch: return 32
         case .insufficientStorage: return 9

@@ -58,24 +58,40 @@ package struct ContentExpectation: Sendable {
     }
 
     /// Returns the failure of a response with a page in place of the file; `nil` for any other response.
-    package func failure(for response: OriginResponse) -> DownloadFailure? {
-        guard [200, 203, 206].contains(response.status), let contentType = response.contentType else { return nil }
+    ///
+    /// A part has to prove that its bytes are those of the file, whatever its type is.
+    /// - Parameter beginning: The first bytes of the body, which show whether it may be a page; `nil` if they are unknown.
+    package func failure(for response: OriginResponse, beginning: [UInt8]? = nil) -> DownloadFailure? {
+        let response = response.asWhole ?? response
+        guard [200, 203].contains(response.status), let contentType = response.contentType else { return nil }
         let page = PageFormat(contentType: contentType)
         // Some pages are sent as plain text. A first response may be, from a server that does not know the file's type.
         let isText = PageFormat.essence(of: contentType).hasPrefix("text/")
         let expected: String
-        if let mediaType, page.map({ PageFormat(contentType: mediaType) != $0 }) ?? (isText && Self.isMedia(mediaType)) {
+        if let mediaType {
+            guard page.map({ PageFormat(contentType: mediaType) != $0 }) ?? (isText && Self.isMedia(mediaType)) else {
+                return nil
+            }
             expected = mediaType
         } else if page != nil, isAudioOrVideo {
             expected = "audio or video"
         } else {
             return nil
         }
+        if let beginning, !Self.mayBePage(beginning, hasFormat: page != nil) { return nil }
         return DownloadFailure(
             .mediaTypeMismatch,
             "the origin sent \(PageFormat.essence(of: contentType)) in place of the file, which is \(expected): probably a login or "
                 + "error page; set another url, or resume once the link works again",
             httpStatus: response.status)
+    }
+
+    /// Whether a body with these first bytes may be a page. A page of a known format begins with markup or an object, and
+    /// no text has a NUL. Many servers announce media files of types that they do not know as HTML or text.
+    private static func mayBePage(_ beginning: [UInt8], hasFormat: Bool) -> Bool {
+        guard !beginning.contains(0) else { return false }
+        let first = beginning.first { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }
+        return !hasFormat || first.map { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "{") } ?? true
     }
 
     private static func isMedia(_ mediaType: String) -> Bool {

@@ -69,6 +69,11 @@ package struct Coverage: Sendable, Equatable {
         return gaps
     }
 
+    /// Returns the present ranges within a range.
+    package func present(in range: Range<Int64>) -> [Range<Int64>] {
+        ranges.filter { $0.upperBound > range.lowerBound && $0.lowerBound < range.upperBound }.map { $0.clamped(to: range) }
+    }
+
     /// Returns at most `limit` ranges for a progress bar. If there are more, ranges with the smallest gaps
     /// between them are joined.
     package func outline(atMost limit: Int) -> [Range<Int64>] {

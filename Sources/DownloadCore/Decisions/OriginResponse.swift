@@ -96,9 +96,9 @@ extension OriginResponse {
     /// Returns the reason why the body does not belong to an entity; `nil` if it has proved to.
     ///
     /// RFC 9110 §15.3.7 requires the ETag in a 206 if a 200 would have it. §15.3.7.3 allows parts to be combined only
-    /// under a strong validator that they share. A saved ETag therefore has to be present again. A Last-Modified
-    /// other than the saved one belongs to another version, whichever validator the request had. A missing
-    /// Last-Modified is accepted.
+    /// under a validator that they share. A saved ETag therefore has to be present again, also a weak or malformed one.
+    /// A Last-Modified other than the saved one belongs to another version, whichever validator the request had. A
+    /// missing Last-Modified is accepted unless it is the only validator, and was not sent in `If-Range`.
     /// - Parameters:
     ///   - entity: The entity that the body has to belong to.
     ///   - start: The first requested byte.
@@ -115,6 +115,7 @@ extension OriginResponse {
         if let saved = entity.total, total != saved { return "the length is \(total) and no longer \(saved)" }
         if let contentLength, contentLength != range.bytes.upperBound - start { return "Content-Length and Content-Range differ" }
         if etag != entity.etag { return etag == nil ? "the part has no ETag" : "the ETag is no longer the same" }
+        if lastModified == nil, Validator(of: entity) == .dateBesideTag { return "the part has no Last-Modified" }
         if let lastModified, let saved = entity.lastModified, lastModified != saved {
             return "Last-Modified is no longer the same"
         }
@@ -122,23 +123,53 @@ extension OriginResponse {
     }
 
     /// The bytes that a 206 carries, and the length of the whole file; `nil` without a valid Content-Range for bytes.
-    var partRange: (bytes: Range<Int64>, total: Int64?)? {
+    package var partRange: (bytes: Range<Int64>, total: Int64?)? {
         guard let range = contentRange.flatMap(ContentRange.init(parsing:)), let start = range.start, let last = range.end,
             last < .max
         else { return nil }
         return (start..<last + 1, range.total)
     }
 
-    /// Whether a 200 is of the same entity, by a strong validator that both have.
+    /// The response as a 200, if it is a 206 with the whole file; `nil` for any other response.
+    package var asWhole: OriginResponse? {
+        guard status == 206, !isMultipart, let part = partRange, part.bytes.lowerBound == 0, part.bytes.upperBound == part.total
+        else { return nil }
+        var whole = self
+        whole.status = 200
+        whole.contentRange = nil
+        whole.contentLength = contentLength ?? part.total
+        return whole
+    }
+
+    /// Returns the reason why the body of a 200 may be a part of the file; `nil` if it is the whole.
+    /// - Parameters:
+    ///   - entity: The saved entity.
+    ///   - range: The requested bytes; `nil` if no range was requested. Without a known length, it ends at `.max`.
+    package func partialContent(of entity: SavedEntity, requested range: Range<Int64>?) -> String? {
+        if let contentRange {
+            let part = partRange
+            let isPart = part.map { $0.bytes.lowerBound > 0 || $0.bytes.upperBound != $0.total ?? $0.bytes.upperBound }
+            // RFC 9110 §14.4 gives the field no meaning in a 200. If no range was requested, only a valid one counts.
+            if isPart ?? (range != nil) || (range != nil && part?.total == nil) {
+                return "a 200 with the Content-Range '\(contentRange)'"
+            }
+        }
+        guard let range, let contentLength, contentLength != entity.total else { return nil }
+        if contentLength == range.upperBound - range.lowerBound { return "a 200 with exactly the length of the range" }
+        if entity.total != nil, case .entityTag(etag) = Validator(of: entity) {
+            return "a 200 with the same ETag and another length"
+        }
+        return nil
+    }
+
+    /// Whether a 200 is of the same entity, by the validators of both.
     ///
     /// A Last-Modified other than the saved one belongs to another version, whatever the ETag is.
     package func isWhole(of entity: SavedEntity) -> Bool {
         guard coding == entity.coding, contentLength == nil || contentLength == entity.total else { return false }
         if let lastModified, let saved = entity.lastModified, lastModified != saved { return false }
-        switch Validator(of: entity) {
-        case .entityTag(let tag): return etag == tag
-        case .lastModified(let date): return lastModified == date && etag == nil
-        case nil: return false
-        }
+        guard let validator = Validator(of: entity), etag == entity.etag else { return false }
+        if case .entityTag = validator { return true }
+        return lastModified == entity.lastModified
     }
 }

@@ -7,21 +7,24 @@ package import HTTPCore
 /// response goes through `evaluate`, which may ask again within the same attempt. An origin that contradicts itself is
 /// granted one restart. The value remembers whether it has been used, and which sources a mirror has replaced.
 ///
+/// Bytes are joined only under two proofs: the origin's validator, and equal bytes where a body meets present ones.
+///
 /// The rules are those of RFC 9110 §8.8, §13.1.5, §14 and §15.3.7.
 package struct ResumeDecision: Sendable, Equatable {
     /// A request to make. It always goes to a URL that the client gave, because the targets of redirects expire.
     package struct Ask: Sendable, Equatable {
-        /// The first requested byte; 0 requests the whole file, without a range.
+        /// The first requested byte. It precedes the first missing one, so that the body overlaps present bytes.
         package var offset: Int64 = 0
         /// The value of `If-Range`; `nil` for none.
         package var ifRange: FieldValue?
-        /// Whether a range is requested even from byte 0, because later bytes are worth keeping.
-        var keepsLaterBytes = false
-        /// Whether the present bytes have become worthless. The part file is then emptied and the entity removed first.
-        var discardsBytes = false
+        /// Whether a range is requested, and not the whole file.
+        var isRange = false
+        /// The reason why the present bytes have become worthless; `nil` if they are kept. The part file is then emptied
+        /// and the entity removed first.
+        package var discards: String?
 
         /// The value of `Range`; `nil` for none.
-        package var range: String? { offset > 0 || keepsLaterBytes ? "bytes=\(offset)-" : nil }
+        package var range: String? { isRange ? "bytes=\(offset)-" : nil }
     }
 
     /// A body to accept.
@@ -58,7 +61,7 @@ package struct ResumeDecision: Sendable, Equatable {
         case append(Body)
         /// The body starts the file anew. All present bytes are discarded, including those beyond its end.
         case restart(Body)
-        /// The response is of no use. Its body is discarded, and this request follows.
+        /// The response is of no use. Its body is not read, and this request follows.
         case askAgain(Ask)
         /// Every byte is present.
         case complete
@@ -76,28 +79,36 @@ package struct ResumeDecision: Sendable, Equatable {
         case fail(DownloadFailure)
     }
 
+    /// The maximum number of bytes by which a body overlaps those of another request.
+    package static let overlap: Int64 = 16 << 10
+
     private enum Request: Sendable, Equatable {
         case whole
         case conditionalRange
         case plainRange
     }
 
-    /// Whether the restart after a contradiction has been used.
+    /// Whether the restart after different bytes under one validator has been used.
     private(set) var hasRestarted = false
     /// Whether the origin has responded to plain ranges with the whole file.
     private(set) var ignoresRanges = false
+    /// The number of responses to ranges that proved nothing.
+    private(set) var unprovenParts = 0
+    /// The number of such responses from which an origin counts as one without ranges.
+    private static let maximumUnprovenParts = 2
     /// Whether segments have contradicted each other, so that one connection has to fetch everything.
     package private(set) var usesOneStream = false
     /// The URLs of failed sources that others have replaced. They are not asked again before a user's next command.
     package private(set) var replacedSources: Set<String> = []
-    /// The source of the last entity; `nil` for the download's own URL. `hasRestarted`, `ignoresRanges` and
-    /// `usesOneStream` are facts about this source.
+    /// The source of the last entity; `nil` for the download's own URL. The members above are facts about this source.
     private var source: String?
     private var entity = SavedEntity()
     private var offset: Int64 = 0
     private var hasLaterBytes = false
     private var request = Request.whole
     private var body: Body?
+    /// Whether the body that is read from byte 0 may be a part of the file. Its bytes show that.
+    private var mayBePart = false
 
     package init() {}
 
@@ -115,75 +126,98 @@ extension ResumeDecision {
     ///   - offset: The number of bytes from the file's start that are known to be on disk.
     ///   - hasLaterBytes: Whether there are more bytes behind the gap that begins at `offset`.
     ///   - isVouchedFor: Whether one of the download's present URLs sent the entity. If not, as after a change of URL,
-    ///     a response has to prove the bytes even if none is missing. The last one is then requested again.
+    ///     a response has to prove the bytes even if none is missing. The last ones are then requested again.
     package mutating func begin(
         entity: SavedEntity?, offset: Int64, hasLaterBytes: Bool = false, isVouchedFor: Bool = true
     ) -> Beginning {
         self.entity = entity ?? SavedEntity()
         source = self.entity.source
-        self.offset = entity == nil ? 0 : max(offset, 0)
-        self.hasLaterBytes = hasLaterBytes && entity != nil
+        self.offset = max(offset, 0)
+        self.hasLaterBytes = hasLaterBytes
         body = nil
-        if self.offset > 0, let total = self.entity.total {
-            if self.offset == total {
-                if isVouchedFor { return .complete }
-                self.offset = total - 1
-                // The repeated last byte shows whether the others may stay. If it is the only one, this makes the
-                // request a conditional range from byte 0.
-                if self.offset == 0, Validator(of: self.entity) != nil { self.hasLaterBytes = true }
-            }
-            // A file cannot have more bytes than its length, so these bytes belong to another file.
-            if self.offset > total { return .ask(askWhole(discardsBytes: true)) }
+        if entity == nil, hasBytes { return .ask(askWhole(discarding: "the origin of its bytes is unknown")) }
+        if let total = self.entity.total, self.offset >= total, self.offset > 0 {
+            if self.offset == total, isVouchedFor { return .complete }
+            if self.offset > total { return .ask(askWhole(discarding: "it has more bytes than the file")) }
         }
         return .ask(askRest())
     }
 
+    /// Whether bytes are present.
+    private var hasBytes: Bool { offset > 0 || hasLaterBytes }
+
+    /// The first byte of a range that continues the present bytes.
+    private var start: Int64 { max(0, offset - Self.overlap) }
+
     /// Requests the missing bytes if a validator can prove the present ones, and otherwise the whole file.
     private mutating func askRest() -> Ask {
-        guard offset > 0 || hasLaterBytes else { return askWhole(discardsBytes: false) }
-        guard let validator = Validator(of: entity) else { return askWhole(discardsBytes: true) }
-        request = .conditionalRange
-        return Ask(offset: offset, ifRange: validator.fieldValue, keepsLaterBytes: hasLaterBytes)
+        guard hasBytes else { return askWhole() }
+        guard let validator = Validator(of: entity) else {
+            return askWhole(discarding: "the origin sent no validator that proves its bytes")
+        }
+        if unprovenParts >= Self.maximumUnprovenParts { return askWhole() }
+        request = validator.fieldValue == nil ? .plainRange : .conditionalRange
+        return Ask(offset: start, ifRange: validator.fieldValue, isRange: true)
     }
 
-    private mutating func askWhole(discardsBytes: Bool) -> Ask {
+    private mutating func askPlainRange() -> Ask {
+        request = .plainRange
+        return Ask(offset: start, isRange: true)
+    }
+
+    /// Requests the whole file. Without a reason to discard them, present bytes stay until the response has shown what
+    /// they are worth.
+    private mutating func askWhole(discarding reason: String? = nil) -> Ask {
         request = .whole
-        if discardsBytes {
+        if reason != nil {
             entity = SavedEntity()
             offset = 0
             hasLaterBytes = false
         }
-        return Ask(discardsBytes: discardsBytes)
+        return Ask(discards: reason)
     }
 
     /// Requests the whole file from another source. The present bytes stay until its response has been accepted.
-    package mutating func askOtherSource() -> Ask {
-        request = .whole
+    package mutating func askOtherSource() -> Ask { askWhole() }
+
+    /// Replaces a source whose entity was accepted in this attempt. An attempt has one entity, so the next attempt asks
+    /// another source, and keeps the present bytes until its response has been accepted.
+    package mutating func replace(_ source: String) -> Ask {
+        replacedSources.insert(source)
         return Ask()
     }
 
-    /// Replaces a source whose entity was accepted in this attempt. An attempt has one entity, so the next attempt asks
-    /// another source.
-    ///
-    /// - Parameter written: The present bytes, which stay until another source's response has been accepted.
-    package mutating func replace(_ source: String, keeping written: Coverage) -> Ask {
-        replacedSources.insert(source)
-        return Ask(offset: written.prefix, keepsLaterBytes: written.end > written.prefix)
-    }
-
-    /// Starts over after connections brought contradicting bytes. From then on there is only one connection.
-    package mutating func restartAsOneStream(because reason: String, httpStatus: Int) -> Verdict {
+    /// Replaces sources that have sent wrong bytes. Others are asked one at a time.
+    package init(replacing sources: Set<String>) {
+        replacedSources = sources
         usesOneStream = true
-        return restart(because: reason, httpStatus: httpStatus)
     }
 
-    /// Starts over, once. A second contradiction is a failure.
-    private mutating func restart(because reason: String, httpStatus: Int) -> Verdict {
-        guard !hasRestarted else {
-            return .fail(DownloadFailure(.entityChanged, "the file changed again: \(reason)", httpStatus: httpStatus))
-        }
+    /// Starts over after the responses to several connections contradicted each other. From then on there is only one
+    /// connection.
+    package mutating func restartAsOneStream(because reason: String) -> Ask {
+        usesOneStream = true
+        return askWhole(discarding: reason)
+    }
+
+    /// Handles a body whose bytes differ from present ones at the same place.
+    ///
+    /// A body that may be a part is of no use. After any other one it is unknown which version the bytes belong to. The
+    /// download starts over as one stream, once.
+    /// - Parameter offset: The place of the first different piece.
+    package mutating func differs(at offset: Int64) -> Verdict {
+        if mayBePart { return unproven() }
+        let reason = "the origin sends different bytes under one validator, at byte \(offset)"
+        guard !hasRestarted else { return .fail(DownloadFailure(.entityChanged, reason)) }
         hasRestarted = true
-        return .askAgain(askWhole(discardsBytes: true))
+        return .askAgain(restartAsOneStream(because: reason))
+    }
+
+    /// Requests the whole file after a response to a range that proved nothing. The origin's second such response shows
+    /// that its ranges are of no use.
+    private mutating func unproven() -> Verdict {
+        unprovenParts += 1
+        return .askAgain(askWhole())
     }
 }
 
@@ -193,11 +227,13 @@ extension ResumeDecision {
     /// Evaluates the head of the response to the last request.
     /// - Parameter source: The mirror that was asked; `nil` for the download's own URL.
     package mutating func evaluate(_ response: OriginResponse, from source: String? = nil) -> Verdict {
+        mayBePart = false
         let verdict: Verdict
         switch response.status {
         case 200, 203: verdict = evaluateWhole(response, from: source)
         case 206: verdict = evaluatePart(response, from: source)
-        case 416: verdict = evaluateUnsatisfied(response)
+        // A range, or its condition, may be what the origin refuses. Only its response to a request without them counts.
+        case 304, 400, 403, 405, 412, 416, 500, 501: verdict = evaluateRefusal(response)
         default: verdict = .fail(.refusal(response))
         }
         if case .append(let body) = verdict { self.body = body }
@@ -210,64 +246,75 @@ extension ResumeDecision {
         if response.isCoded, let coding = response.coding { return .fail(Self.codingFailure(coding, response)) }
         if source != self.source {
             self.source = source
-            (hasRestarted, ignoresRanges, usesOneStream) = (false, false, false)
+            (hasRestarted, ignoresRanges, usesOneStream, unprovenParts) = (false, false, false, 0)
         }
-        if request != .whole, isSameEntityByTag(response) {
-            // The validator still holds, so RFC 9110 §13.1.5 requires a 206: this origin does not support If-Range. It
-            // may support Range, and its response to a plain range is verified.
-            if request == .conditionalRange, !ignoresRanges {
-                request = .plainRange
-                return .askAgain(Ask(offset: offset, keepsLaterBytes: hasLaterBytes))
-            }
-            // RFC 9110 §14.2 lets the origin ignore ranges. It is the same file, so the present bytes stay.
-            ignoresRanges = true
-            entity.source = source
-            entity.digest = entity.digest ?? response.digest
-            if entity.total != nil {
-                return .append(Body(offset: 0, end: entity.total, entity: entity, isResumable: false))
-            }
+        if hasBytes, response.contentLength == 0, entity.total != 0 {
+            return .fail(
+                DownloadFailure(
+                    .unexpectedEmpty, "the origin sent an empty file in place of the rest", httpStatus: response.status))
+        }
+        let requested = request == .whole ? nil : start..<(entity.total ?? .max)
+        if let part = response.partialContent(of: entity, requested: requested) {
+            if request != .whole { return unproven() }
+            return .fail(
+                DownloadFailure(.transferBroken, "the origin answered without a range with \(part)", httpStatus: response.status))
+        }
+        // Validators of another source say nothing, unless it was asked to continue these bytes.
+        if hasBytes, request != .whole || source == entity.source, response.isWhole(of: entity) {
+            return evaluateSame(response, from: source)
         }
         entity = response.entity
         entity.source = source
         offset = 0
         hasLaterBytes = false
-        let isResumable = !ignoresRanges && Validator(of: entity) != nil && !response.refusesRanges
+        let isResumable =
+            !ignoresRanges && unprovenParts < Self.maximumUnprovenParts && Validator(of: entity) != nil && !response.refusesRanges
         return .restart(Body(offset: 0, end: entity.total, entity: entity, isResumable: isResumable))
+    }
+
+    /// Evaluates a 200 with the whole of the present bytes' entity. These stay, and the body is compared with them.
+    private mutating func evaluateSame(_ response: OriginResponse, from source: String?) -> Verdict {
+        // The validator still holds, so RFC 9110 §13.1.5 requires a 206: this origin does not support If-Range. It may
+        // support Range, and its response to a plain range is verified.
+        if request == .conditionalRange, !ignoresRanges, response.etag != nil || response.hasRanges {
+            return .askAgain(askPlainRange())
+        }
+        // RFC 9110 §14.2 lets the origin ignore ranges.
+        if request != .whole {
+            ignoresRanges = true
+            mayBePart = response.contentLength == nil
+        }
+        entity.source = source
+        entity.digest = entity.digest ?? response.digest
+        return .append(Body(offset: 0, end: entity.total, entity: entity, isResumable: false))
     }
 
     /// Evaluates a 206. Its part must be the requested one, and belong to the saved entity.
     private mutating func evaluatePart(_ response: OriginResponse, from source: String?) -> Verdict {
+        if request == .whole || start > 0, let whole = response.asWhole { return evaluateWhole(whole, from: source) }
         guard request != .whole else {
-            return .fail(DownloadFailure(.httpStatus, "the origin sent a part that nobody asked for", httpStatus: 206))
+            return .fail(
+                DownloadFailure(
+                    .httpStatus, "the origin sent a partial response (206) to a request without Range", httpStatus: 206))
         }
-        if let contradiction = response.contradiction(to: entity, from: offset) {
-            return restart(because: contradiction, httpStatus: response.status)
-        }
-        guard let range = response.partRange else {
-            return restart(because: "no valid Content-Range", httpStatus: response.status)
-        }
+        guard response.contradiction(to: entity, from: start) == nil, let range = response.partRange else { return unproven() }
         self.source = source
         entity.source = source
         entity.total = entity.total ?? range.total
         // The response for the rest need not repeat the digest of the first response, and must not replace it.
         entity.digest = entity.digest ?? response.digest
-        return .append(Body(offset: offset, end: range.bytes.upperBound, entity: entity, isResumable: true))
+        return .append(Body(offset: start, end: range.bytes.upperBound, entity: entity, isResumable: true))
     }
 
-    /// Evaluates a 416: the origin has no bytes at the offset.
-    private mutating func evaluateUnsatisfied(_ response: OriginResponse) -> Verdict {
+    /// Evaluates a status that may refuse the range or its condition.
+    private mutating func evaluateRefusal(_ response: OriginResponse) -> Verdict {
         guard request != .whole else { return .fail(.refusal(response)) }
-        let range = response.contentRange.flatMap(ContentRange.init(parsing:))
-        if let range, range.start == nil, let total = range.total, total == offset, total == entity.total {
-            return .complete
+        let range = response.status == 416 ? response.contentRange.flatMap(ContentRange.init(parsing:)) : nil
+        if let range, range.start == nil, let total = range.total {
+            // The file ends where the present bytes do, or has another length.
+            return total == offset && total == entity.total ? .complete : unproven()
         }
-        return restart(because: "the origin has nothing from byte \(offset) on", httpStatus: response.status)
-    }
-
-    /// Whether the response is about the saved entity, by its strong tag.
-    private func isSameEntityByTag(_ response: OriginResponse) -> Bool {
-        guard case .entityTag = Validator(of: entity) else { return false }
-        return response.isWhole(of: entity)
+        return request == .conditionalRange ? .askAgain(askPlainRange()) : unproven()
     }
 
     private static func codingFailure(_ coding: String, _ response: OriginResponse) -> DownloadFailure {

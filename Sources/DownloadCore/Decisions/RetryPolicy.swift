@@ -67,7 +67,7 @@ extension RetryPolicy {
     /// Whether a failure of this kind may pass by itself.
     package static func retries(_ code: FailureCode, httpStatus: Int? = nil) -> Bool {
         switch code {
-        case .connectionFailed, .timedOut, .transferBroken: true
+        case .connectionFailed, .timedOut, .transferBroken, .unexpectedEmpty: true
         case .httpStatus: httpStatus.map(retriesStatus) ?? false
         // The partial bytes are kept, so that a command can resume these downloads. But a full disk, a
         // wrong certificate or a forbidden destination does not repair itself. An entity that keeps

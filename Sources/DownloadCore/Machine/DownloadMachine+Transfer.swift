@@ -358,14 +358,21 @@ extension DownloadMachine {
         switch outcome {
         case .matches where !bytes.isFlushing: publish(&context)
         case .matches: phase = .verifying(operation, matches: true)
-        case .differs(let expected, let actual) where bytes.hasMixedSources && !record.distrustsMirrors:
+        case .differs(let expected, let actual)
+        where bytes.hasMixedSources && !record.distrustsMirrors && resume.replacedSources.isEmpty:
             context.actions.append(.log(.mirrorDropped(id, "the file is \(actual) and should be \(expected)")))
             record.distrustsMirrors = true
             startOver(&context)
         case .differs(let expected, let actual):
-            // Wrong bytes are of no use to a later attempt. The wrong source may be the download's own URL, so mirrors
-            // are trusted again.
+            // The wrong source may be the download's own URL, so mirrors are trusted again.
             record.distrustsMirrors = false
+            let source = record.entity?.source ?? url.string
+            if hasSource(besides: source) {
+                context.actions.append(
+                    .log(.startedOver(id, "the file is \(actual) and should be \(expected); another source is asked")))
+                return startOver(without: source, &context)
+            }
+            // Wrong bytes are of no use to a later attempt.
             discardBytes(&context)
             dropOriginName(&context)
             context.actions.append(.discardPart)
@@ -386,12 +393,37 @@ extension DownloadMachine {
     }
 
     /// Fetches the file anew, at its former position in the queue.
-    private mutating func startOver(_ context: inout Context) {
+    private mutating func startOver(
+        _ context: inout Context, from decision: ResumeDecision = ResumeDecision(),
+        keeping: (inout DownloadRecord) -> Void = { _ in }
+    ) {
         startFromNothing(&context)
+        resume = decision
+        keeping(&record)
         change(&context) { $0.state = .queued }
         // The distrust of mirrors must be durable before any byte that is fetched without them.
         save(&context)
         enqueue(&context)
+    }
+
+    /// Whether there is a source that has not been replaced, besides the one whose bytes were wrong.
+    private func hasSource(besides wrong: String) -> Bool {
+        !resume.replacedSources.contains(wrong)
+            && ([url.string] + record.mirrors + record.announcedMirrors).contains {
+                $0 != wrong && !resume.replacedSources.contains($0)
+            }
+    }
+
+    /// Fetches the file anew from the other sources, one at a time.
+    private mutating func startOver(without source: String, _ context: inout Context) {
+        let replaced = resume.replacedSources.union([source])
+        let (announced, digest) = (record.announcedMirrors, record.entity?.digest)
+        startOver(&context, from: ResumeDecision(replacing: replaced)) { record in
+            // Announced mirrors count only with the digest that proves their bytes.
+            guard let digest, !announced.isEmpty else { return }
+            record.entity = SavedEntity(digest: digest)
+            record.announcedMirrors = announced
+        }
     }
 
     private mutating func finishingFailed(_ error: FileError, _ context: inout Context) {

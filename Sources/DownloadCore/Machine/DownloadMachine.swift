@@ -367,10 +367,8 @@ extension DownloadMachine {
     package mutating func transfer(_ ask: ResumeDecision.Ask, _ context: inout Context) {
         // Bytes that the request does not continue no longer count. The store counts on them until other bytes replace
         // them, so they stay in the part file.
-        if ask.discardsBytes || ask.range == nil {
-            if written.byteCount > 0 {
-                context.actions.append(.log(.startedOver(id, "\(written.byteCount) bytes cannot be continued")))
-            }
+        if let reason = ask.discards {
+            if written.byteCount > 0 { context.actions.append(.log(.startedOver(id, reason))) }
             resetCoverage(&context)
         }
         let operation = nextOperation()

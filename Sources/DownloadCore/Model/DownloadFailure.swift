@@ -42,8 +42,10 @@ public enum FailureCode: String, Sendable, CaseIterable {
     case timedOut = "timed-out"
     /// The transfer broke off, or its response was not valid HTTP.
     case transferBroken = "transfer-broken"
-    /// The origin's file changed repeatedly during the download.
+    /// The origin sent different bytes under one validator again, after the download had started over.
     case entityChanged = "entity-changed"
+    /// The origin sent an empty file in place of the missing bytes.
+    case unexpectedEmpty = "unexpected-empty"
     /// Reading from or writing to the disk failed.
     case ioError = "io-error"
 }

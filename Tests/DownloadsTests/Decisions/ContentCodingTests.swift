@@ -95,6 +95,6 @@ import Testing
         response.contentEncoding = sent
         #expect((response.contradiction(to: entity, from: 40) == nil) == isTaken)
         var decision = ResumeDecision()
-        #expect(decision.begin(entity: entity, offset: 40) == .ask(.init(offset: 40, ifRange: #""v1""#)))
+        #expect(decision.begin(entity: entity, offset: 40) == .ask(.init(offset: 0, ifRange: #""v1""#, isRange: true)))
     }
 }

@@ -46,7 +46,7 @@ import Testing
     @Test("A page is none if the file had another type", arguments: cases)
     func types(_ rule: Case) {
         let expectation = ContentExpectation(mediaType: rule.known)
-        for status in [200, 203, 206] {
+        for status in [200, 203] {
             var response = OriginResponse(status: status)
             response.contentType = rule.sent
             let failure = expectation.failure(for: response)
@@ -57,6 +57,37 @@ import Testing
         var refusal = OriginResponse(status: 403)
         refusal.contentType = rule.sent
         #expect(expectation.failure(for: refusal) == nil)
+        // The bytes of a part have to prove themselves.
+        refusal.status = 206
+        refusal.contentRange = "bytes 5-9/10"
+        #expect(expectation.failure(for: refusal) == nil)
+        refusal.contentRange = "bytes 0-9/10"
+        #expect((expectation.failure(for: refusal) != nil) == rule.isPage)
+    }
+
+    @Test(
+        "The first bytes show that a body is no page, whatever its type is",
+        arguments: [
+            ("<!doctype html>", true, true), ("\u{FEFF}\r\n <html>", true, true), (#" {"error": 1}"#, true, true),
+            ("", true, true),
+            ("  ", true, true), ("RIFF", false, true), ("<\0", false, false), ("ID3\u{3}\0", false, false),
+            ("expired", false, true),
+        ])
+    func beginnings(_ text: String, _ mayBeHTML: Bool, _ mayBeText: Bool) {
+        for (type, mayBe) in [("text/html", mayBeHTML), ("text/plain", mayBeText)] {
+            var response = OriginResponse(status: 200)
+            response.contentType = type
+            let expectation = ContentExpectation(mediaType: "audio/mpeg")
+            #expect((expectation.failure(for: response, beginning: Array(text.utf8)) != nil) == mayBe, "\(type)")
+        }
+    }
+
+    @Test("A type that the file had from its first response on is no page", arguments: ["a.m4b", "b.m2ts", "c.ape", "d.vob"])
+    func wrongFromTheBeginning(_ name: String) {
+        var response = OriginResponse(status: 200)
+        response.contentType = "text/html"
+        #expect(ContentExpectation(mediaType: "text/html", filename: name).failure(for: response) == nil)
+        #expect(ContentExpectation(filename: name).failure(for: response, beginning: Array("....ftypM4B ".utf8)) == nil)
     }
 
     @Test("Finds a page among several types, and a type in an unusual value")

@@ -21,28 +21,30 @@ import Testing
 
     static func quoted(_ bytes: [UInt8]) -> FieldValue { FieldValue(bytes: [0x22] + bytes + [0x22]) }
 
-    private func response(_ status: Int, etag: FieldValue, range: ClosedRange<Int64>) -> OriginResponse {
+    private func response(_ status: Int, etag: FieldValue, range: ClosedRange<Int64>, of total: Int64 = 100_000) -> OriginResponse
+    {
         var response = OriginResponse(status: status)
         response.etag = etag
-        response.contentLength = status == 206 ? Int64(range.count) : 100
-        if status == 206 { response.contentRange = "bytes \(range.lowerBound)-\(range.upperBound)/100" }
+        response.contentLength = status == 206 ? Int64(range.count) : total
+        if status == 206 { response.contentRange = "bytes \(range.lowerBound)-\(range.upperBound)/\(total)" }
         return response
     }
 
     @Test("Does not continue bytes under a tag with other bytes", arguments: pairs)
     func resuming(_ pair: Pair) {
-        let entity = SavedEntity(etag: pair.saved, total: 100)
+        let entity = SavedEntity(etag: pair.saved, total: 100_000)
         var decision = ResumeDecision()
         #expect(
-            decision.begin(entity: entity, offset: 40) == .ask(ResumeDecision.Ask(offset: 40, ifRange: pair.saved)))
+            decision.begin(entity: entity, offset: 40_000)
+                == .ask(ResumeDecision.Ask(offset: 23_616, ifRange: pair.saved, isRange: true)))
         var same = decision
         var whole = decision
-        #expect(decision.evaluate(response(206, etag: pair.sent, range: 40...99)) == .askAgain(.init(discardsBytes: true)))
-        guard case .append = same.evaluate(response(206, etag: pair.saved, range: 40...99)) else {
+        #expect(decision.evaluate(response(206, etag: pair.sent, range: 23_616...99_999)) == .askAgain(.init()))
+        guard case .append = same.evaluate(response(206, etag: pair.saved, range: 23_616...99_999)) else {
             Issue.record("the saved tag is not the same")
             return
         }
-        guard case .restart = whole.evaluate(response(200, etag: pair.sent, range: 0...99)) else {
+        guard case .restart = whole.evaluate(response(200, etag: pair.sent, range: 0...99_999)) else {
             Issue.record("not begun anew")
             return
         }
@@ -52,12 +54,14 @@ import Testing
     func segments(_ pair: Pair) {
         let entity = SavedEntity(etag: pair.saved, total: 100)
         for status in [200, 206] {
-            let other = SegmentResponse(response(status, etag: pair.sent, range: 40...59), range: 40..<60, entity: entity)
+            let other = SegmentResponse(
+                response(status, etag: pair.sent, range: 40...59, of: 100), range: 40..<60, entity: entity)
             guard case .contradiction = other else {
                 Issue.record("\(status): \(other)")
                 continue
             }
-            let same = SegmentResponse(response(status, etag: pair.saved, range: 40...59), range: 40..<60, entity: entity)
+            let same = SegmentResponse(
+                response(status, etag: pair.saved, range: 40...59, of: 100), range: 40..<60, entity: entity)
             #expect(same == (status == 200 ? .whole : .part(end: 60)))
         }
     }
@@ -65,7 +69,7 @@ import Testing
     @Test("A mirror must keep its first tag", arguments: pairs)
     func mirrors(_ pair: Pair) {
         var sources = SourceTable(count: 2)
-        let first = response(206, etag: pair.saved, range: 40...59)
+        let first = response(206, etag: pair.saved, range: 40...59, of: 100)
         sources.note(sources.expectation(of: 1, first, total: 100), of: 1)
         let later = response(206, etag: pair.sent, range: 60...79)
         let expected = sources.expectation(of: 1, later, total: 100)

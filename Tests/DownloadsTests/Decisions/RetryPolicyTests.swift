@@ -60,7 +60,7 @@ struct RetryPolicyTests {
     @Test("Retries transient failures only")
     func onlyPassingFailuresAreRetried() {
         let retried = FailureCode.allCases.filter { RetryPolicy.retries($0) }
-        #expect(Set(retried) == [.connectionFailed, .timedOut, .transferBroken])
+        #expect(Set(retried) == [.connectionFailed, .timedOut, .transferBroken, .unexpectedEmpty])
         let statuses = (100...999).filter { DownloadFailure(.httpStatus, "", httpStatus: $0).retryable }
         #expect(statuses == [408, 425, 429, 500, 502, 503, 504, 522, 524])
     }

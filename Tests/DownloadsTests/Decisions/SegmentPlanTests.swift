@@ -2,10 +2,12 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
+@testable import DownloadTransfer
 @testable import Downloads
 
 struct SegmentPlanTests {
     static let mib: Int64 = 1 << 20
+    static let overlap = ResumeDecision.overlap
 
     /// A plan whose first response is the whole file.
     static func plan(_ total: Int64, connections: Int, dividing: Bool = true) -> (SegmentPlan, [SegmentPlan.Opening]) {
@@ -20,7 +22,8 @@ struct SegmentPlanTests {
         #expect(plan.segments[0]?.end == 16 * Self.mib)
         #expect(
             Set(openings.map(\.range)) == [
-                16 * Self.mib..<32 * Self.mib, 32 * Self.mib..<48 * Self.mib, 48 * Self.mib..<64 * Self.mib,
+                16 * Self.mib..<32 * Self.mib + Self.overlap, 32 * Self.mib..<48 * Self.mib + Self.overlap,
+                48 * Self.mib..<64 * Self.mib,
             ])
     }
 
@@ -40,7 +43,7 @@ struct SegmentPlanTests {
         var plan = SegmentPlan(limits: SegmentPlan.Limits(connections: 4))
         #expect(plan.begin(at: 0, end: nil, total: nil, dividing: true) == [])
         let placement = plan.place(0, 1000)
-        #expect(placement == SegmentPlan.Placement(offset: 0, count: 1000, isLast: false, isOverlong: false))
+        #expect(placement == SegmentPlan.Placement(offset: 0, count: 1000, own: 0..<1000, isLast: false, isOverlong: false))
         let counts = plan.wrote(0, 0..<1000)
         #expect(counts)
         #expect(plan.ended(0, .orderly) == .complete)
@@ -60,7 +63,14 @@ struct SegmentPlanTests {
         var plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: connections))
         let openings = plan.goOnInRanges(total: 64 * Self.mib)
         let ranges = openings.map(\.range).sorted { $0.lowerBound < $1.lowerBound }
-        #expect(ranges == asked.map { $0.lowerBound * Self.mib..<$0.upperBound * Self.mib })
+        // Each overlaps the bytes before a gap, and those behind its range.
+        let gaps = Set(written.gaps(upTo: 64 * Self.mib).map(\.lowerBound))
+        #expect(
+            ranges
+                == asked.map { range in
+                    let (start, end) = (range.lowerBound * Self.mib, range.upperBound * Self.mib)
+                    return max(0, start - (gaps.contains(start) ? Self.overlap : 0))..<min(end + Self.overlap, 64 * Self.mib)
+                })
         #expect(plan.written == written)
         #expect(plan.segments[SegmentPlan.first] == nil)
         #expect(plan.isWhole == asked.isEmpty)
@@ -84,7 +94,7 @@ struct SegmentPlanTests {
         let openings = plan.begin(at: 4 * Self.mib, end: 64 * Self.mib, total: 64 * Self.mib, dividing: true)
         #expect(plan.segments[0]?.position == 4 * Self.mib)
         #expect(plan.segments[0]?.end == 16 * Self.mib)
-        #expect(openings.map(\.range) == [20 * Self.mib..<32 * Self.mib])
+        #expect(openings.map(\.range) == [20 * Self.mib - Self.overlap..<32 * Self.mib + Self.overlap])
     }
 
     @Test("A finished connection takes half of the slowest one's remaining bytes")
@@ -97,7 +107,7 @@ struct SegmentPlanTests {
         _ = plan.place(openings[0].connection, 16 << 20)
         _ = plan.wrote(openings[0].connection, 16 * Self.mib..<32 * Self.mib)
         let consequence = plan.ended(openings[0].connection, .orderly)
-        #expect(consequence == .goOn([SegmentPlan.Opening(connection: 2, range: 10 * Self.mib..<16 * Self.mib)]))
+        #expect(consequence == .goOn([SegmentPlan.Opening(connection: 2, range: 10 * Self.mib..<16 * Self.mib + Self.overlap)]))
         #expect(plan.segments[0]?.end == 10 * Self.mib)
     }
 
@@ -132,7 +142,9 @@ struct SegmentPlanTests {
         plan.accepted(other, end: 32 * Self.mib)
         _ = plan.place(other, 1 << 20)
         _ = plan.wrote(other, 16 * Self.mib..<17 * Self.mib)
-        #expect(plan.ended(other, .broken) == .goOn([SegmentPlan.Opening(connection: 2, range: 17 * Self.mib..<32 * Self.mib)]))
+        #expect(
+            plan.ended(other, .broken)
+                == .goOn([SegmentPlan.Opening(connection: 2, range: 17 * Self.mib - Self.overlap..<32 * Self.mib)]))
         #expect(plan.ended(2, .broken) == .goOn([]))
         #expect(plan.ended(0, .broken) == .stuck)
     }
@@ -169,8 +181,12 @@ struct SegmentPlanTests {
         let connection = try #require(asked.min())
         #expect(plan.takeWhole(connection).map(Set.init) == asked.subtracting([connection]))
         #expect(plan.written.byteCount == 24 * Self.mib)
-        let placement = plan.place(connection, 48 << 20)
-        #expect(placement == SegmentPlan.Placement(offset: 0, count: 48 << 20, isLast: true, isOverlong: false))
+        let count = (48 << 20) + Int(Self.overlap)
+        let placement = plan.place(connection, 50 << 20)
+        #expect(
+            placement
+                == SegmentPlan.Placement(
+                    offset: 0, count: count, own: 8 * Self.mib..<48 * Self.mib, isLast: true, isOverlong: false))
         _ = plan.wrote(connection, 0..<48 * Self.mib)
         #expect(plan.isWhole)
         #expect(plan.ended(connection, .orderly) == .complete)
@@ -214,14 +230,19 @@ struct SegmentPlanTests {
         let most = plan.place(0, 15 << 20)
         #expect(most?.isLast == false)
         let rest = plan.place(0, 2 << 20)
-        #expect(rest == SegmentPlan.Placement(offset: 15 * Self.mib, count: 1 << 20, isLast: true, isOverlong: false))
+        let count = (1 << 20) + Int(Self.overlap)
+        #expect(
+            rest
+                == SegmentPlan.Placement(
+                    offset: 15 * Self.mib, count: count, own: 15 * Self.mib..<16 * Self.mib, isLast: true, isOverlong: false)
+        )
         var (single, _) = Self.plan(100, connections: 1)
         #expect(single.place(0, 101)?.isOverlong == true)
     }
 
     // MARK: - Simulation
 
-    /// A random origin and its connections; each byte's writers are counted by 1024.
+    /// A random origin and its connections. For each 1024 bytes, it counts the writers and notes the last one.
     struct Simulation {
         var random: SplitMix
         var plan: SegmentPlan
@@ -229,6 +250,12 @@ struct SegmentPlanTests {
         /// Offset, end of the body and arrival of the head for each open connection.
         var open: [Int: (range: Range<Int64>, isAccepted: Bool)] = [:]
         var writers: [UInt8]
+        /// The connection of each 1024 bytes, numbered over all attempts.
+        var owners: [Int]
+        /// The connections whose bytes have been compared: each points to one that it was compared with.
+        var links: [Int: Int] = [:]
+        /// The ranges that a connection has brought before its neighbour did.
+        var uncompared: [(connection: Int, range: Range<Int64>)] = []
         /// The maximum number of attempts.
         var attempts = 0
         /// The percentages of refused connections, and of pieces that break a connection.
@@ -239,6 +266,7 @@ struct SegmentPlanTests {
             random = SplitMix(seed: seed)
             total = Int64(Int.random(in: 8 << 10...40 << 10, using: &random)) * 1024
             writers = [UInt8](repeating: 0, count: Int(total / 1024))
+            owners = [Int](repeating: -1, count: Int(total / 1024))
             plan = SegmentPlan(limits: SegmentPlan.Limits(connections: 1))
         }
 
@@ -248,7 +276,7 @@ struct SegmentPlanTests {
                 attempts += 1
                 let limit = Int.random(in: 1...8, using: &random)
                 plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: limit))
-                let start = written.prefix
+                let start = max(0, written.prefix - ResumeDecision.overlap)
                 open = [SegmentPlan.first: (start..<total, true)]
                 note(plan.begin(at: start, end: total, total: total, dividing: true))
                 while let connection = open.keys.sorted().randomElement(using: &random) {
@@ -257,6 +285,25 @@ struct SegmentPlanTests {
                 written = plan.written
             }
             return false
+        }
+
+        /// Whether comparisons connect all connections whose bytes are in the file.
+        mutating func isConnected() -> Bool {
+            for (connection, range) in uncompared { compare(connection, range) }
+            return Set(owners.map { root($0) }).count == 1
+        }
+
+        private func root(_ connection: Int) -> Int {
+            var root = connection
+            while let next = links[root] { root = next }
+            return root
+        }
+
+        private mutating func compare(_ connection: Int, _ range: Range<Int64>) {
+            for index in range.lowerBound / 1024..<range.upperBound / 1024 where owners[Int(index)] >= 0 {
+                let (left, right) = (root(connection), root(owners[Int(index)]))
+                if left != right { links[left] = right }
+            }
         }
 
         private mutating func note(_ openings: [SegmentPlan.Opening]) {
@@ -284,11 +331,27 @@ struct SegmentPlanTests {
                 return end(connection, .orderly)
             }
             for other in placement.superseded where end(other, .orderly) { return true }
-            for index in placement.offset / 1024..<(placement.offset + Int64(placement.count)) / 1024 { writers[Int(index)] += 1 }
-            _ = plan.wrote(connection, placement.offset..<placement.offset + Int64(placement.count))
+            take(placement, connection)
             open[connection] = (range.lowerBound + Int64(placement.count)..<range.upperBound, true)
             if placement.isLast || count == left { return end(connection, .orderly) }
             return false
+        }
+
+        private mutating func take(_ placement: SegmentPlan.Placement, _ connection: Int) {
+            let own = placement.own
+            let whole = placement.offset..<placement.offset + Int64(placement.count)
+            let number = attempts * 1_000 + connection
+            for range in plan.written.present(in: whole) { compare(number, range) }
+            for beside in [whole.lowerBound..<own.lowerBound, own.upperBound..<whole.upperBound] {
+                for range in plan.written.gaps(in: beside) { uncompared.append((number, range)) }
+            }
+            for range in plan.written.gaps(in: own) {
+                for index in range.lowerBound / 1024..<range.upperBound / 1024 {
+                    writers[Int(index)] += 1
+                    owners[Int(index)] = number
+                }
+            }
+            _ = plan.wrote(connection, own)
         }
 
         private mutating func end(_ connection: Int, _ ending: SegmentPlan.Ending) -> Bool {
@@ -322,6 +385,8 @@ struct SegmentPlanTests {
         #expect(isDone)
         let wrong = simulation.writers.filter { $0 != 1 }.count
         #expect(wrong == 0)
+        let isConnected = simulation.isConnected()
+        #expect(isConnected, "the bytes of some connections have met no others")
     }
 
     @Test("If all others are refused, the first body brings everything", arguments: 1...50 as ClosedRange<UInt64>)

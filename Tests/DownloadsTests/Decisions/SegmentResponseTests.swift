@@ -2,6 +2,7 @@ import HTTPCore
 import Testing
 
 @testable import DownloadCore
+@testable import DownloadTransfer
 @testable import DownloadStore
 @testable import Downloads
 
@@ -48,16 +49,22 @@ struct SegmentResponseTests {
             expected: .contradiction),
         Case(name: "a content coding", status: 206, change: { $0.contentEncoding = "gzip" }, expected: .contradiction),
         Case(name: "the whole of the same file", status: 200, change: { $0.contentLength = 1000 }, expected: .whole),
-        Case(
-            name: "the whole of the same file, length untold", status: 200, change: { $0.contentLength = nil }, expected: .whole),
+        Case(name: "a 200 without a length", status: 200, change: { $0.contentLength = nil }, expected: .refusal),
+        Case(name: "a 200 with the length of the range", status: 200, expected: .refusal),
+        Case(name: "a 200 with the range", status: 200, change: { $0.contentRange = "bytes 100-199/1000" }, expected: .refusal),
         Case(
             name: "the whole of another file", status: 200,
             change: {
                 $0.contentLength = 1000
                 $0.etag = #""v2""#
             }, expected: .contradiction),
-        Case(name: "the whole without a tag", status: 200, change: { $0.etag = nil }, expected: .contradiction),
-        Case(name: "nothing there", status: 416, expected: .contradiction),
+        Case(
+            name: "the whole without a tag", status: 200,
+            change: {
+                $0.contentLength = 1000
+                $0.etag = nil
+            }, expected: .contradiction),
+        Case(name: "nothing there", status: 416, expected: .refusal),
         Case(name: "too many requests", status: 429, expected: .refusal),
         Case(name: "unavailable", status: 503, expected: .refusal),
         Case(name: "forbidden", status: 403, expected: .refusal),
@@ -73,7 +80,7 @@ struct SegmentResponseTests {
     func evaluates(_ rule: Case) {
         var head = OriginResponse(status: rule.status)
         head.etag = #""v1""#
-        head.contentRange = "bytes 100-199/1000"
+        if rule.status == 206 { head.contentRange = "bytes 100-199/1000" }
         head.contentLength = 100
         rule.change(&head)
         let kind: Kind =

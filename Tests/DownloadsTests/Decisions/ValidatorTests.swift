@@ -7,19 +7,23 @@ struct ValidatorTests {
     private static let modified: FieldValue = "Sat, 21 Nov 2026 09:00:00 GMT"
 
     @Test(
-        "Only a proof of identity byte for byte is a validator",
+        "Only a proof of identity byte for byte is sent in If-Range",
         arguments: [
             (SavedEntity(etag: #""v1""#), #""v1""#),
             (SavedEntity(etag: #""v1""#, lastModified: modified, date: "Sat, 21 Nov 2026 10:00:00 GMT"), #""v1""#),
-            // A weak tag is no validator, and excludes the date beside it.
+            // A weak tag is no validator, and excludes the date beside it from If-Range.
             (SavedEntity(etag: #"W/"v1""#), nil),
             (SavedEntity(etag: #"W/"v1""#, lastModified: modified, date: "Sat, 21 Nov 2026 10:00:00 GMT"), nil),
             // An invalid tag counts as missing.
             (SavedEntity(etag: "v1"), nil),
-            (SavedEntity(etag: "v1", lastModified: modified, date: "Sat, 21 Nov 2026 10:00:00 GMT"), modified),
-            // A date is strong a minute after it.
-            (SavedEntity(lastModified: modified, date: "Sat, 21 Nov 2026 09:01:00 GMT"), modified),
-            (SavedEntity(lastModified: modified, date: "Sat, 21 Nov 2026 09:00:59 GMT"), nil),
+            (SavedEntity(etag: "v1", lastModified: modified, date: "Sat, 21 Nov 2026 10:00:00 GMT"), nil),
+            // A date is strong two seconds after it, and so is the tag beside it.
+            (SavedEntity(lastModified: modified, date: "Sat, 21 Nov 2026 09:00:02 GMT"), modified),
+            (SavedEntity(lastModified: modified, date: "Sat, 21 Nov 2026 09:00:01 GMT"), nil),
+            (SavedEntity(etag: #""v1""#, lastModified: modified, date: "Sat, 21 Nov 2026 09:00:02 GMT"), #""v1""#),
+            (SavedEntity(etag: #""v1""#, lastModified: modified, date: "Sat, 21 Nov 2026 09:00:01 GMT"), nil),
+            (SavedEntity(etag: #""v1""#, lastModified: modified, date: "Sat, 21 Nov 2026 08:00:00 GMT"), nil),
+            (SavedEntity(etag: #""v1""#, lastModified: modified), #""v1""#),
             (SavedEntity(lastModified: modified, date: modified.latin1), nil),
             (SavedEntity(lastModified: modified, date: "Sat, 21 Nov 2026 08:00:00 GMT"), nil),
             (SavedEntity(lastModified: modified), nil),
@@ -29,7 +33,17 @@ struct ValidatorTests {
             (SavedEntity(etag: #""v1""#, coding: "gzip"), #""v1""#),
             (SavedEntity(), nil),
         ] as [(SavedEntity, FieldValue?)])
-    func onlyStrongProofIsValidator(_ entity: SavedEntity, _ expected: FieldValue?) {
+    func onlyStrongProofIsInIfRange(_ entity: SavedEntity, _ expected: FieldValue?) {
         #expect(Validator(of: entity)?.fieldValue == expected)
+    }
+
+    @Test(
+        "An old date beside a weak or malformed tag is a validator if the length is known", arguments: [#"W/"v1""#, "v1"],
+        [100, nil] as [Int64?])
+    func dateBesideTag(_ etag: FieldValue, _ total: Int64?) {
+        var entity = SavedEntity(etag: etag, lastModified: Self.modified, date: "Sat, 21 Nov 2026 09:00:02 GMT", total: total)
+        #expect(Validator(of: entity) == (total == nil ? nil : .dateBesideTag))
+        entity.date = "Sat, 21 Nov 2026 09:00:01 GMT"
+        #expect(Validator(of: entity) == nil)
     }
 }

@@ -207,12 +207,9 @@ struct PromiseTests {
         _ = try await fixture.service.perform(.resume, on: made.id)
         let done = try await fixture.end(of: made.id)
         #expect(done.state == .completed)
+        // Other bytes under one tag start over as well.
         let content = try fixture.file(done)
-        switch whole {
-        case .otherDate: #expect(Bytes(content) == Bytes(new))
-        // The tag shows that it is the same: then present bytes stay.
-        case .otherBytes: #expect(Bytes(Array(content[..<500_000])) == Bytes(Array(old[..<500_000])))
-        }
+        #expect(Bytes(content) == Bytes(new))
         #expect(done.sha256Bytes == SHA256.digest(of: content))
         await fixture.service.shutdown()
     }
@@ -329,7 +326,7 @@ struct PromiseTests {
         #expect(done.state == .completed)
         #expect(try fixture.file(done, is: other))
         let last = try #require(fixture.requests().first { $0.target.contains("fresh=1") })
-        #expect(last.range == "bytes=2999999-" && last.ifRange != nil)
+        #expect(last.range == range(continuing: 3_000_000) && last.ifRange != nil)
         await fixture.service.shutdown()
     }
 

@@ -61,7 +61,7 @@ struct RemoteTimeServiceTests {
         let origin = try ScriptedOrigin { request in
             if request["Range"] != nil {
                 return [
-                    .response(206, [tags[0], ("Content-Range", "bytes 50000-99999/100000")], body: Array(content[50_000...]))
+                    .response(206, [tags[0], ("Content-Range", "bytes 33616-99999/100000")], body: Array(content[33_616...]))
                 ]
             }
             let head =

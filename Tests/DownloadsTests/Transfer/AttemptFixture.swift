@@ -10,6 +10,9 @@ import TestSupport
 @testable import DownloadTransfer
 @testable import Downloads
 
+/// Returns the Range field of a request that continues a file's first `count` bytes, with their overlap.
+func range(continuing count: some BinaryInteger) -> String { "bytes=\(max(0, Int64(count) - ResumeDecision.overlap))-" }
+
 /// Runs attempts at one download on real connections and files, with the service's work between them.
 final class AttemptFixture {
     let temporary: TemporaryDirectory
@@ -75,7 +78,7 @@ final class AttemptFixture {
             return request
         }
         while true {
-            if ask.range == nil { written = Coverage() }
+            if ask.discards != nil { written = Coverage() }
             let (stream, reporter) = AsyncStream.makeStream(of: TransferReport.self)
             attempts += 1
             let order = TransferAttempt.Order(

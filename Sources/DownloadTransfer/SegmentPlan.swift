@@ -1,8 +1,14 @@
+package import DownloadCore
+
 /// Divides a file among connections, and decides what follows when a connection is done, breaks off or is refused.
 ///
 /// The plan takes events and returns what to do; it uses no sockets, files or clocks. Every byte belongs to at most one
 /// connection, or to a gap that waits for a connection. A connection takes a gap, or half of another connection's
 /// remainder, if that is the largest. All connections therefore end at about the same time, whatever their speeds.
+///
+/// Where a connection meets bytes of another request, its body overlaps them, and the overlap is compared: it shows
+/// whether both belong to one version of the file. A range begins before its gap if there are bytes, and a body runs
+/// into the bytes behind its segment.
 package struct SegmentPlan: Sendable {
     /// Limits to the division of a file.
     package struct Limits: Sendable, Equatable {
@@ -39,6 +45,8 @@ package struct SegmentPlan: Sendable {
     package struct Segment: Sendable, Equatable {
         /// The offset of its next byte in the file.
         package fileprivate(set) var position: Int64
+        /// The offset of the segment's first byte. The body may begin before it.
+        package fileprivate(set) var start: Int64
         /// The offset behind its last byte; `nil` for the end of the body. It moves towards `position` when another
         /// connection takes over bytes.
         package fileprivate(set) var end: Int64?
@@ -53,7 +61,7 @@ package struct SegmentPlan: Sendable {
         package fileprivate(set) var isShort = false
 
         /// The number of bytes left to fetch; 0 while the end is unknown.
-        var remainder: Int64 { end.map { max(0, $0 - position) } ?? 0 }
+        var remainder: Int64 { end.map { max(0, $0 - max(position, start)) } ?? 0 }
     }
 
     /// A connection to open.
@@ -67,6 +75,8 @@ package struct SegmentPlan: Sendable {
         package let offset: Int64
         /// The number of bytes to take. The rest belongs to other connections.
         package let count: Int
+        /// The range of the bytes that belong to the connection's segment. The others are only compared.
+        package let own: Range<Int64>
         /// Whether the connection has nothing more to bring.
         package let isLast: Bool
         /// Whether more bytes came than the response announced.
@@ -107,6 +117,7 @@ package struct SegmentPlan: Sendable {
     package private(set) var total: Int64?
     private var nextConnection = 1
     private static let page: Int64 = 4096
+    private static let overlap = ResumeDecision.overlap
 
     /// Creates a plan for a file of which some bytes may be present.
     package init(written: Coverage = Coverage(), limits: Limits = Limits()) {
@@ -136,7 +147,7 @@ extension SegmentPlan {
         isDivided = dividing && total.map { $0 >= limits.smallestDivided } ?? false
         segments = [:]
         gaps = []
-        var segment = Segment(position: offset, end: end, reach: end)
+        var segment = Segment(position: offset, start: max(offset, written.prefix), end: end, reach: end)
         segment.isReceiving = true
         segment.isShort = total.map { (end ?? $0) < $0 } ?? false
         if isDivided, let total {
@@ -144,18 +155,20 @@ extension SegmentPlan {
             gaps = written.gaps(upTo: total)
             // The body extends to the file's end, but only the gap that it starts in belongs to it. Bytes that other
             // connections bring are not fetched twice.
-            if let own = gaps.firstIndex(where: { $0.contains(offset) }) {
+            if let own = gaps.firstIndex(where: { $0.upperBound > offset }) {
                 let gap = gaps.remove(at: own)
                 segment.end = min(end ?? gap.upperBound, gap.upperBound)
-                if let bound = segment.end, bound < gap.upperBound { gaps.insert(bound..<gap.upperBound, at: own) }
+                if let bound = segment.end, bound < gap.upperBound { addGap(bound..<gap.upperBound) }
             }
         } else if let total {
             // Later bytes that are present stay. The body passes over them, and ends with the last gap.
             written = written.clipped(to: total)
             if let gap = written.gaps(upTo: total).last { segment.end = min(end ?? gap.upperBound, gap.upperBound) }
         } else {
-            written = written.clipped(to: offset)
+            written = written.clipped(to: max(offset, written.prefix))
         }
+        // If every byte is present, the body only has to prove that.
+        if let total, written.prefix >= total { segment.end = min(end ?? total, offset + Self.overlap) }
         segments[Self.first] = segment
         return open()
     }
@@ -177,17 +190,24 @@ extension SegmentPlan {
         segments[connection] = segment
     }
 
+    /// The end of the bytes that a segment's connection brings: behind its own bytes, it runs into those of the next one.
+    private func stop(of segment: Segment) -> Int64? {
+        segment.end.map { end in min(end + Self.overlap, max(end, segment.reach ?? end), max(end, total ?? end)) }
+    }
+
     /// Returns the position of bytes received on a connection; `nil` if the connection no longer has a segment.
     package mutating func place(_ connection: Int, _ count: Int) -> Placement? {
         guard segments[connection] != nil else { return nil }
         let superseded = extend(connection, by: Int64(count))
         guard var segment = segments[connection] else { return nil }
-        let room = segment.end.map { $0 - segment.position } ?? .max
+        let room = stop(of: segment).map { $0 - segment.position } ?? .max
         let taken = Int(min(Int64(count), max(0, room)))
+        let bytes = segment.position..<segment.position + Int64(taken)
+        let own = (segment.start..<max(segment.start, segment.end ?? .max)).clamped(to: bytes)
         var placement = Placement(
-            offset: segment.position, count: taken, isLast: Int64(taken) == room,
+            offset: segment.position, count: taken, own: own, isLast: Int64(taken) == room,
             isOverlong: segment.reach.map { segment.position + Int64(count) > $0 } ?? false, superseded: superseded)
-        segment.position += Int64(taken)
+        segment.position = bytes.upperBound
         segment.count += Int64(taken)
         placement.endsBody = segment.position == segment.reach
         segments[connection] = segment
@@ -200,17 +220,23 @@ extension SegmentPlan {
     private mutating func extend(_ connection: Int, by count: Int64) -> [Int] {
         var superseded: [Int] = []
         while let segment = segments[connection], let end = segment.end, let reach = segment.reach, end < reach,
-            segment.position + count >= end
+            segment.position <= end, segment.position + count >= end
         {
             if absorbGap(connection) { continue }
             let next = segments.first { $0.key != connection && $0.value.position == end && !$0.value.isReceiving }
-            guard let (other, neighbour) = next, let far = neighbour.end else { break }
+            guard let (other, neighbour) = next, let far = neighbour.end, Self.reaches(far, from: segment) else { break }
             segments[other] = nil
             segments[connection]?.end = min(far, reach)
             if reach < far { addGap(reach..<far) }
             superseded.append(other)
         }
         return superseded
+    }
+
+    /// Whether a segment's body brings enough of the bytes up to `far`. The overlap alone is not enough.
+    private static func reaches(_ far: Int64, from segment: Segment) -> Bool {
+        guard let end = segment.end, let reach = segment.reach else { return false }
+        return reach >= far || reach - end > overlap
     }
 
     /// Adds written bytes to the coverage.
@@ -247,7 +273,7 @@ extension SegmentPlan {
         guard let total, let last = written.gaps(upTo: total).last, !others.values.contains(where: { $0.isReceiving }) else {
             return nil
         }
-        var segment = Segment(position: 0, end: last.upperBound, reach: total)
+        var segment = Segment(position: 0, start: written.prefix, end: last.upperBound, reach: total)
         segment.isReceiving = true
         segments = [connection: segment]
         gaps = []
@@ -280,8 +306,9 @@ extension SegmentPlan {
     private mutating func open() -> [Opening] {
         guard isDivided else { return [] }
         var opened: [Int] = []
-        while segments.count < limits.connections, let range = takeGap() ?? takeHalf() {
-            segments[nextConnection] = Segment(position: range.lowerBound, end: range.upperBound, reach: range.upperBound)
+        while segments.count < limits.connections, let (range, overlap) = takeGap() ?? takeHalf() {
+            segments[nextConnection] = Segment(
+                position: range.lowerBound - overlap, start: range.lowerBound, end: range.upperBound, reach: range.upperBound)
             opened.append(nextConnection)
             nextConnection += 1
         }
@@ -289,17 +316,21 @@ extension SegmentPlan {
         // Later connections may have taken bytes of the earlier ones.
         return opened.compactMap { connection in
             guard let segment = segments[connection], let end = segment.end else { return nil }
-            segments[connection]?.reach = end
-            return Opening(connection: connection, range: segment.position..<end)
+            let reach = min(end + Self.overlap, max(end, total ?? end))
+            segments[connection]?.reach = reach
+            return Opening(connection: connection, range: segment.position..<reach)
         }
     }
 
-    private mutating func takeGap() -> Range<Int64>? {
-        gaps.isEmpty ? nil : gaps.removeFirst()
+    /// Takes the first gap. The connection before it has ended, or ends with its body, so the new one begins before the gap.
+    private mutating func takeGap() -> (range: Range<Int64>, overlap: Int64)? {
+        guard !gaps.isEmpty else { return nil }
+        let gap = gaps.removeFirst()
+        return (gap, min(Self.overlap, gap.lowerBound))
     }
 
-    /// Takes half of the largest remainder of a connection.
-    private mutating func takeHalf() -> Range<Int64>? {
+    /// Takes half of the largest remainder of a connection, whose body runs into the other half.
+    private mutating func takeHalf() -> (range: Range<Int64>, overlap: Int64)? {
         // The order of a dictionary varies. Of equal remainders, that of the oldest connection is divided.
         let richest = segments.max { left, right in
             (left.value.remainder, right.key) < (right.value.remainder, left.key)
@@ -309,12 +340,12 @@ extension SegmentPlan {
         // No two connections write to the same page of the file.
         let middle = (end - segment.remainder / 2 + Self.page - 1) / Self.page * Self.page
         segments[connection]?.end = middle
-        return middle..<end
+        return (middle..<end, 0)
     }
 
-    private mutating func addGap(_ gap: Range<Int64>) {
-        guard !gap.isEmpty else { return }
-        gaps.append(gap)
+    /// Adds the missing bytes of a range to the gaps.
+    private mutating func addGap(_ range: Range<Int64>) {
+        gaps += written.gaps(in: range)
         gaps.sort { $0.lowerBound < $1.lowerBound }
     }
 
@@ -327,7 +358,8 @@ extension SegmentPlan {
     /// - Returns: Whether there was such a gap.
     private mutating func absorbGap(_ connection: Int) -> Bool {
         guard let segment = segments[connection], segment.isReceiving, let reach = segment.reach, let end = segment.end,
-            segment.position < end, end < reach, let index = gaps.firstIndex(where: { $0.lowerBound == end })
+            segment.position <= end, end < reach, let index = gaps.firstIndex(where: { $0.lowerBound == end }),
+            Self.reaches(gaps[index].upperBound, from: segment)
         else { return false }
         let gap = gaps.remove(at: index)
         let far = min(gap.upperBound, reach)

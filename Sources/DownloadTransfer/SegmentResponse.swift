@@ -1,4 +1,4 @@
-import HTTPCore
+package import DownloadCore
 
 /// The meaning of a response to a request for one segment: RFC 9110 §14 and §15.3.7.
 ///
@@ -23,9 +23,14 @@ package enum SegmentResponse: Sendable, Equatable {
         case 206:
             self = Self.evaluatePart(response, range, entity)
         case 200, 203:
-            self = response.isWhole(of: entity) ? .whole : .contradiction("the file has changed")
-        case 412, 416:
-            self = .contradiction("the origin has nothing at bytes \(range.lowerBound) to \(range.upperBound - 1)")
+            // The whole file has the length that the first response announced.
+            let part = response.contentLength == nil ? "a 200 without a length" : nil
+            if let reason = response.partialContent(of: entity, requested: range) ?? part {
+                self = .refusal(
+                    DownloadFailure(.transferBroken, "the origin answered a range with \(reason)", httpStatus: response.status))
+            } else {
+                self = response.isWhole(of: entity) ? .whole : .contradiction("the file has changed")
+            }
         default:
             self = .refusal(.refusal(response))
         }
