@@ -1,8 +1,6 @@
 -- The tables of a fleet. Lists and objects are JSON text. Times of records are Unix milliseconds, and their booleans 0
 -- or 1, as in SQLite. Ids are compared byte by byte, so that they sort by creation.
 
-CREATE SCHEMA pawl;
-
 -- Values of the whole fleet:
 --   version          the version of the schema
 --   oldest           the oldest schema version whose releases may use this database

@@ -612,6 +612,48 @@ import Testing
         #expect(try other.number("SELECT count(*) FROM pg_tables WHERE schemaname = 'pawl'") == 1)
     }
 
+    @Test(
+        "A database whose encoding lacks characters is refused in one line", arguments: [("LATIN1", true), ("SQL_ASCII", false)])
+    func encodings(encoding: String, isRefused: Bool) throws {
+        let scene = try PostgresScene()
+        let name = "\(scene.database.name)_\(encoding.lowercased())"
+        try scene.execute("CREATE DATABASE \(name) ENCODING '\(encoding)' LOCALE 'C' TEMPLATE template0")
+        defer { try? scene.execute("DROP DATABASE \(name) WITH (FORCE)") }
+        var options = scene.options()
+        options.database = scene.database.conninfo.replacing("dbname=\(scene.database.name)", with: "dbname=\(name)")
+        if isRefused {
+            let error = #expect(throws: StoreError.self) { try PostgresRecordWriter(options) }
+            #expect(
+                error?.description
+                    == "the database: its encoding LATIN1 lacks characters: create one with ENCODING 'UTF8' TEMPLATE template0")
+        } else {
+            let writer = try PostgresRecordWriter(options)
+            try writer.commit([.save(fullRecord(1))], isRepeated: false)
+            #expect(try writer.load().records.map(portrait) == [fullRecord(1)].map(portrait))
+            writer.close()
+        }
+    }
+
+    @Test("An empty schema of the role is used; otherwise the message names the missing command")
+    func ownedSchema() throws {
+        let scene = try PostgresScene()
+        let role = "\(scene.database.name)_role"
+        try scene.execute("CREATE ROLE \(role) LOGIN PASSWORD 'secret'")
+        var options = scene.options()
+        options.database = scene.database.conninfo("user=\(role) password=secret")
+        func remedy() -> String? {
+            let error = #expect(throws: StoreError.self) { try PostgresRecordWriter(options) }
+            return error?.description.split(separator: "run ").last.map(String.init)
+        }
+        #expect(remedy() == "CREATE SCHEMA pawl AUTHORIZATION \(role)")
+        try scene.execute("CREATE SCHEMA pawl")
+        #expect(remedy() == "ALTER SCHEMA pawl OWNER TO \(role)")
+        try scene.execute(try #require(remedy()))
+        for _ in 0..<2 { try PostgresRecordWriter(options).close() }
+        #expect(try scene.number("SELECT count(*) FROM pg_tables WHERE tableowner <> '\(role)' AND schemaname = 'pawl'") == 0)
+        try scene.execute("DROP SCHEMA pawl CASCADE; DROP ROLE \(role)")
+    }
+
     @Test("a second version adds a column once, keeps the rows, and lets replicas of this release continue")
     func addedColumn() throws {
         let scene = try PostgresScene()
