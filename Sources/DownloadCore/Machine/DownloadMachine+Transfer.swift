@@ -193,9 +193,11 @@ extension DownloadMachine {
     }
 
     private mutating func flushFailed(_ error: FileError, _ context: inout Context) {
-        let failure = DownloadFailure(error)
         // If another program has truncated the file, the lost bytes read as zeros once the transfer extends it.
-        let isCut = error.meansNoBytes
+        end(DownloadFailure(error), losingAll: error.meansNoBytes, &context)
+    }
+
+    private mutating func end(_ failure: DownloadFailure, losingAll isCut: Bool, _ context: inout Context) {
         if isCut { startFromNothing(&context) }
         switch phase {
         case .transferring(var transfer):
@@ -214,6 +216,27 @@ extension DownloadMachine {
         default:
             if !isCut { trustOnlyDurable(&context) }
         }
+    }
+
+    /// Ends the work on a download whose record the database cannot store. Values that the origin sent are dropped, so that
+    /// the record can be stored.
+    /// - Returns: Whether there is anything to drop, and nothing has to end first.
+    mutating func endUnstorable(_ error: StoreError, _ context: inout Context) -> Bool {
+        guard case .unstorable = error, record.entity != nil || record.download.mediaType != nil, state != .completed else {
+            return false
+        }
+        switch phase {
+        case .opening, .clearing, .flushing, .publishing, .completing, .removing, .removed: return false
+        case .resting, .waiting, .delayed, .transferring, .stopping, .verifying: break
+        }
+        dropOriginValues(&context)
+        end(DownloadFailure(error), losingAll: true, &context)
+        return true
+    }
+
+    private mutating func dropOriginValues(_ context: inout Context) {
+        dropOriginName(&context)
+        record.download.mediaType = nil
     }
 
     // MARK: - A transfer ends
@@ -489,6 +512,14 @@ extension DownloadMachine {
         _ file: PublishedFile, at time: Timestamp, _ commit: PendingSaves.Commit, _ error: StoreError?, _ context: inout Context
     ) {
         if error == .fenced { return completionRefused(file, &context) }
+        if let error, case .unstorable = error {
+            saves.announcements.withdraw(commit.announces)
+            dropOriginValues(&context)
+            startFromNothing(&context)
+            context.actions += [.discardPart, .discardFile(file)]
+            fail(DownloadFailure(error), retryAfter: nil, &context)
+            return drain(&context)
+        }
         record = completedRecord(file, time, context.retention)
         resetCoverage(&context)
         phase = .resting

@@ -505,7 +505,7 @@ extension DownloadMachine {
 
     private mutating func conclude(_ commit: PendingSaves.Commit, _ error: StoreError?, _ context: inout Context) {
         if let error {
-            if phase != .removed, saves.isNewest(commit) { saveLater(commit, error, &context) }
+            if phase != .removed, saves.isNewest(commit), !endUnstorable(error, &context) { saveLater(commit, error, &context) }
         } else if phase != .removed, saves.recover(with: commit) {
             context.actions.append(.cancelTimer(.save))
             finishLate(&context)

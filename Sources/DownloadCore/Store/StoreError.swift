@@ -18,6 +18,8 @@ package enum StoreError: Error, Sendable, Equatable {
     case inputOutput(String)
     /// The database refused a statement, which is a defect of Pawl. Has the database's code and message.
     case refused(String)
+    /// The database cannot store a value of a record. Has the database's code and message.
+    case unstorable(String)
     /// The database became unreachable, so it is unknown whether the changes were made. They must be submitted again
     /// unchanged until the outcome is known.
     case interrupted(String)
@@ -51,6 +53,7 @@ extension StoreError: CustomStringConvertible {
         case .full: "no space left for records"
         case .inputOutput(let message): "records cannot be written: \(message)"
         case .refused(let message): message
+        case .unstorable(let message): "the database cannot store a value: \(message)"
         case .interrupted(let reason): "the database cannot be reached: \(reason)"
         case .conflict: "another replica was faster"
         case .unclaimed: "another replica changes the subscription"

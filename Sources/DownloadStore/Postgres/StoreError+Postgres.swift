@@ -21,6 +21,9 @@ extension StoreError {
         case .server(let state, let message)
         where ["08", "3F", "40", "53", "57"].contains(state.prefix(2)) || ["25006", "42P01", "42883", "55P03"].contains(state):
             self = .interrupted(message)
+        // Data, constraints, and limits of sizes.
+        case .server(let state, let message) where ["22", "23", "54"].contains(state.prefix(2)):
+            self = .unstorable("PostgreSQL error \(state): \(message)")
         case .server(let state, let message): self = .refused("PostgreSQL error \(state): \(message)")
         }
     }

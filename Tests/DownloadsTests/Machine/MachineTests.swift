@@ -109,6 +109,45 @@ struct MachineTests {
         #expect(refused?.machine.isUnsaved == false)
     }
 
+    /// The ways from the acceptance of a response, whose record is being saved.
+    private static let afterAcceptance: [@Sendable (MachineWalk) -> MachineWalk] = [
+        { $0 },
+        { $0.going({ _ in MachineWalk.command(.pause) }) },
+        { $0.going({ .ended($0.number("transfer"), MachineWalk.ending(.whole, MachineWalk.whole)) }) },
+        {
+            let broken = DownloadFailure(.transferBroken, "broken", retryable: true)
+            return $0.going({ .ended($0.number("transfer"), MachineWalk.ending(.failed(broken, retryAfter: nil))) })
+        },
+        {
+            $0.going(
+                { .committed($0.number("commit"), nil) },
+                { .ended($0.number("transfer"), MachineWalk.ending(.whole, MachineWalk.whole)) },
+                { .verified($0.number("verify"), .matches) },
+                { .published($0.number("publish"), .success(MachineWalk.file)) })
+        },
+    ]
+
+    @Test("Drops the origin's values if the database cannot store them, and fails", arguments: afterAcceptance.indices)
+    func unstorable(way: Int) {
+        let name = DownloadMachine.ResponseName(wanted: "file", reserved: "file")
+        let accepted = MachineWalk().going(
+            { _ in .admitted }, { _ in .slotAcquired(obstacle: nil) },
+            { .accepted($0.number("transfer"), MachineWalk.acceptance(), name: name) })
+        var walk = Self.afterAcceptance[way](accepted)
+        walk.send(.committed(walk.number("commit"), .unstorable("PostgreSQL error 22P05: a character")))
+        if case .stopping = walk.machine.phase { walk.send(.ended(walk.number("transfer"), MachineWalk.ending(.cancelled))) }
+        let record = walk.machine.record
+        // A download that waits for another attempt goes on waiting.
+        #expect(record.download.state == (way == 3 ? .retrying : .failed))
+        #expect(record.download.error?.code == (way == 3 ? .transferBroken : .ioError))
+        #expect(record.entity == nil && record.download.mediaType == nil && record.download.filename == nil)
+        #expect(record.segments.isEmpty && record.download.bytesReceived == 0)
+        // Only a save that still fails is repeated after a pause.
+        let last = walk.number("commit")
+        walk.send(.committed(last, .unstorable("again")))
+        #expect(walk.machine.isUnsaved && walk.number("commit") == last)
+    }
+
     @Test("Recorded events lead a new machine to the same actions and state")
     func replay() {
         for phase in MachineWalk.phases {
