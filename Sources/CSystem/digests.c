@@ -1,6 +1,7 @@
 // SHA-512 (FIPS 180-4 §6.4), SHA-1 (§6.1), MD5 (RFC 1321) and CRC-32 (ISO 3309), written as in their specifications,
 // and the fingerprints of part files.
-// They only check files against published digests, so they need not be fast. SHA-1 and MD5 detect damage, not attacks.
+// SHA-1 and MD5 detect damage, not attacks. MD5 is unrolled, since object storage is sent that of each part; the others only
+// check files against published digests, and need not be fast.
 #include "digest.h"
 
 #include <string.h>
@@ -90,17 +91,26 @@ static const uint32_t T[64] = {
     0xd9d4d039, 0xe6db99e5, 0x1fa27cf8, 0xc4ac5665, 0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d,
     0x85845dd1, 0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391};
 
+// Four steps of a round, which begin with step I. The words are W, and F is the function of the round.
+#define MD5_STEP(a, b, c, d, F, index, shift, I) a = b + rotate_left(a + T[I] + w[(index) % 16] + F(b, c, d), shift)
+#define MD5_STEPS(F, first, step, s0, s1, s2, s3, I) \
+    MD5_STEP(a, b, c, d, F, (first) + (step) * (I), s0, I), MD5_STEP(d, a, b, c, F, (first) + (step) * ((I) + 1), s1, (I) + 1), \
+        MD5_STEP(c, d, a, b, F, (first) + (step) * ((I) + 2), s2, (I) + 2), \
+        MD5_STEP(b, c, d, a, F, (first) + (step) * ((I) + 3), s3, (I) + 3)
+#define MD5_F(b, c, d) ((d) ^ ((b) & ((c) ^ (d))))
+// Both halves have no bit in common: a sum is computed sooner than an OR, since one half does not depend on the last step.
+#define MD5_G(b, c, d) (((d) & (b)) + (~(d) & (c)))
+#define MD5_H(b, c, d) ((b) ^ ((c) ^ (d)))
+#define MD5_I(b, c, d) ((c) ^ ((b) | ~(d)))
+
 static void compress_md5(uint64_t *state, const uint8_t *bytes) {
-    static const uint8_t shifts[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
-    static const uint8_t steps[4] = {1, 5, 3, 7}, starts[4] = {0, 1, 5, 0};
+    uint32_t w[16];
+    for (int i = 0; i < 16; i++) w[i] = load_little_endian_32(bytes + 4 * i);
     uint32_t a = (uint32_t)state[0], b = (uint32_t)state[1], c = (uint32_t)state[2], d = (uint32_t)state[3];
-    for (int i = 0; i < 64; i++) {
-        int round = i / 16;
-        uint32_t f = round == 0 ? (b & c) | (~b & d) : round == 1 ? (d & b) | (~d & c) : round == 2 ? b ^ c ^ d : c ^ (b | ~d);
-        uint32_t word = load_little_endian_32(bytes + 4 * ((starts[round] + steps[round] * i) % 16));
-        uint32_t t = b + rotate_left(a + f + T[i] + word, shifts[round][i % 4]);
-        a = d, d = c, c = b, b = t;
-    }
+    for (int i = 0; i < 16; i += 4) MD5_STEPS(MD5_F, 0, 1, 7, 12, 17, 22, i);
+    for (int i = 16; i < 32; i += 4) MD5_STEPS(MD5_G, 1, 5, 5, 9, 14, 20, i);
+    for (int i = 32; i < 48; i += 4) MD5_STEPS(MD5_H, 5, 3, 4, 11, 16, 23, i);
+    for (int i = 48; i < 64; i += 4) MD5_STEPS(MD5_I, 0, 7, 6, 10, 15, 21, i);
     state[0] = (uint32_t)(state[0] + a), state[1] = (uint32_t)(state[1] + b);
     state[2] = (uint32_t)(state[2] + c), state[3] = (uint32_t)(state[3] + d);
 }

@@ -45,6 +45,8 @@ package final class ObjectFinishedFiles: FinishedFiles {
         var isSilent = false
         /// The number of files that wait after a failed upload.
         var waitingFiles = 0
+        /// The clock's difference that was last logged, in seconds.
+        var loggedLead: Int64 = 0
         /// The problem that was last logged; `nil` if the storage was last reported as available.
         var logged: String?
 
@@ -104,6 +106,8 @@ package final class ObjectFinishedFiles: FinishedFiles {
             isWaiting = failure != nil
         }
         defer { note(nil) }
+        // After a crash during the upload, the next run then stores the file again, and does not fetch it.
+        _ = await onDisk { (parts) throws(FileError) in try parts.markWhole(publication) }
         while true {
             let turnstile = file.length <= Self.smallLength ? smallUploads : uploads
             await turnstile.enter()
@@ -126,13 +130,16 @@ package final class ObjectFinishedFiles: FinishedFiles {
                 return outcome.resolve(.failure(.file(FileError(.other, "read \(file.part.path): \(reason)"))))
             case .contentMismatch?:
                 mismatches += 1
+                place.doubt()
                 if mismatches == Self.maximumMismatches {
                     let reason = "\(file.part.path) does not have the bytes any more that were verified"
                     return outcome.resolve(.failure(.file(FileError(.short, reason))))
                 }
             case let failure?: note(failure)
             }
-            if !isSecured, let failure = await secure(publication) { return outcome.resolve(.failure(.file(failure))) }
+            if !isSecured, let failure = await onDisk({ (parts) throws(FileError) in try parts.keepWhole(publication) }) {
+                return outcome.resolve(.failure(.file(failure)))
+            }
             isSecured = true
             let chance = Double.random(in: 0.5...1)
             // Cancellation ends the pause, and the next pass detects it.
@@ -144,6 +151,7 @@ package final class ObjectFinishedFiles: FinishedFiles {
     /// Returns the reason that no file can ever be stored with this configuration; `nil` if there is none. If the
     /// storage is unavailable, that is unknown, and the problem is logged.
     package func problem() async -> String? {
+        defer { noteClock() }
         do throws(ObjectStorageError) {
             return try await place.settle().map { "--files: \($0)" }
         } catch .unavailable(let reason) {
@@ -166,11 +174,30 @@ package final class ObjectFinishedFiles: FinishedFiles {
                 (problem, isObjection) = (error.message, false)
             }
             if Task.isCancelled { return }
+            noteClock()
             update(problem, insists: isObjection) { [problem] in $0.isSilent = problem != nil }
         }
     }
 
     private static let probeInterval: Duration = .seconds(5)
+
+    /// Logs a change of the difference between this machine's clock and the storage's.
+    private func noteClock() {
+        let lead = storage.clockLead
+        let isNews = condition.withLock { condition in
+            if abs(lead - condition.loggedLead) <= Self.clockTolerance { return false }
+            condition.loggedLead = lead
+            return lead != 0
+        }
+        guard isNews else { return }
+        log(
+            .warning(
+                "the clock of this machine is \(abs(lead)) s \(lead > 0 ? "behind" : "ahead of") the storage's: "
+                    + "set one of them; until then, requests and links are signed by the storage's clock"))
+    }
+
+    /// The change of the clock's difference in seconds that is not logged.
+    private static let clockTolerance: Int64 = 5
 
     package var isStorageAway: Bool { condition.withLock { $0.isAway } }
 
@@ -189,11 +216,10 @@ package final class ObjectFinishedFiles: FinishedFiles {
         }
     }
 
-    /// Makes a waiting part file durable as a whole one, so that the next run finds it after a crash.
-    private func secure(_ publication: Publication) async -> FileError? {
+    private func onDisk(_ body: @escaping @Sendable (PartFiles) throws(FileError) -> Void) async -> FileError? {
         await BlockingExecutor.disk.run { [partFiles] in
             do throws(FileError) {
-                try partFiles.keepWhole(publication)
+                try body(partFiles)
                 return nil
             } catch {
                 return error
@@ -273,6 +299,6 @@ package final class ObjectFinishedFiles: FinishedFiles {
         guard let key = ObjectKey(id, identity) else { return nil }
         return storage.signedURL(
             key.description, method: isHead ? "HEAD" : "GET", disposition: disposition, mediaType: mediaType,
-            validFor: Self.addressLifetime, now: .now())
+            validFor: Self.addressLifetime, now: storage.now)
     }
 }

@@ -21,8 +21,13 @@ public struct ObjectPage: Sendable, Equatable {
 
 extension ObjectPage {
     /// Decodes a `ListBucketResult` (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>).
-    init(_ root: XMLElement, location: ObjectLocation) throws(ObjectStorageError) {
-        guard root.name == "ListBucketResult" else { throw .invalidResponse("a list is an element \(root.name)") }
+    ///
+    /// Services give the root different names, but not its children. A document without them is no list, so that no page of
+    /// another program counts as an empty one.
+    init(_ document: XMLElement, location: ObjectLocation) throws(ObjectStorageError) {
+        guard let root = document.holder(of: "IsTruncated", "MaxKeys", "KeyCount") else {
+            throw .invalidResponse("a list is an element \(document.name)")
+        }
         let isEncoded = root["EncodingType"]?.text == "url"
         var items: [Item] = []
         for element in root.children where element.name == "Contents" {

@@ -13,15 +13,15 @@ extension ObjectStorage {
     }
 
     /// Sends a request, and repeats it after transient failures.
-    /// - Parameter timeout: The time limit for each try; `nil` for the default of the kind of request.
-    func send(
-        _ request: StorageRequest, tries: Int? = nil, timeout: Duration? = nil
-    ) async throws(ObjectStorageError) -> ClientResponse {
-        let policy = StorageRetryPolicy(tries: tries ?? limits.tries, firstPause: limits.firstPause)
+    func send(_ request: StorageRequest) async throws(ObjectStorageError) -> ClientResponse {
+        let policy = StorageRetryPolicy(tries: limits.tries, firstPause: limits.firstPause)
         var number = 1
+        var isSignedAgain = false
         while true {
-            switch await attempt(request, timeout: timeout) {
+            switch await attempt(request) {
             case .done(let response): return response
+            // The refusal has shown the service's time.
+            case .failed(.clockSkew) where !isSignedAgain: isSignedAgain = true
             case .failed(let error): throw error
             case .transient(let error):
                 guard let pause = policy.pause(afterTry: number, chance: .random(in: 0...1)) else { throw error }
@@ -32,15 +32,20 @@ extension ObjectStorage {
         }
     }
 
-    private func attempt(_ request: StorageRequest, timeout: Duration?) async -> Outcome {
-        guard let signed = signed(request, timeout: timeout) else {
+    private func attempt(_ request: StorageRequest) async -> Outcome {
+        guard let signed = signed(request) else {
             return .failed(.refused(status: 400, code: "", message: "the key makes no URL"))
         }
+        let begun = ContinuousClock.now
         let response: ClientResponse
         do throws(ClientError) {
             response = try await client.fetch(signed, bodyLimit: limits.answerBytes)
         } catch {
             return Self.outcome(of: error)
+        }
+        if let date = StorageClock.date(in: response.head) {
+            let now = SystemTime.sinceEpoch / 1_000_000_000
+            service.withLock { $0.clock.note(date, at: now, after: .now - begun) }
         }
         let isSuccessful = response.head.status.isSuccessful
         if isSuccessful, !request.failsLate { return .done(response) }
@@ -67,7 +72,7 @@ extension ObjectStorage {
         }
     }
 
-    private func signed(_ request: StorageRequest, timeout: Duration?) -> ClientRequest? {
+    private func signed(_ request: StorageRequest) -> ClientRequest? {
         let endpoint = location.endpoint
         let path = path(request.key, at: endpoint)
         let query = RequestSigner.encodeQuery(request.query)
@@ -80,14 +85,15 @@ extension ObjectStorage {
             request.fields
             + signer.fields(
                 method: request.method, host: url.authority, path: path, query: request.query, fields: request.fields,
-                digest: request.digest, now: Timestamp(millisecondsSinceEpoch: SystemTime.sinceEpoch / 1_000_000))
+                digest: request.digest, now: now)
+        result.range = request.range.map { "bytes=\($0.lowerBound)-\($0.upperBound - 1)" }
         // A signed request must not reach another service by a redirect.
         result.maximumRedirects = nil
         result.connectTimeout = limits.connectTimeout
         result.lowSpeedLimit = (1, limits.idleTimeout)
         let length = request.failsLate ? .max : request.body?.count ?? 0
         result.headTimeout = length <= limits.smallLength ? limits.smallRequestTimeout : limits.answerTimeout
-        result.totalTimeout = timeout ?? (length == 0 ? limits.smallRequestTimeout : nil)
+        result.totalTimeout = length == 0 ? limits.smallRequestTimeout : nil
         return result
     }
 }

@@ -6,9 +6,10 @@ public import System
 extension ObjectStorage {
     /// Stores the first `length` bytes of a file under a key. When it returns, the service has confirmed the object.
     ///
-    /// The file is not kept in memory. The service checks the digest of a single request, and of each part. Digests of
+    /// The file is not kept in memory. The service checks the SHA-256 of a single request, and of each part. Digests of
     /// parts that are not known are computed here, together with that of the file, which is then checked before the
-    /// upload is completed.
+    /// upload is completed. If the service is not known to check them (``tryUpload(to:)``), the bytes are read once more
+    /// before they are sent, compared with their SHA-256, and sent with their MD5. A tag that is an MD5 is compared, too.
     ///
     /// If a response is lost, a single request is sent again. For an upload in parts, the object's length and tag show
     /// whether it was completed. The tag only proves that where it is computed from the MD5 digests of the parts (AWS
@@ -31,11 +32,13 @@ extension ObjectStorage {
         guard length <= limits.singleUpload else {
             return try await uploadParts(of: file, length: length, sha256: sha256, parts, to: key, fields: fields)
         }
+        let range = 0..<max(0, length)
+        let digests = try await digests(of: range, in: file, sha256)
         var request = StorageRequest("PUT", key: key)
         request.fields = fields
-        request.set(file: file, 0..<max(0, length), sha256: sha256)
+        request.set(file: file, range, digests)
         // Repeating it after a lost response stores the same bytes again.
-        let tag = Self.tag(try await send(request))
+        let tag = try await sendContent(request, digests)
         if !tag.isEmpty { return ObjectDescription(length: length, tag: tag) }
         // A response without a tag does not prove that the object was stored.
         guard let object = try await head(key), object.length == length else {
@@ -48,12 +51,7 @@ extension ObjectStorage {
         of file: FileDescriptor, length: Int64, sha256: [UInt8], _ parts: [[UInt8]]?, to key: String,
         fields: [(name: String, value: String)]
     ) async throws(ObjectStorageError) -> ObjectDescription {
-        var request = StorageRequest("POST", key: key, query: [QueryItem(name: "uploads", value: "")], body: [])
-        request.fields = fields
-        let root = try Self.document(try await send(request))
-        guard root.name == "InitiateMultipartUploadResult", let uploadID = root["UploadId"]?.text, !uploadID.isEmpty else {
-            throw .invalidResponse("an upload has no id")
-        }
+        let uploadID = try await beginUpload(to: key, fields: fields)
         let plan = UploadPlan(length: length, limits: limits)
         let known = parts?.count == plan.count ? parts : nil
         let result = await sendParts(of: file, plan, sha256: sha256, known, to: key, uploadID: uploadID)
@@ -65,6 +63,19 @@ extension ObjectStorage {
         }
     }
 
+    /// Begins an upload in parts.
+    /// - Returns: The service's id of the upload.
+    func beginUpload(to key: String, fields: [(name: String, value: String)] = []) async throws(ObjectStorageError) -> String {
+        var request = StorageRequest("POST", key: key, query: [QueryItem(name: "uploads", value: "")], body: [])
+        request.fields = fields
+        // Services give the root different names.
+        let document = try Self.document(try await send(request))
+        guard let uploadID = document.holder(of: "UploadId")?["UploadId"]?.text, !uploadID.isEmpty else {
+            throw .invalidResponse("an upload has no id")
+        }
+        return uploadID
+    }
+
     /// Sends all parts, a few at a time. If their digests are not known, the next one is hashed meanwhile.
     private func sendParts(
         of file: FileDescriptor, _ plan: UploadPlan, sha256: [UInt8], _ known: [[UInt8]]?, to key: String, uploadID: String
@@ -73,34 +84,25 @@ extension ObjectStorage {
             var parts: [UploadedPart] = []
             var failure: ObjectStorageError?
             var running = 0
-            var whole = SHA256()
+            var whole: SHA256? = known == nil ? SHA256() : nil
             for number in 1...max(1, plan.count) {
                 let range = plan.range(ofPart: number)
-                let digest: Result<[UInt8], ObjectStorageError>
-                if let known {
-                    digest = .success(known[number - 1])
-                } else {
-                    digest = await Self.digest(of: range, in: file, &whole)
-                }
-                switch digest {
-                case .success(let digest):
-                    if running >= limits.parallelParts, let result = await group.next() {
-                        running -= 1
-                        Self.note(result, &parts, &failure)
-                    }
-                    if failure == nil {
-                        running += 1
-                        group.addTask {
-                            await self.sendPart(
-                                number, range, of: file, sha256: digest, to: key, uploadID: uploadID)
-                        }
-                    }
-                case .failure(let error):
+                let digests: ContentDigests
+                do throws(ObjectStorageError) {
+                    digests = try await self.digests(of: range, in: file, known?[number - 1], &whole)
+                } catch {
                     failure = error
+                    break
+                }
+                if running >= limits.parallelParts, let result = await group.next() {
+                    running -= 1
+                    Self.note(result, &parts, &failure)
                 }
                 if failure != nil { break }
+                running += 1
+                group.addTask { await self.sendPart(number, range, of: file, digests, to: key, uploadID: uploadID) }
             }
-            if failure == nil, known == nil, whole.digest() != sha256 { failure = .contentMismatch }
+            if failure == nil, let whole, whole.digest() != sha256 { failure = .contentMismatch }
             if failure != nil { group.cancelAll() }
             while let result = await group.next() {
                 Self.note(result, &parts, &failure)
@@ -122,13 +124,12 @@ extension ObjectStorage {
     }
 
     private func sendPart(
-        _ number: Int, _ range: Range<Int64>, of file: FileDescriptor, sha256: [UInt8], to key: String, uploadID: String
+        _ number: Int, _ range: Range<Int64>, of file: FileDescriptor, _ digests: ContentDigests, to key: String, uploadID: String
     ) async -> Result<UploadedPart, ObjectStorageError> {
-        let query = [QueryItem(name: "partNumber", value: String(number)), QueryItem(name: "uploadId", value: uploadID)]
-        var request = StorageRequest("PUT", key: key, query: query)
-        request.set(file: file, range, sha256: sha256)
+        var request = StorageRequest("PUT", key: key, query: Self.part(number, of: uploadID))
+        request.set(file: file, range, digests)
         do throws(ObjectStorageError) {
-            let tag = Self.tag(try await send(request))
+            let tag = try await sendContent(request, digests)
             return tag.isEmpty
                 ? .failure(.invalidResponse("a part has no tag")) : .success(UploadedPart(number: number, tag: tag))
         } catch {
@@ -136,8 +137,24 @@ extension ObjectStorage {
         }
     }
 
+    /// The query of a request that stores a part.
+    static func part(_ number: Int, of uploadID: String) -> [QueryItem] {
+        [QueryItem(name: "partNumber", value: String(number)), QueryItem(name: "uploadId", value: uploadID)]
+    }
+
+    /// Sends a request with content.
+    /// - Returns: The tag of what was stored; empty if there is none.
+    private func sendContent(
+        _ request: StorageRequest, _ digests: ContentDigests
+    ) async throws(ObjectStorageError) -> String {
+        let tag = Self.tag(try await send(request))
+        if !tag.isEmpty, service.withLock({ $0.contradicts(tag, digests) }) { throw .contentMismatch }
+        return tag
+    }
+
     /// Completes the upload: combines the parts into an object.
-    private func complete(
+    @discardableResult
+    func complete(
         _ parts: [UploadedPart], length: Int64, key: String, uploadID: String
     ) async throws(ObjectStorageError) -> ObjectDescription {
         var request = StorageRequest("POST", key: key, query: [QueryItem(name: "uploadId", value: uploadID)])
@@ -168,57 +185,32 @@ extension ObjectStorage {
     }
 
     /// Aborts the upload as far as possible, even if the task has been cancelled.
-    private func abortQuietly(_ key: String, uploadID: String) async {
-        let query = [QueryItem(name: "uploadId", value: uploadID)]
-        let task = Task { [limits] in
-            _ = try? await send(StorageRequest("DELETE", key: key, query: query), tries: 1, timeout: limits.abortTimeout)
-        }
-        await task.value
+    func abortQuietly(_ key: String, uploadID: String) async {
+        let hurried = hurried(within: limits.abortTimeout)
+        await Task { try? await hurried.abort(key, uploadID: uploadID) }.value
     }
 
-    /// The digest of a part, which is also added to the digest of the file. Computed outside Swift's thread pool.
-    private static func digest(
-        of range: Range<Int64>, in file: FileDescriptor, _ whole: inout SHA256
-    ) async -> Result<[UInt8], ObjectStorageError> {
-        var digests = (part: SHA256(), whole: whole)
-        var offset = range.lowerBound
-        while offset < range.upperBound {
-            // Pieces let other work run in between, and let a cancelled task end.
-            let piece = offset..<min(offset + longestPiece, range.upperBound)
-            guard !Task.isCancelled else { return .failure(.cancelled) }
-            let before = digests
-            let result = await BlockingExecutor.hashing.run { hash(piece, of: file, into: before) }
-            switch result {
-            case .success(let after): digests = after
-            case .failure(let error): return .failure(error)
-            }
-            offset = piece.upperBound
-        }
-        whole = digests.whole
-        return .success(digests.part.digest())
+    /// The digests that a range of a file is sent with. The bytes are read if their SHA-256 is not known, or if the service
+    /// is not known to compare it.
+    /// - Parameters:
+    ///   - known: The SHA-256 that the bytes must have; `nil` if it is not known.
+    ///   - whole: The digest of the file, to which the bytes are added; `nil` if it is not needed.
+    private func digests(
+        of range: Range<Int64>, in file: FileDescriptor, _ known: [UInt8]?, _ whole: inout SHA256?
+    ) async throws(ObjectStorageError) -> ContentDigests {
+        let comparesSHA256 = service.withLock { $0.comparesSHA256 }
+        if let known, comparesSHA256 { return ContentDigests(sha256: known) }
+        var hasher = RangeHasher(after: whole, computesMD5: !comparesSHA256)
+        try await hasher.add(range, of: file)
+        whole = hasher.whole
+        if let known, hasher.digests.sha256 != known { throw .contentMismatch }
+        return hasher.digests
     }
 
-    /// The number of bytes that are hashed at once.
-    private static let longestPiece: Int64 = 64 << 20
-
-    private static func hash(
-        _ range: Range<Int64>, of file: FileDescriptor, into digests: (part: SHA256, whole: SHA256)
-    ) -> Result<(part: SHA256, whole: SHA256), ObjectStorageError> {
-        var digests = digests
-        var buffer = [UInt8](repeating: 0, count: 256 * 1024)
-        var offset = range.lowerBound
-        while offset < range.upperBound {
-            do throws(SystemError) {
-                let wanted = Int(min(Int64(buffer.count), range.upperBound - offset))
-                let count = try file.read(into: &buffer, count: wanted, at: offset)
-                guard count == wanted else { return .failure(.unreadableFile("it ends before byte \(range.upperBound)")) }
-                let bytes = unsafe buffer.span.bytes.extracting(0..<count)
-                SHA256.update(&digests.part, &digests.whole, with: bytes)
-                offset += Int64(count)
-            } catch {
-                return .failure(.unreadableFile(error.description))
-            }
-        }
-        return .success(digests)
+    private func digests(
+        of range: Range<Int64>, in file: FileDescriptor, _ known: [UInt8]
+    ) async throws(ObjectStorageError) -> ContentDigests {
+        var whole: SHA256?
+        return try await digests(of: range, in: file, known, &whole)
     }
 }

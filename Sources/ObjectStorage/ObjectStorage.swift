@@ -13,16 +13,48 @@ public final class ObjectStorage: Sendable {
     let client: HTTPClient
     let signer: RequestSigner
     let limits: ObjectStorageLimits
+    let service: Locked<ServiceTraits>
 
     /// Creates access to the objects at a location.
-    public init(
+    public convenience init(
         _ location: ObjectLocation, credentials: ObjectCredentials, client: HTTPClient, limits: ObjectStorageLimits = .init()
+    ) {
+        let signer = RequestSigner(credentials: credentials, region: location.region)
+        self.init(location, client, signer, limits, Locked(ServiceTraits()))
+    }
+
+    private init(
+        _ location: ObjectLocation, _ client: HTTPClient, _ signer: RequestSigner, _ limits: ObjectStorageLimits,
+        _ service: Locked<ServiceTraits>
     ) {
         self.location = location
         self.client = client
+        self.signer = signer
         self.limits = limits
-        signer = RequestSigner(credentials: credentials, region: location.region)
+        self.service = service
     }
+
+    /// Returns access to the same objects whose requests are sent only once, each with a time limit.
+    public func hurried(within limit: Duration) -> ObjectStorage {
+        var limits = limits
+        limits.tries = 1
+        limits.connectTimeout = limit
+        limits.idleTimeout = limit
+        limits.answerTimeout = limit
+        limits.smallRequestTimeout = limit
+        limits.abortTimeout = limit
+        return ObjectStorage(location, client, signer, limits, service)
+    }
+
+    /// The present time by the service's clock, as far as its responses have shown it.
+    public var now: Timestamp {
+        let lead = service.withLock { $0.clock.lead }
+        return Timestamp(millisecondsSinceEpoch: SystemTime.sinceEpoch / 1_000_000 + lead * 1000)
+    }
+
+    /// The seconds by which the service's clock is ahead of this machine's. Zero for small differences, and before the
+    /// first response.
+    public var clockLead: Int64 { service.withLock { $0.clock.lead } }
 
     /// The properties of an object; `nil` if there is none. A missing bucket looks the same, since the response has no
     /// body.
@@ -106,24 +138,20 @@ public final class ObjectStorage: Sendable {
     ///   - owner: The owner's name: letters, digits and hyphens.
     ///   - note: A text that distinguishes owners with the same name. An empty mark, as created by hand, belongs to any
     ///     of them.
-    ///   - limit: The time limit for each request, which is then sent only once; `nil` for the defaults.
-    public func ownership(
-        for owner: String, noting note: String, within limit: Duration? = nil
-    ) async throws(ObjectStorageError) -> ObjectOwnership {
-        let found = try await list(prefix: Self.marks, after: nil, atMost: 2, within: limit).items
+    public func ownership(for owner: String, noting note: String) async throws(ObjectStorageError) -> ObjectOwnership {
+        let found = try await list(prefix: Self.marks, after: nil, atMost: 2).items
         let names = found.map { String($0.key.dropFirst(Self.marks.utf8.count)) }
         if let other = names.first(where: { $0 != owner }) { return .other(other) }
         if names.isEmpty { return .unowned }
-        let kept = try await send(StorageRequest("GET", key: Self.marks + owner), tries: limit.map { _ in 1 }, timeout: limit)
-            .body
+        let kept = try await send(StorageRequest("GET", key: Self.marks + owner)).body
         return kept.isEmpty || kept == Array(note.utf8) ? .own : .copy
     }
 
     /// Stores an object that marks the owner. It also shows that the bucket is writable.
-    public func mark(for owner: String, noting note: String, within limit: Duration? = nil) async throws(ObjectStorageError) {
+    public func mark(for owner: String, noting note: String) async throws(ObjectStorageError) {
         var request = StorageRequest("PUT", key: Self.marks + owner)
         request.set(bytes: Array(note.utf8))
-        _ = try await send(request, tries: limit.map { _ in 1 }, timeout: limit)
+        _ = try await send(request)
     }
 
     private static let marks = ".pawl/"
@@ -143,14 +171,14 @@ public final class ObjectStorage: Sendable {
     }
 
     private func list(
-        prefix: String, after key: String?, atMost count: Int, within limit: Duration? = nil
+        prefix: String, after key: String?, atMost count: Int
     ) async throws(ObjectStorageError) -> ObjectPage {
         var query = [
             QueryItem(name: "list-type", value: "2"), QueryItem(name: "max-keys", value: String(count)),
             QueryItem(name: "encoding-type", value: "url"), QueryItem(name: "prefix", value: location.fullKey(prefix)),
         ]
         if let key { query.append(QueryItem(name: "start-after", value: location.fullKey(key))) }
-        let response = try await send(StorageRequest("GET", query: query), tries: limit.map { _ in 1 }, timeout: limit)
+        let response = try await send(StorageRequest("GET", query: query))
         return try ObjectPage(try Self.document(response), location: location)
     }
 

@@ -9,6 +9,8 @@ struct StorageRequest: Sendable {
     var key: String?
     var query: [QueryItem]
     var fields: [(name: String, value: String)] = []
+    /// The requested bytes of an object; `nil` for all.
+    var range: Range<Int64>?
     var body: RequestBody?
     /// The SHA-256 of the body in hexadecimal.
     var digest = RequestSigner.emptyDigest
@@ -31,8 +33,14 @@ struct StorageRequest: Sendable {
     }
 
     /// Sets the content to a range of a file.
-    mutating func set(file: FileDescriptor, _ range: Range<Int64>, sha256: [UInt8]) {
+    mutating func set(file: FileDescriptor, _ range: Range<Int64>, _ digests: ContentDigests) {
         body = .file(file, range)
-        digest = Hexadecimal.encode(sha256)
+        set(digests)
+    }
+
+    /// Sets the digests of the content.
+    mutating func set(_ digests: ContentDigests) {
+        digest = Hexadecimal.encode(digests.sha256)
+        if let md5 = digests.md5 { fields.append((name: "Content-MD5", value: Base64.encode(md5))) }
     }
 }

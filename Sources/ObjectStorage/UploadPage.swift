@@ -28,9 +28,9 @@ public struct UploadPage: Sendable, Equatable {
 extension UploadPage {
     /// Decodes a `ListMultipartUploadsResult`
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListMultipartUploads.html>).
-    init(_ root: XMLElement, location: ObjectLocation) throws(ObjectStorageError) {
-        guard root.name == "ListMultipartUploadsResult" else {
-            throw .invalidResponse("a list of uploads is an element \(root.name)")
+    init(_ document: XMLElement, location: ObjectLocation) throws(ObjectStorageError) {
+        guard let root = document.holder(of: "IsTruncated", "MaxUploads") else {
+            throw .invalidResponse("a list of uploads is an element \(document.name)")
         }
         let isEncoded = root["EncodingType"]?.text == "url"
         var items: [Item] = []

@@ -21,6 +21,14 @@ public struct XMLElement: Sendable, Equatable {
     /// The first child with this name.
     public subscript(_ name: String) -> XMLElement? { children.first { $0.name == name } }
 
+    /// The first element that has a child with one of these names: this one, or one within it. `nil` if there is none.
+    public func holder(of names: String...) -> XMLElement? { holder(ofAny: names) }
+
+    private func holder(ofAny names: [String]) -> XMLElement? {
+        if children.contains(where: { names.contains($0.name) }) { return self }
+        return children.lazy.compactMap { $0.holder(ofAny: names) }.first
+    }
+
     /// Parses a document.
     /// - Throws: ``XMLReader/ParsingError`` if it is invalid, not UTF-8 or too large.
     public static func parse(_ bytes: [UInt8]) throws(XMLReader.ParsingError) -> XMLElement {

@@ -46,7 +46,8 @@ struct FaultTests {
             #expect(request["Content-Type"] == "text/plain; charset=utf-8")
             #expect(request["x-amz-content-sha256"] == Hexadecimal.encode(upload.sha256))
             #expect(
-                request["Authorization"]?.contains("SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date,") == true)
+                request["Authorization"]?.contains("SignedHeaders=content-md5;content-type;host;x-amz-content-sha256;x-amz-date,")
+                    == true)
         }
     }
 
@@ -58,7 +59,7 @@ struct FaultTests {
         let error = await failure { () async throws(ObjectStorageError) in
             try await storage.upload(upload.file, length: 4, sha256: upload.sha256, to: "k", mediaType: nil)
         }
-        #expect(error == .unreadableFile("the file to send ends before byte 4"))
+        #expect(error == .unreadableFile("it ends before byte 4"))
         #expect(origin.requests.isEmpty)
     }
 
@@ -137,7 +138,8 @@ struct FaultTests {
         let error = await failure { () async throws(ObjectStorageError) in try await storage.upload(upload, to: "k") }
         #expect(error == expected)
         #expect(error?.message.contains("\n") == false)
-        #expect(origin.requests.count == 1)
+        // The refusal of a time may show the right one.
+        #expect(origin.requests.count == (code == "RequestTimeTooSkewed" ? 2 : 1))
     }
 
     @Test("HEAD and DELETE accept 404")

@@ -25,7 +25,7 @@ public enum CheckCommand {
                 let client = try configuration.makeClient()
                 defer { client.shutdown() }
                 report = try await FleetCheck(database: database, objects: objects, client: client)
-                    .run(repairing: repairs, onFault: write)
+                    .run(repairing: repairs, deep: invocation.isDeep, onFault: write)
             } else {
                 let check = try DirectoryCheck(
                     path: configuration.dataDirectory, claimed: configuration.claimedDirectory,
@@ -52,10 +52,8 @@ public enum CheckCommand {
     }
 
     static func summary(of report: DirectoryReport, _ repairs: Bool, isFleet: Bool = false) -> String {
-        let files =
-            isFleet
-            ? count(report.files, "object")
-            : count(report.files, "finished file") + " (\(HumanReadable.bytes(report.bytes)) hashed)"
+        let hashed = isFleet && report.bytes == 0 ? "" : " (\(HumanReadable.bytes(report.bytes)) hashed)"
+        let files = count(report.files, isFleet ? "object" : "finished file") + hashed
         let checked = count(report.records, "record") + ", " + files
         let known = report.missing > 0 ? ", \(count(report.missing, "more file")) known to be missing" : ""
         let left = report.faults.count - report.repaired

@@ -202,7 +202,7 @@ enum CommandTable {
                     + " a line on standard output. The exit status is 1 if a fault is not repaired, and 5 if no fault was found but not"
                     + " everything could be checked. With --repair, a damaged file is moved to damaged/, and its download becomes"
                     + " failed, so that it can be tried again.",
-                "With --store and --files, records are compared with objects by length, while replicas run. An object or unfinished"
+                "With --store and --files, records are compared with objects by length, and with --deep by SHA-256, while replicas run. An object or unfinished"
                     + " upload is a fault if no record names it and it is older than a day; --repair removes it.",
             ]),
         Command(

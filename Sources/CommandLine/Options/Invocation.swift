@@ -32,6 +32,8 @@ public struct Invocation: Sendable {
 
     /// Whether `check` repairs faults.
     public var repairs = false
+    /// Whether `check` reads all objects of a fleet.
+    public var isDeep = false
 
     /// The command to explain; `help` for all, `nil` for their list.
     public var topic: CommandName?

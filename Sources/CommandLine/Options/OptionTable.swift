@@ -15,15 +15,22 @@ enum OptionTable {
     static let all: [Option] = services + get + client + subscribing + check
 
     private static let check: [Option] = [
+        flag("repair", "repair faults, as far as possible", \.repairs),
+        flag("deep", "read the objects of a fleet, to compare their SHA-256 with the records", \.isDeep),
+    ]
+
+    /// An option of `check` without a value.
+    private static func flag(
+        _ name: String, _ help: String, _ property: any WritableKeyPath<Invocation, Bool> & Sendable
+    ) -> Option {
         Option(
-            "repair", nil, accepts: "true or false", default: "off", "repair faults, as far as possible",
-            isInEnvironment: false, commands: [.check]
+            name, nil, accepts: "true or false", default: "off", help, isInEnvironment: false, commands: [.check]
         ) { invocation, value in
             guard ["true", "false"].contains(value) else { return false }
-            invocation.repairs = value == "true"
+            invocation[keyPath: property] = value == "true"
             return true
         }
-    ]
+    }
 
     /// The options of services, some of which `get` has as well.
     private static let services: [Option] = [

@@ -8,13 +8,14 @@ internal import System
 
 /// Compares the records of a fleet with the objects in its storage, and repairs what it can. Replicas may run meanwhile.
 ///
-/// Objects are listed, not read: their SHA-256 was checked when they were stored. Objects without a record are ignored
+/// Objects are listed, and read only by a deep check: their SHA-256 was checked when they were stored. Objects without a record are ignored
 /// for a day, because their upload may be under way.
 public final class FleetCheck {
     /// The minimum age of an object without a record to count as an orphan.
     var orphanAge = ObjectCollector.sweepAge
     private let store: FleetStore
     private let storage: ObjectStorage
+    private var isDeep = false
 
     /// Joins the fleet, so that repairs are written like changes of a replica.
     /// - Throws: One clear line if the database has no fleet or is unreachable.
@@ -37,11 +38,13 @@ public final class FleetCheck {
     /// Checks all records and objects, and leaves the fleet. To be called once.
     /// - Parameters:
     ///   - repairing: Whether faults are repaired, as far as possible.
+    ///   - deep: Whether all objects are read, to compare their SHA-256 with the records.
     ///   - onFault: Receives each fault as it is found.
     /// - Throws: One clear line if something cannot be read or written.
     public func run(
-        repairing: Bool, onFault: (DirectoryFault) -> Void = { _ in }
+        repairing: Bool, deep: Bool = false, onFault: (DirectoryFault) -> Void = { _ in }
     ) async throws(DownloadsStartError) -> DirectoryReport {
+        isDeep = deep
         var report = DirectoryReport()
         let failure: DownloadsStartError?
         do {
@@ -96,7 +99,8 @@ public final class FleetCheck {
         _ onFault: (DirectoryFault) -> Void
     ) async throws {
         let listed = record.download.file.flatMap { ObjectKey(record.id, $0) }.flatMap { objects[$0]?.length }
-        let inspection = Self.inspection(of: record, length: listed)
+        let inspection = try await inspect(record, length: listed)
+        report.bytes += inspection.evidence.sha256 == nil ? 0 : inspection.evidence.file?.size ?? 0
         if record.download.fileMissing, listed == nil { report.missing += 1 }
         guard inspection.fault != nil else { return }
         // The record may have been removed or changed since.
@@ -106,12 +110,17 @@ public final class FleetCheck {
         if repairs, try await repair(record.id) { report.repaired += 1 }
     }
 
-    private static func inspection(of record: DownloadRecord, length: Int64?) -> RecordInspection {
+    /// Inspects a record with an object of this length; `nil`: there is none.
+    private func inspect(_ record: DownloadRecord, length: Int64?) async throws -> RecordInspection {
         var evidence = RecordInspection.Evidence()
         evidence.isObject = true
         if let length, let file = record.download.file {
             evidence.file = FileIdentity(device: file.device, inode: file.inode, size: length, modified: file.modified)
         }
+        let inspection = RecordInspection(record: record, evidence: evidence)
+        guard isDeep, inspection.needsHash, let length, let key = record.download.file.flatMap({ ObjectKey(record.id, $0) })
+        else { return inspection }
+        evidence.sha256 = try await storage.sha256(of: key.description, length: length)
         return RecordInspection(record: record, evidence: evidence)
     }
 
@@ -119,7 +128,7 @@ public final class FleetCheck {
         let key = record.download.file.flatMap { ObjectKey(record.id, $0) }
         var length: Int64?
         if let key { length = try await storage.head(key.description)?.length }
-        return Self.inspection(of: record, length: length)
+        return try await inspect(record, length: length)
     }
 
     /// Repairs a record, unless a replica owns the download.
@@ -141,7 +150,7 @@ public final class FleetCheck {
         _ onFault: (DirectoryFault) -> Void
     ) async throws {
         let age = Int64(orphanAge / .milliseconds(1))
-        let limit = Timestamp(millisecondsSinceEpoch: Timestamp.now().millisecondsSinceEpoch - age)
+        let limit = Timestamp(millisecondsSinceEpoch: storage.now.millisecondsSinceEpoch - age)
         let old = objects.filter { $0.value.lastModified <= limit }.keys.map(\.description).sorted()
         var count = 0
         for start in stride(from: 0, to: old.count, by: 1000) {
@@ -153,7 +162,8 @@ public final class FleetCheck {
             }
         }
         guard repairs else { return }
-        let collector = ObjectCollector(fleet: store, storage: storage, isOwn: { true }) { _ in }
+        let collector = ObjectCollector(fleet: store, storage: storage, isOwn: { true }, now: { [storage] in storage.now }) { _ in
+        }
         let gone = try await collector.sweepOnce(olderThan: orphanAge)
         report.repaired += min(gone, count)
     }

@@ -25,7 +25,7 @@ struct ObjectCollector: Sendable {
     let storage: ObjectStorage
     /// Whether the location belongs to this fleet, so that objects may be removed.
     let isOwn: @Sendable () -> Bool
-    /// The clock by which the age of objects is measured.
+    /// The clock by which the age of objects is measured. Their times are the storage's.
     var now: @Sendable () -> Timestamp = { .now() }
     let log: @Sendable (DownloadLogEvent) -> Void
 

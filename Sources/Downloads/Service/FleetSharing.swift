@@ -74,7 +74,8 @@ struct FleetSharing: Sharing {
     ) -> [Task<Void, Never>] {
         guard let objects else { return [] }
         let collector = ObjectCollector(
-            fleet: fleet, storage: objects.storage, isOwn: { objects.place.isOwn }, now: { clock.reading.trusted }, log: log)
+            fleet: fleet, storage: objects.storage, isOwn: { objects.place.isOwn },
+            now: { min(clock.reading.trusted, objects.storage.now) }, log: log)
         return [Task { await collector.collect() }, Task { await collector.sweep() }, Task { await objects.watch() }]
     }
 

@@ -15,11 +15,13 @@ import Testing
     .enabled(if: ObjectScene.isWanted, "\(ObjectScene.whySkipped)"))
 struct FleetCheckTests {
     /// The faults, and the number of repaired ones.
-    private func check(_ scene: ObjectScene, repairing: Bool = false) async throws -> (faults: [DirectoryFault], repaired: Int) {
+    private func check(
+        _ scene: ObjectScene, repairing: Bool = false, deep: Bool = false
+    ) async throws -> (faults: [DirectoryFault], repaired: Int) {
         let check = try FleetCheck(database: scene.fleet.database.conninfo, objects: scene.objects, client: scene.fleet.client)
         check.orphanAge = .zero
         var told: [DirectoryFault] = []
-        let report = try await check.run(repairing: repairing) { told.append($0) }
+        let report = try await check.run(repairing: repairing, deep: deep) { told.append($0) }
         #expect(told == report.faults)
         return (told, report.repaired)
     }
@@ -61,6 +63,33 @@ struct FleetCheckTests {
         // The download can be retried, and a returned file is recognised.
         _ = try await replica.service.perform(.retry, on: cut)
         _ = try await replica.follow(cut) { $0.state == .completed }
+        await replica.service.shutdown()
+    }
+
+    @Test("A deep check finds and repairs an object with other bytes of the same length")
+    func otherBytes() async throws {
+        let scene = try await ObjectScene()
+        let replica = try await scene.replica()
+        var keys: [DownloadID: String] = [:]
+        for seed in 1...2 {
+            let added = try await replica.service.add(try scene.fleet.new("size=20000&seed=\(seed)")).download
+            let done = try await replica.follow(added.id) { !$0.state.isLive }
+            keys[added.id] = done.file.flatMap { ObjectKey(done.id, $0) }?.description
+        }
+        let changed = try #require(keys.keys.min())
+        let directory = try TemporaryDirectory()
+        let content = [UInt8](repeating: 7, count: 20_000)
+        try Data(content).write(to: URL(filePath: directory.path + "/other"))
+        try await scene.storage.upload(
+            try FileDescriptor(opening: directory.path + "/other"), length: 20_000, sha256: SHA256.digest(of: content),
+            to: try #require(keys[changed]), mediaType: nil)
+        #expect(try await check(scene).faults == [])
+        let (found, repaired) = try await check(scene, repairing: true, deep: true)
+        #expect(found.map(\.kind) == [.wrongFile] && found.map(\.id) == [changed] && repaired == 1)
+        #expect(found.first?.detail.contains("SHA-256") == true)
+        let failed = try await replica.follow(changed) { $0.state == .failed }
+        #expect(failed.error?.code == .checksumMismatch)
+        #expect(try await check(scene, deep: true).faults == [])
         await replica.service.shutdown()
     }
 

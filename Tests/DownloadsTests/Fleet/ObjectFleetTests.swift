@@ -191,12 +191,14 @@ struct ObjectFleetTests {
         await replica.service.shutdown()
     }
 
-    @Test("A waiting file survives a crash, and is not fetched again")
-    func crashWhileWaiting() async throws {
+    @Test(
+        "A file that waits, or is being uploaded, survives a crash, and is not fetched again",
+        arguments: [(FaultyRelay.Mode.refuse, 50_000), (.swallow, 50_000), (.swallow, 3 << 20)])
+    func crashWhileWaiting(mode: FaultyRelay.Mode, size: Int) async throws {
         let scene = try await ObjectScene()
         let replica = try await scene.replica()
-        scene.relay.set(.refuse)
-        let id = try await replica.service.add(try scene.fleet.new("size=50000&seed=5")).download.id
+        scene.relay.set(mode)
+        let id = try await replica.service.add(try scene.fleet.new("size=\(size)&seed=5")).download.id
         let (data, copy) = (replica.directory.path + "/data", try TemporaryDirectory())
         let files = FileManager.default
         func whole() -> String? {
@@ -217,6 +219,29 @@ struct ObjectFleetTests {
         #expect(scene.requests(5) == 1)
         await again.service.shutdown()
         await replica.service.shutdown()
+    }
+
+    @Test("A value that PostgreSQL refuses ends its download with an error", arguments: [50_000, 9 << 20])
+    func refusedValue(size: Int) async throws {
+        let scene = try await ObjectScene()
+        let (replica, other) = try await (scene.replica(), scene.replica())
+        let connection = try PostgresConnection(scene.fleet.database.conninfo, application: "test", within: .seconds(10))
+        defer { connection.close() }
+        try connection.execute("ALTER TABLE pawl.downloads ADD CHECK (filename IS NULL)", within: .seconds(10))
+        let id = try await replica.service.add(try scene.fleet.new("size=\(size)&seed=9")).download.id
+        for replica in [replica, other] {
+            let failed = try await replica.follow(id) { !$0.state.isLive }
+            #expect(failed.state == .failed && failed.error?.code == .ioError)
+            #expect(failed.error?.message.contains("PostgreSQL error 23514") == true)
+        }
+        try await until { try await scene.keys().isEmpty }
+        // The replica is not stuck, and a later attempt succeeds.
+        try connection.execute(
+            "ALTER TABLE pawl.downloads DROP CONSTRAINT downloads_filename_check", within: .seconds(10))
+        _ = try await other.service.perform(.retry, on: id)
+        #expect(try await replica.follow(id) { !$0.state.isLive }.state == .completed)
+        await replica.service.shutdown()
+        await other.service.shutdown()
     }
 
     @Test("Removes the object of a crash between upload and record, and stores the file again")
