@@ -13,14 +13,15 @@ extension DownloadFailure {
             case .connectionFailed, .proxyRefused: .connectionFailed
             case .timedOut, .stalled: .timedOut
             case .unsupportedEncoding: .unsupportedEncoding
-            case .cancelled, .stopped, .transferBroken, .bodyTooLarge, .invalidResponse, .invalidRequest: .transferBroken
+            case .cancelled, .stopped, .transferBroken, .bodyTooLarge, .invalidResponse, .invalidRequest, .onlyHTTP2:
+                .transferBroken
             }
         switch error {
         case .invalidRedirect(let status, _), .unsupportedScheme(let status, _), .tooManyRedirects(let status),
             .destinationForbidden(_, let status?):
             self.init(code, error.message, httpStatus: status)
-        // Neither a wrong request nor a wrong password of the proxy corrects itself.
-        case .invalidRequest, .proxyRefused: self.init(code, error.message, retryable: false)
+        // None of these corrects itself.
+        case .invalidRequest, .proxyRefused, .onlyHTTP2: self.init(code, error.message, retryable: false)
         default: self.init(code, error.message)
         }
     }

@@ -18,10 +18,16 @@ extension ClientError {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED,
             CURLE_NO_CONNECTION_AVAILABLE, CURLE_FAILED_INIT, CURLE_OUT_OF_MEMORY, CURLE_UNRECOVERABLE_POLL, CURLE_PROXY,
-            CURLE_QUIC_CONNECT_ERROR,
-            // The handshake failed by a reset, an alert or bytes that are not TLS. Failed verification has other codes.
-            CURLE_SSL_CONNECT_ERROR:
+            CURLE_QUIC_CONNECT_ERROR:
             self = .connectionFailed(detail)
+        // The handshake failed by an alert, a reset or bytes that are not TLS. Failed verification has other codes. In
+        // TLS 1.3 the alert about a certificate comes after the client's handshake.
+        case CURLE_SSL_CONNECT_ERROR, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
+            if let refusal = TLSRefusal(detail) {
+                self = .tls("\(refusal) (\(detail))")
+            } else {
+                self = code == CURLE_SSL_CONNECT_ERROR ? .connectionFailed(detail) : .transferBroken(detail)
+            }
         // The response of an HTTP proxy that refuses CONNECT.
         case CURLE_RECV_ERROR where detail.hasPrefix("CONNECT tunnel failed"):
             self = .connectionFailed(detail)
@@ -34,7 +40,7 @@ extension ClientError {
             CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
             self = .tls(detail)
         // The connection ended or failed before or during a response: another attempt may succeed.
-        case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_AGAIN, CURLE_HTTP2,
+        case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_AGAIN, CURLE_HTTP2,
             CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SEND_FAIL_REWIND, CURLE_READ_ERROR:
             self = .transferBroken(detail)
         case CURLE_BAD_CONTENT_ENCODING:

@@ -13,7 +13,8 @@ public enum ClientError: Error, Sendable, Equatable {
     case invalidRedirect(status: Int, String)
     /// There were more redirects than the request allows. `status` is that of the last one.
     case tooManyRedirects(status: Int)
-    /// The certificate could not be verified, or the TLS configuration here is wrong.
+    /// The certificate could not be verified, the server refused the handshake with an alert, or the TLS configuration here
+    /// is wrong.
     case tls(String)
     /// The name could not be resolved, no address accepted a connection, or the TLS handshake failed.
     case connectionFailed(String)
@@ -32,6 +33,8 @@ public enum ClientError: Error, Sendable, Equatable {
     case bodyTooLarge(Int)
     /// The response is not valid HTTP.
     case invalidResponse(String)
+    /// The server speaks no HTTP/1.1.
+    case onlyHTTP2
     /// The request is not valid.
     case invalidRequest(String)
 
@@ -53,6 +56,7 @@ public enum ClientError: Error, Sendable, Equatable {
         case .unsupportedEncoding(let detail): "the content coding is not supported: \(detail)"
         case .bodyTooLarge(let limit): "the response is larger than \(limit) bytes"
         case .invalidResponse(let detail): "the response is not valid: \(detail)"
+        case .onlyHTTP2: "the server speaks only HTTP/2, and Pawl only HTTP/1.1"
         case .invalidRequest(let detail): "the request is not valid: \(detail)"
         }
     }

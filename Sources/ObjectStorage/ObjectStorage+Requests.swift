@@ -67,7 +67,8 @@ extension ObjectStorage {
         case .tls, .destinationForbidden, .proxyRefused: .failed(.unavailable(error.message))
         // The file is the only part of a request that is not made here.
         case .invalidRequest(let reason): .failed(.unreadableFile(reason))
-        case .unsupportedScheme, .invalidRedirect, .tooManyRedirects, .unsupportedEncoding, .bodyTooLarge, .invalidResponse:
+        case .unsupportedScheme, .invalidRedirect, .tooManyRedirects, .unsupportedEncoding, .bodyTooLarge, .invalidResponse,
+            .onlyHTTP2:
             .failed(.invalidResponse(error.message))
         }
     }

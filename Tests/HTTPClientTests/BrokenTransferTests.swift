@@ -43,6 +43,17 @@ struct BrokenTransferTests {
         #expect(error.kind == kind, "\(error)")
     }
 
+    @Test(
+        "A server that begins with SETTINGS speaks only HTTP/2", arguments: [[], [0, 3, 0, 0, 0, 100]] as [[UInt8]],
+        ["GET", "POST"])
+    func settingsMeanOnlyHTTP2(settings: [UInt8], method: String) async throws {
+        let frame: [UInt8] = [0, 0, UInt8(settings.count), 4, 0, 0, 0, 0, 0] + settings
+        let origin = try ScriptedOrigin { _ in [.send(frame), .close] }
+        var request = try ClientRequest(origin)
+        request.method = method
+        #expect(await client.failure(of: request) == .onlyHTTP2)
+    }
+
     @Test("Bad chunk sizes break the transfer")
     func badChunkSizesBreakTransfer() async throws {
         let origin = try ScriptedOrigin { _ in

@@ -84,6 +84,7 @@ extension ClientError {
         case .unsupportedEncoding: "unsupportedEncoding"
         case .bodyTooLarge: "bodyTooLarge"
         case .invalidResponse: "invalidResponse"
+        case .onlyHTTP2: "onlyHTTP2"
         case .invalidRequest: "invalidRequest"
         }
     }

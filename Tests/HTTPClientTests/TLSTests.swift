@@ -48,6 +48,46 @@ struct TLSTests {
     }
 
     @Test(
+        "A server's refusal of the handshake is a TLS failure in words",
+        arguments: [
+            (["-tls1", "-cipher", "ALL:@SECLEVEL=0"], "out of date"), (["-Verify", "1"], "certificate"),
+            (["-Verify", "1", "-tls1_2"], "certificate"), (["-alpn", "h2"], "HTTP/2"),
+        ])
+    func refusalIsTLSFailure(options: [String], words: String) async throws {
+        let server = try await TLSServer(subjectAlternativeName: "IP:127.0.0.1", options: options)
+        defer { server.stop() }
+        var configuration = ClientConfiguration()
+        configuration.caFile = server.caFile
+        let client = try HTTPClient(configuration: configuration)
+        let error = try #require(await client.failure(of: ClientRequest(url: try url("https://127.0.0.1:\(server.port)/"))))
+        #expect(error.kind == "tls" && error.message.contains(words), "\(error)")
+    }
+
+    @Test(
+        "A server that ends each connection without HTTP/2 is known by offering it", .enabled(if: nghttpd != nil, "no nghttpd"))
+    func serverOfHTTP2IsKnown() async throws {
+        let server = try await TLSServer(subjectAlternativeName: "IP:127.0.0.1")
+        server.stop()
+        var configuration = ClientConfiguration()
+        configuration.caFile = server.caFile
+        let client = try HTTPClient(configuration: configuration)
+        let process = TestProcess()
+        process.executableURL = URL(filePath: try #require(Self.nghttpd))
+        process.arguments = ["-a", "127.0.0.1", "\(server.port)", server.keyFile, server.certificateFile]
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        defer { kill(process.processIdentifier, SIGKILL) }
+        let request = ClientRequest(url: try url("https://127.0.0.1:\(server.port)/"))
+        // It does not say when it listens.
+        var error = await client.failure(of: request)
+        while error?.kind == "connectionFailed" { error = await client.failure(of: request) }
+        #expect(error == .onlyHTTP2)
+    }
+
+    private static let nghttpd: String? = ["/usr/sbin/nghttpd", "/usr/bin/nghttpd"]
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    @Test(
         "A broken handshake is a failed connection",
         arguments: [[.text("220 mail.example ESMTP\r\n"), .close], [.reset], [.close]] as [[ScriptedOrigin.Step]])
     func brokenHandshakeFailsConnection(greeting: [ScriptedOrigin.Step]) async throws {
@@ -68,7 +108,11 @@ final class TLSServer: Sendable {
     private let directory: TemporaryDirectory
     private let process: TestProcess
 
-    init(subjectAlternativeName name: String) async throws {
+    var keyFile: String { directory.path + "/server.key" }
+    var certificateFile: String { directory.path + "/server.pem" }
+
+    /// Starts a server; `options` are further ones of `openssl s_server`.
+    init(subjectAlternativeName name: String, options: [String] = []) async throws {
         directory = try TemporaryDirectory()
         let path = directory.path
         caFile = path + "/ca.pem"
@@ -87,9 +131,10 @@ final class TLSServer: Sendable {
             "-extfile", path + "/extensions", "-out", path + "/server.pem")
         let server = TestProcess()
         server.executableURL = URL(filePath: openssl)
-        server.arguments = [
-            "s_server", "-accept", "127.0.0.1:0", "-cert", path + "/server.pem", "-key", path + "/server.key", "-www",
-        ]
+        server.arguments =
+            [
+                "s_server", "-accept", "127.0.0.1:0", "-cert", path + "/server.pem", "-key", path + "/server.key", "-www",
+            ] + options
         let output = Pipe()
         server.standardOutput = output
         server.standardError = FileHandle.nullDevice

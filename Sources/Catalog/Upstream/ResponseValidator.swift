@@ -43,7 +43,7 @@ extension CatalogError {
         let text = "\(source.respondent(to: request)): \(error.message)."
         switch error {
         case .timedOut, .stalled: self = .upstreamTimeout(text)
-        case .bodyTooLarge, .unsupportedEncoding, .invalidResponse, .invalidRedirect, .tooManyRedirects,
+        case .bodyTooLarge, .unsupportedEncoding, .invalidResponse, .onlyHTTP2, .invalidRedirect, .tooManyRedirects,
             .unsupportedScheme:
             self = .upstreamRejected(text)
         case .destinationForbidden where type(of: source).description.hosts == .any: self = .destinationForbidden(text)

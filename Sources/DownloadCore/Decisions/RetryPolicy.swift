@@ -82,8 +82,8 @@ extension RetryPolicy {
     static func retriesStatus(_ status: Int) -> Bool {
         switch status {
         // 408 Request Timeout, 425 Too Early, 429 Too Many Requests, and the server errors that may soon pass. A
-        // widespread cache sends 522 and 524 if its origin does not respond.
-        case 408, 425, 429, 500, 502, 503, 504, 522, 524: true
+        // widespread cache sends those from 520 on if its origin fails in any way, except 526 for a wrong certificate.
+        case 408, 425, 429, 500, 502, 503, 504, 520...525, 527, 530: true
         default: false
         }
     }

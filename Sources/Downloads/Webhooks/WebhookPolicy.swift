@@ -72,7 +72,7 @@ struct WebhookPolicy: Sendable {
 
     private static func mayPass(_ error: ClientError) -> Bool {
         switch error {
-        case .connectionFailed, .timedOut, .stalled, .transferBroken, .tls, .invalidResponse, .proxyRefused: true
+        case .connectionFailed, .timedOut, .stalled, .transferBroken, .tls, .invalidResponse, .onlyHTTP2, .proxyRefused: true
         case .destinationForbidden, .unsupportedScheme, .invalidRedirect, .tooManyRedirects, .unsupportedEncoding, .bodyTooLarge,
             .invalidRequest, .cancelled, .stopped:
             false

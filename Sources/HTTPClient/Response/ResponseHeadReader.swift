@@ -51,6 +51,8 @@ struct ResponseHeadReader: Sendable {
     private mutating func beginHead(_ line: Span<UInt8>, end: Int) -> Progress {
         fields.removeAll(keepingCapacity: true)
         isInField = false
+        // libcurl's status line of HTTP/2, which was offered to find out whether the server speaks HTTP/1.1 at all.
+        if end > 6, line[5] == UInt8(ascii: "2"), line[6] == UInt8(ascii: " ") { return .failed(.onlyHTTP2) }
         // RFC 9112 §4: HTTP-version SP status-code SP [reason-phrase]. The last space is often missing.
         var parts: [Int] = []
         var index = 5

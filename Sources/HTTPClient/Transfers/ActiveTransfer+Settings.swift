@@ -43,9 +43,11 @@ extension ActiveTransfer {
         let request = transfer.request
         // HTTP/1.1 means one connection for each transfer. Then TCP's flow control is per transfer: a slow disk or a
         // speed limit slows down only its own origin, and segments are truly parallel. HTTP/2 would share one window.
-        guard easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)), easy.set(CURLOPT_HTTP09_ALLOWED, 0),
+        guard easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)), easy.set(CURLOPT_HTTP09_ALLOWED, 1),
             easy.set(CURLOPT_USERAGENT, configuration.userAgent)
         else { return false }
+        // A libcurl without HTTP/2 refuses, and asks once more by HTTP/1.1.
+        if offersHTTP2 { easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS)) }
         if request.acceptsEncodings, !easy.set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate") { return false }
         switch hop.method {
         case "HEAD":
@@ -160,7 +162,7 @@ extension ActiveTransfer {
         // address is checked.
         let connection = !isCheckedWhenReused || isOnNewConnection ? .new : driver.connection(to: origin)
         if connection != .any { easy.set(CURLOPT_FRESH_CONNECT, 1) }
-        if connection == .single { easy.set(CURLOPT_FORBID_REUSE, 1) }
+        if connection == .single || offersHTTP2 { easy.set(CURLOPT_FORBID_REUSE, 1) }
     }
 }
 

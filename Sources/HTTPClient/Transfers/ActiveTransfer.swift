@@ -46,6 +46,8 @@ final class ActiveTransfer {
     private var reused: ReusedConnection?
     /// Whether this hop must use a new connection.
     private(set) var isOnNewConnection = false
+    /// Whether this hop offers HTTP/2, to find out whether the server speaks nothing else.
+    private(set) var offersHTTP2 = false
     /// Whether the hop must be repeated because its connection brought an unsolicited response.
     private(set) var needsNewConnection = false
     /// The gate that holds the body back by the speed limits.
@@ -90,8 +92,11 @@ final class ActiveTransfer {
     }
 
     /// Begins the next hop, or repeats the current one.
-    func begin(_ next: Hop, with easy: EasyHandle, onNewConnection: Bool, now: ContinuousClock.Instant) {
+    func begin(
+        _ next: Hop, with easy: EasyHandle, onNewConnection: Bool, offeringHTTP2: Bool, now: ContinuousClock.Instant
+    ) {
         hop = next
+        offersHTTP2 = offeringHTTP2
         origin = hop.url.origin
         self.easy = easy
         openedSockets.removeAll()
@@ -321,7 +326,8 @@ final class ActiveTransfer {
             return drainable >= 0 ? .taken : .ended
         }
         guard head != nil else {
-            failure = .invalidResponse("its body comes before its head")
+            // HTTP/0.9 is refused here, and not by libcurl, because the bytes of HTTP/2 without TLS look like it.
+            failure = Self.beginsHTTP2(bytes) ? .onlyHTTP2 : .invalidResponse("it has no status line")
             return .ended
         }
         // Bytes that were held back are passed again from the first one on, perhaps in other pieces.
@@ -341,6 +347,18 @@ final class ActiveTransfer {
             passed += count
         }
         return .taken
+    }
+
+    /// Whether bytes begin with SETTINGS, which is a server's first frame in HTTP/2 (RFC 9113 §3.4, §4.1, §6.5).
+    private static func beginsHTTP2(_ bytes: RawSpan) -> Bool {
+        let frame = unsafe bytes.withUnsafeBytes { unsafe Array($0.prefix(9)) }
+        return frame.first == 0 && frame.dropFirst(3) == [4, 0, 0, 0, 0, 0]
+    }
+
+    /// Whether the server ended a connection without a response, as one that speaks only HTTP/2 does over TLS.
+    func maySpeakOnlyHTTP2(_ code: pawl_curl_code) -> Bool {
+        code == CURLE_GOT_NOTHING && connection != nil && hop.url.scheme == "https" && !offersHTTP2
+            && ["GET", "HEAD"].contains(hop.method) && !hop.sendsBody
     }
 
     /// Whether the last byte of the final body has arrived. False if its length is unknown.

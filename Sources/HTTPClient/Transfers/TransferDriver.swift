@@ -216,18 +216,23 @@ final class TransferDriver {
         if code == CURLE_OK, let connection = running.connection { trust.ended(running.origin, on: connection, now: .now) }
         guard !running.transfer.isCancelled else { return finish(running, running.outcome(code)) }
         if running.needsNewConnection { return begin(running.hop, of: running, onNewConnection: true) }
+        if running.maySpeakOnlyHTTP2(code) {
+            return begin(running.hop, of: running, onNewConnection: true, offeringHTTP2: true)
+        }
         // The target of a redirect is known even if its own body was incomplete.
         if let next = running.next, running.failure == nil { return begin(next, of: running) }
         finish(running, running.outcome(code))
     }
 
     /// Begins a hop after another one.
-    private func begin(_ hop: Hop, of running: ActiveTransfer, onNewConnection: Bool = false) {
+    private func begin(
+        _ hop: Hop, of running: ActiveTransfer, onNewConnection: Bool = false, offeringHTTP2: Bool = false
+    ) {
         release(running)
         guard let easy = multi.makeEasyHandle() else {
             return finish(running, .failure(MultiHandle.outOfMemory))
         }
-        running.begin(hop, with: easy, onNewConnection: onNewConnection, now: .now)
+        running.begin(hop, with: easy, onNewConnection: onNewConnection, offeringHTTP2: offeringHTTP2, now: .now)
         beginHop(running)
     }
 

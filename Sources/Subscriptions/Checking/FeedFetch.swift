@@ -248,7 +248,8 @@ struct FeedFetch: Sendable {
             switch error {
             case .timedOut, .stalled: "upstream-timeout"
             case .destinationForbidden: "destination-forbidden"
-            case .bodyTooLarge, .unsupportedEncoding, .invalidResponse, .invalidRedirect, .tooManyRedirects, .unsupportedScheme:
+            case .bodyTooLarge, .unsupportedEncoding, .invalidResponse, .onlyHTTP2, .invalidRedirect, .tooManyRedirects,
+                .unsupportedScheme:
                 "upstream-rejected"
             case .cancelled, .stopped, .connectionFailed, .proxyRefused, .tls, .transferBroken, .invalidRequest:
                 "upstream-unreachable"

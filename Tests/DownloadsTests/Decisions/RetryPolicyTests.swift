@@ -62,7 +62,7 @@ struct RetryPolicyTests {
         let retried = FailureCode.allCases.filter { RetryPolicy.retries($0) }
         #expect(Set(retried) == [.connectionFailed, .timedOut, .transferBroken, .unexpectedEmpty])
         let statuses = (100...999).filter { DownloadFailure(.httpStatus, "", httpStatus: $0).retryable }
-        #expect(statuses == [408, 425, 429, 500, 502, 503, 504, 522, 524])
+        #expect(statuses == [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 527, 530])
     }
 
     @Test("A download fails after eight fruitless attempts in a row")
