@@ -27,15 +27,17 @@ enum ContentCoding: String, Sendable {
     ///
     /// - Parameters:
     ///   - names: The names given to the file by its URL, its origin and the user.
-    ///   - contentType: The value of the Content-Type field.
-    func isFormat(ofFileNamed names: [String], contentType: String?) -> Bool {
+    ///   - contentType: The value of the Content-Type field. Twisted and WebOb send the type of the name without the
+    ///     coding's extension, which is text/html for an unknown one.
+    ///   - isGenerated: Whether the response has the fields of no file: neither a validator nor a length.
+    func isFormat(ofFileNamed names: [String], contentType: String?, isGenerated: Bool) -> Bool {
         if let contentType, isFormat(ofMediaType: PageFormat.essence(of: contentType)) { return true }
-        let isPage = contentType.flatMap(PageFormat.init(contentType:)) == .html
+        let isPage = isGenerated && contentType.flatMap(PageFormat.init(contentType:)) == .html
         return names.contains { name in
             let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
                 .map { String(decoding: $0, as: UTF8.self).lowercased() }
             guard parts.count > 1, let last = parts.last, extensions.contains(last) else { return false }
-            // A compressed page in place of an archive is an error page.
+            // A page that was compressed for this response, in place of an archive, is an error page.
             return !isPage || ["html", "htm", "xhtml"].contains(parts[parts.count - 2])
         }
     }
@@ -43,7 +45,7 @@ enum ContentCoding: String, Sendable {
     /// Extensions of files in this format, in lowercase.
     private var extensions: Set<String> {
         switch self {
-        case .gzip: ["gz", "tgz", "taz", "gzip", "svgz", "vgz", "emz", "wmz", "cpgz"]
+        case .gzip: ["gz", "tgz", "taz", "tz", "gzip", "svgz", "vgz", "emz", "wmz", "cpgz"]
         case .compress: ["z", "taz", "tz"]
         case .deflate: ["zz", "zlib", "deflate"]
         case .br: ["br", "tbr", "brotli"]

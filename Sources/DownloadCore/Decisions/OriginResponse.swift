@@ -71,7 +71,8 @@ package struct OriginResponse: Sendable, Equatable {
     package var isCoded: Bool {
         let codings = contentEncoding.map(ContentCoding.all) ?? []
         guard let first = codings.first else { return false }
-        return codings.count > 1 || !first.isFormat(ofFileNamed: names, contentType: contentType)
+        let isGenerated = etag == nil && lastModified == nil && contentLength == nil
+        return codings.count > 1 || !first.isFormat(ofFileNamed: names, contentType: contentType, isGenerated: isGenerated)
     }
 
     /// The entity of a body that starts at byte 0.

@@ -9,12 +9,14 @@ import Testing
         let coding: String
         var name = "file.bin"
         var type: String?
+        /// Whether the response has a validator and a length, as a file has.
+        var isFile = false
         /// Whether the bytes differ from the file's.
         let isCoded: Bool
         var testDescription: String { "\(coding), \(name), \(type ?? "no type")" }
 
-        init(_ coding: String, _ name: String = "file.bin", type: String? = nil, isCoded: Bool) {
-            (self.coding, self.name, self.type, self.isCoded) = (coding, name, type, isCoded)
+        init(_ coding: String, _ name: String = "file.bin", type: String? = nil, isFile: Bool = false, isCoded: Bool) {
+            (self.coding, self.name, self.type, self.isFile, self.isCoded) = (coding, name, type, isFile, isCoded)
         }
     }
 
@@ -54,6 +56,19 @@ import Testing
             // An error page in place of an archive.
             Case("gzip", "a.tar.gz", type: "text/html; charset=utf-8", isCoded: true),
         ]
+        // Twisted and WebOb send the type of the name without its last extension.
+        + [
+            ("gzip", "Packages.gz"), ("gzip", "disk.img.gz"), ("gzip", "db.dump.gz"), ("gzip", "a.tar.gz"), ("gzip", "a.tz"),
+            ("compress", "x.tar.Z"), ("br", "v.br"), ("zstd", "a.zst"),
+        ].flatMap { coding, name in
+            ["text/html", "text/plain", "application/octet-stream", "application/json", nil].map {
+                Case(coding, name, type: $0, isFile: true, isCoded: false)
+            }
+        }
+        + [
+            Case("gzip", "a.html", type: "text/html", isFile: true, isCoded: true),
+            Case("br", "a.tar.gz", type: "text/html", isFile: true, isCoded: true),
+        ]
 
     @Test("Only an applied coding changes the bytes", arguments: cases)
     func isCoded(_ rule: Case) {
@@ -61,6 +76,7 @@ import Testing
         response.contentEncoding = rule.coding
         response.contentType = rule.type
         response.names = [rule.name]
+        if rule.isFile { (response.lastModified, response.contentLength) = ("Sat, 21 Nov 2026 10:00:30 GMT", 10) }
         #expect(response.isCoded == rule.isCoded)
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
