@@ -15,8 +15,9 @@ public final class HTTPClient: Sendable {
     public init(configuration: ClientConfiguration = ClientConfiguration()) throws(ClientError) {
         try configuration.check()
         let credentials = CredentialStore(configuration.credentials)
+        let failedHosts = FailedHosts()
         loops = (0..<max(1, configuration.threads)).map { _ in
-            TransferLoop(configuration: configuration, credentials: credentials)
+            TransferLoop(configuration: configuration, credentials: credentials, failedHosts: failedHosts)
         }
         self.credentials = credentials
     }

@@ -21,6 +21,7 @@ extension ActiveTransfer {
             easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
                 || easy.set(CURLOPT_PROTOCOLS, Int(CURLPROTO_HTTP | CURLPROTO_HTTPS))
         else { return false }
+        if driver.failedHosts.contains(hop.url.host, now: .now) { easy.set(CURLOPT_DNS_CACHE_TIMEOUT, 0) }
         // Dot segments are kept, since servers may treat them differently.
         return easy.set(CURLOPT_PATH_AS_IS, 1)
             // RedirectPolicy follows redirects, not libcurl.

@@ -8,6 +8,7 @@ import Synchronization
 final class TransferDriver {
     let configuration: ClientConfiguration
     let credentials: CredentialStore
+    let failedHosts: FailedHosts
     private let loop: TransferLoop
     private let multi: MultiHandle
     private var active: [ObjectIdentifier: ActiveTransfer] = [:] {
@@ -44,6 +45,7 @@ final class TransferDriver {
         self.multi = multi
         configuration = loop.configuration
         credentials = loop.credentials
+        failedHosts = loop.failedHosts
         gathered = GatheredBody(capacity: loop.configuration.receiveBufferBytes)
     }
 
@@ -281,6 +283,10 @@ final class TransferDriver {
 
     private func finish(_ running: ActiveTransfer, _ outcome: Result<TransferSummary, ClientError>) {
         release(running)
+        switch outcome {
+        case .success, .failure(.cancelled), .failure(.stopped): break
+        case .failure: failedHosts.insert(running.hop.url.host, now: .now)
+        }
         active[ObjectIdentifier(running.transfer)] = nil
         noLongerHeldBack(running)
         running.gate.close(now: .now)

@@ -24,15 +24,17 @@ final class TransferLoop: Sendable {
 
     let configuration: ClientConfiguration
     let credentials: CredentialStore
+    let failedHosts: FailedHosts
     private let mailbox: Locked<Mailbox>
     /// The number of transfers that the loop has received and not finished.
     let load = Atomic(0)
     /// The bytes of bodies that the loop's sinks have received.
     let received = Atomic<UInt64>(0)
 
-    init(configuration: ClientConfiguration, credentials: CredentialStore) {
+    init(configuration: ClientConfiguration, credentials: CredentialStore, failedHosts: FailedHosts) {
         self.configuration = configuration
         self.credentials = credentials
+        self.failedHosts = failedHosts
         mailbox = Locked(Mailbox())
     }
 
