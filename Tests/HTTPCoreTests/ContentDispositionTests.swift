@@ -77,7 +77,9 @@ import Testing
     }
 
     static let written: [(String, String)] = [
-        ("foo.html", "attachment; filename=\"foo.html\""), ("a b;c.html", "attachment; filename=\"a b;c.html\""),
+        ("foo.html", "attachment; filename=\"foo.html\""),
+        ("a b;c.html", "attachment; filename=\"a b_c.html\"; filename*=UTF-8''a%20b%3Bc.html"),
+        ("é #2?.mp3", "attachment; filename=\"_ _2_.mp3\"; filename*=UTF-8''%C3%A9%20#2%3F.mp3"),
         ("€ rates.txt", "attachment; filename=\"_ rates.txt\"; filename*=UTF-8''%E2%82%AC%20rates.txt"),
         ("a\"b\\c", "attachment; filename=\"a_b_c\"; filename*=UTF-8''a%22b%5Cc"),
         ("50%.txt", "attachment; filename=\"50_.txt\"; filename*=UTF-8''50%25.txt"),
