@@ -275,25 +275,32 @@ extension FileNaming {
         }
     }
 
-    /// Whether a character is invisible but changes the text: controls, joiners, direction overrides, line separators,
-    /// and code points that are not characters.
+    /// Whether a character is invisible but changes the text: controls, direction overrides, line separators, and code
+    /// points that are not characters.
+    ///
+    /// Joiners are kept, since Persian and Indic words and joined emoji need them.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
+        case .format where isJoiner(scalar): false
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
         default: scalar.properties.isNoncharacterCodePoint
         }
     }
 
+    /// Whether a character is the zero width joiner or non-joiner.
+    private static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{200C}" || scalar == "\u{200D}" }
+
     private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isWhitespace
     }
 
-    /// Returns a name without dots and spaces at either end. Leading dots hide a file, and some
-    /// systems drop trailing ones.
+    /// Returns a name without dots, spaces and joiners at either end. Leading dots hide a file, and some systems drop
+    /// trailing ones. A joiner joins nothing there, and would make an extension look like another one.
     private static func trimmed(_ name: String) -> String {
+        let isDropped = { (scalar: Unicode.Scalar) in scalar == "." || isSpace(scalar) || isJoiner(scalar) }
         var scalars = name.unicodeScalars[...]
-        while let first = scalars.first, first == "." || isSpace(first) { scalars.removeFirst() }
-        while let last = scalars.last, last == "." || isSpace(last) { scalars.removeLast() }
+        while let first = scalars.first, isDropped(first) { scalars.removeFirst() }
+        while let last = scalars.last, isDropped(last) { scalars.removeLast() }
         return String(scalars)
     }
 

@@ -28,6 +28,9 @@ struct FileNamingTests {
             ("line\u{2028}break\u{2029}s", "linebreaks"),
             ("\u{FFFE}x\u{1FFFF}", "x"),
             ("tag\u{E0041}", "tag"),
+            ("می\u{200C}خواهم.pdf", "می\u{200C}خواهم.pdf"),
+            ("\u{1F469}\u{200D}\u{1F4BB}.png", "\u{1F469}\u{200D}\u{1F4BB}.png"),
+            ("\u{200D}a.txt\u{200C}", "a.txt"), ("\u{200D}\u{200C}", nil), ("nul\u{200D}", "_nul"),
             ("CON", "_CON"),
             ("con.txt", "_con.txt"),
             ("NUL.tar.gz", "_NUL.tar.gz"),
@@ -243,7 +246,8 @@ struct FileNamingTests {
     @Test(
         "Accepts a good name from a user unchanged",
         arguments: [
-            "a.m4a", "no extension", "日本語.pdf", "e\u{301}", "…", "a..b", "x" + String(repeating: "y", count: 199),
+            "a.m4a", "no extension", "日本語.pdf", "نامه\u{200C}ها.pdf", "क्\u{200D}ष.pdf",
+            "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}.mp4", "e\u{301}", "…", "a..b", "x" + String(repeating: "y", count: 199),
         ])
     func goodUserNameStands(_ name: String) {
         #expect(FileNaming.objection(to: name) == nil)
@@ -259,6 +263,11 @@ struct FileNamingTests {
             ("..\\b", "filename must not contain '/' or '\\'"),
             ("a\nb", "filename must not contain control or formatting characters"),
             ("a\u{202E}b", "filename must not contain control or formatting characters"),
+            ("a\u{200F}b", "filename must not contain control or formatting characters"),
+            ("a\u{2067}b", "filename must not contain control or formatting characters"),
+            ("a\u{200B}b", "filename must not contain control or formatting characters"),
+            ("a\u{FEFF}b", "filename must not contain control or formatting characters"),
+            ("\u{200D}", "filename cannot be used as it is"),
             ("con:stream.txt", "filename must not contain any of < > : \" | ? *"),
             ("a|b<c>d\"e?.txt", "filename must not contain any of < > : \" | ? *"),
             ("*", "filename must not contain any of < > : \" | ? *"),
