@@ -50,6 +50,7 @@ export interface Download {
 	readonly speedLimit: number;
 	readonly timeouts: { readonly connect: number | null; readonly response: number | null; readonly stall: number | null } | null;
 	readonly remoteTime: boolean | null;
+	readonly retry: { readonly attempts: number | null; readonly longestDelay: string; readonly statuses: readonly number[] } | null;
 	readonly track: Readonly<Record<string, unknown>> | null;
 	readonly createdAt: string;
 	readonly startedAt: string | null;
@@ -79,6 +80,7 @@ export interface DownloadRequest {
 	segments?: number | null;
 	timeouts?: { connect?: number | null; response?: number | null; stall?: number | null } | null;
 	remoteTime?: boolean | null;
+	retry?: { attempts?: number | null; longestDelay?: string | null; statuses?: number[] | null } | null;
 	paused?: boolean | null;
 	track?: Record<string, unknown> | null;
 	webhook?: string | null;

@@ -14,7 +14,7 @@ enum DownloadRow {
         "entity_known", "entity_etag", "entity_last_modified", "entity_date", "entity_total", "entity_coding",
         "synced_segments", "entity_source", "entity_digest", "file_identity", "event_epoch", "event_sequence", "retry_at",
         "retry_wait", "folder", "arrival", "gid", "part_generation", "transfer_crashes", "distrusts_mirrors",
-        "fingerprints", "timeouts", "remote_time", "announced_mirrors",
+        "fingerprints", "timeouts", "remote_time", "announced_mirrors", "retry",
     ]
 
     static let saveStatement = "REPLACE \(values)"
@@ -92,6 +92,7 @@ enum DownloadRow {
         try row.put(download.timeouts.isEmpty ? nil : text(download.timeouts.json))
         try row.put(download.remoteTime.map { $0 ? 1 : 0 })
         try row.put(encode(record.announcedMirrors))
+        try row.put(download.retry.isEmpty ? nil : text(download.retry.json))
     }
 }
 
@@ -275,6 +276,10 @@ extension DownloadRow {
             if let remoteTime = boolean() { record.download.remoteTime = remoteTime }
             if let mirrors = text() {
                 record.announcedMirrors = try required(DownloadRow.strings(mirrors), "announced_mirrors", else: [])
+            }
+            if let retry = text() {
+                let parsed = (try? JSONValue(parsing: Array(retry.utf8))).flatMap { try? RetryChoice(json: $0) }
+                record.download.retry = try required(parsed, "retry", else: RetryChoice())
             }
             if let foreign = columns.foreign, !mends {
                 throw .damaged("download \(id) has no valid \(DownloadRow.columns[Int(foreign)])")

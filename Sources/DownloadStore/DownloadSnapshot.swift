@@ -35,6 +35,7 @@ enum DownloadSnapshot {
         put("labels", download.labels.isEmpty ? nil : .array(download.labels.map(JSONValue.string)))
         put("speedLimit", download.speedLimit)
         put("timeouts", download.timeouts.isEmpty ? nil : download.timeouts.json)
+        put("retry", download.retry.isEmpty ? nil : download.retry.json)
         put("remoteTime", download.remoteTime.map(JSONValue.bool))
         // As text, so that every byte is preserved.
         put("track", download.track.map { String(decoding: $0, as: UTF8.self) })
@@ -93,6 +94,7 @@ enum DownloadSnapshot {
         download.labels = (value["labels"]?.array ?? []).compactMap(\.string)
         download.speedLimit = number("speedLimit")
         if let timeouts = value["timeouts"].flatMap(Timeouts.init) { download.timeouts = timeouts }
+        if let retry = value["retry"].flatMap({ try? RetryChoice(json: $0) }) { download.retry = retry }
         if let remoteTime = value["remoteTime"]?.bool { download.remoteTime = remoteTime }
         if let track = value["track"]?.string { download.track = Array(track.utf8) }
         download.startedAt = time("startedAt")

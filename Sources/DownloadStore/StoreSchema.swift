@@ -11,6 +11,7 @@ package enum StoreSchema {
     /// The versions of the schema, in order. Smaller versions belong to unreleased builds.
     package static let files = [
         SchemaFile(101, PackageResources.sqlite_101_sql), SchemaFile(102, PackageResources.sqlite_102_sql),
+        SchemaFile(103, PackageResources.sqlite_103_sql),
     ]
 
     /// The schema version that this release writes.

@@ -17,7 +17,7 @@ extension TransferAttempt {
         if response.contentEncoding != nil { response.names = names(head, of: connection) }
         let (decision, opened) = state.withLock { state -> (SinkDecision, [SegmentConnection]) in
             if state.isCancelled || state.decided != nil { return (.stop, []) }
-            if !head.status.isSuccessful, let delay = response.retryDelay(now: .now()) {
+            if !head.status.isSuccessful || head.status.code == 202, let delay = response.retryDelay(now: .now()) {
                 let time = ContinuousClock.now + delay
                 state.retryTimes[connection.source] = max(state.retryTimes[connection.source] ?? time, time)
             }

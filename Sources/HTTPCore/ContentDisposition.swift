@@ -88,8 +88,8 @@ public struct ContentDisposition: Sendable, Hashable {
         var plain: [UInt8] = []
         var isExact = true
         for scalar in filename.unicodeScalars {
-            // Browsers differ in how they read quotes, backslashes and percent signs. Podcast programs take the plain
-            // name for a part of a URL (gPodder 3.11), or cut it at a semicolon.
+            // Browsers differ in how they read quotes, backslashes and percent signs. gPodder cuts a name where a URL's
+            // path ends.
             if scalar.value >= 0x20, scalar.value < 0x7F, !["\"", "\\", "%", "#", "?", ";"].contains(scalar) {
                 plain.append(UInt8(scalar.value))
             } else {

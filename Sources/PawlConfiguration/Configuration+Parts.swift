@@ -45,6 +45,7 @@ extension DownloadsConfiguration {
         connectTimeout = configuration.connectTimeout
         headTimeout = configuration.responseTimeout
         stallTimeout = configuration.stallTimeout
+        retry = configuration.retry
         remoteTime = configuration.remoteTime
         usesAnnouncedMirrors = !configuration.ignoresAnnouncedMirrors
         minFree = configuration.minFree

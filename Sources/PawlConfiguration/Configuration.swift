@@ -68,6 +68,8 @@ public struct Configuration: Sendable {
     public var responseTimeout: Duration? = .seconds(60)
     /// The longest time without a byte of a download; `nil` means no limit.
     public var stallTimeout: Duration? = .seconds(30)
+    /// The choice of when failed attempts of downloads are repeated.
+    public var retry = RetryChoice()
     /// Whether finished files get the modification times of their origins.
     public var remoteTime = false
     /// Whether mirrors that origins announce are not used.

@@ -240,7 +240,7 @@ final class RPCExecutor: Sendable {
         if change.filename == download.filename { change.filename = nil }
         guard
             change.folder != nil || change.filename != nil || change.speedLimit != nil || change.segments != nil
-                || change.timeouts != nil
+                || change.timeouts != nil || change.retry != nil
         else { return .ok }
         _ = try await RPCError.rethrowing(
             gid: gid, refusal: refusal, await downloads.change(download.id, change) { $0.state.isLive })

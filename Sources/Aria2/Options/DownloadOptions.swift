@@ -18,6 +18,8 @@ struct DownloadOptions {
     let connectionsPerServer: Int64?
     /// `connect-timeout` and `timeout`, which is for heads and bodies.
     private let timeouts: Timeouts
+    /// `max-tries`, of which 0 is for ever, and `retry-wait`, of which 0 leaves the delay to the service.
+    private let retry: RetryChoice
     private let reader: OptionReader
 
     init(_ members: [JSONMember], in files: FilesDirectory) throws(RPCError) {
@@ -36,6 +38,15 @@ struct DownloadOptions {
         let timeout = reader.number("timeout").map(Int.init(clamping:))
         timeouts = Timeouts(
             connect: reader.number("connect-timeout").map(Int.init(clamping:)), response: timeout, stall: timeout)
+        retry = RetryChoice(
+            attempts: reader.number("max-tries").map {
+                $0 == 0 ? RetryChoice.forEver : Self.within(RetryChoice.attemptLimits, $0)
+            },
+            longestDelay: reader.number("retry-wait").flatMap { $0 == 0 ? nil : Self.within(RetryChoice.delays, $0) })
+    }
+
+    private static func within(_ range: ClosedRange<Int>, _ number: Int64) -> Int {
+        min(max(Int(clamping: number), range.lowerBound), range.upperBound)
     }
 
     /// Refuses a path that leaves the directory, or is not a valid file name.
@@ -97,6 +108,7 @@ struct DownloadOptions {
         new.speedLimit = speedLimit ?? 0
         new.segments = segments(usual: usualSegments)
         new.timeouts = timeouts
+        new.retry = retry
         new.remoteTime = reader.number("remote-time").map { $0 == 1 }
         new.startsPaused = reader.isTrue("pause")
         new.gid = try gid
@@ -139,6 +151,12 @@ struct DownloadOptions {
             change.timeouts = Timeouts(
                 connect: timeouts.connect ?? current.timeouts.connect, response: timeouts.response ?? current.timeouts.response,
                 stall: timeouts.stall ?? current.timeouts.stall)
+        }
+        if !retry.isEmpty {
+            change.retry = RetryChoice(
+                attempts: retry.attempts ?? current.retry.attempts,
+                longestDelay: retry.longestDelay ?? current.retry.longestDelay,
+                statuses: current.retry.statuses)
         }
         return change
     }
@@ -189,6 +207,11 @@ enum ReportedOptions {
         let timeouts = download.timeouts
         if let connect = timeouts.connect { options.append(("connect-timeout", String(connect))) }
         if let timeout = timeouts.response, timeout == timeouts.stall { options.append(("timeout", String(timeout))) }
+        if let attempts = download.retry.attempts {
+            // Aria2's 0 is for ever, and its 1 is without retries.
+            options.append(("max-tries", attempts == RetryChoice.forEver ? "0" : String(max(attempts, 1))))
+        }
+        if let wait = download.retry.longestDelay { options.append(("retry-wait", String(min(wait, 600)))) }
         if let name = details.requestedFilename { options.append(("out", name)) }
         if let checksum = download.checksum {
             options.append(("checksum", "\(checksum.algorithm.rawValue)=\(Hexadecimal.encode(checksum.bytes))"))

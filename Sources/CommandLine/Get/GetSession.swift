@@ -52,7 +52,7 @@ struct GetSession {
         configuration.explicitSettings = Set(ServiceSettings.Name.allCases)
         checksum = invocation.checksum.flatMap { try? Checksum(parsing: $0) }
         headers = invocation.headers
-        retries = invocation.retries
+        retries = configuration.retry.attempts != nil
         var urls: [HTTPURL] = []
         var known: Set<HTTPURL> = []
         for url in given where known.insert(url).inserted {

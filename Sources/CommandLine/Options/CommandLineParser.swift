@@ -84,6 +84,8 @@ public enum CommandLineParser {
                 flags.append(Flag(option: option, value: inlineValue))
             } else if option.placeholder == nil {
                 flags.append(Flag(option: option, value: "true"))
+            } else if let alone = option.valueAlone, !takes(option, rest.first, invocation) {
+                flags.append(Flag(option: option, value: alone))
             } else if let next = rest.popFirst() {
                 flags.append(Flag(option: option, value: next))
             } else {
@@ -91,6 +93,12 @@ public enum CommandLineParser {
             }
         }
         return .flags(flags)
+    }
+
+    /// Whether an argument is a value of an option.
+    private static func takes(_ option: Option, _ argument: String?, _ invocation: Invocation) -> Bool {
+        var trial = invocation
+        return argument.map { option.apply(&trial, $0) } ?? false
     }
 
     /// Parses `pawl help`, with or without a topic.

@@ -25,8 +25,6 @@ public struct Invocation: Sendable {
     public var headers = RequestHeaders()
     /// A file of more URLs for `get` or `add`; `-` is standard input.
     public var listFile: String?
-    /// Whether `get` asks an origin again that cannot be reached at first.
-    public var retries = false
     /// Whether the output is JSON instead of text.
     public var writesJSON = false
 

@@ -39,6 +39,8 @@ struct Option: Sendable {
     private(set) var completion = Completion.text
     /// The separator of several values in the environment.
     private(set) var separator: Character = ","
+    /// The value of the flag if no value follows; `nil` if it needs one.
+    private(set) var valueAlone: String?
     /// The name of the variable, if it does not follow from the option's name.
     private var variable: String?
     /// Applies a value; returns `false` if it is not acceptable.
@@ -92,6 +94,13 @@ struct Option: Sendable {
     func separated(by separator: Character) -> Option {
         var option = self
         option.separator = separator
+        return option
+    }
+
+    /// Returns the option with a value for the flag without one.
+    func alone(_ value: String) -> Option {
+        var option = self
+        option.valueAlone = value
         return option
     }
 

@@ -77,15 +77,6 @@ extension OptionTable {
         }
         .short("i").completed(from: .file),
         Option(
-            "retry", nil, accepts: "true or false", default: "off",
-            "go on if an origin cannot be reached at first; interrupted transfers always go on", isInEnvironment: false,
-            commands: [.get]
-        ) { invocation, value in
-            guard let retries = Bool(value.lowercased()) else { return false }
-            invocation.retries = retries
-            return true
-        },
-        Option(
             "json", nil, accepts: "true or false", default: "off", "write JSON, one object on a line",
             isInEnvironment: false, commands: [.get, .add, .list, .watch, .search, .parts, .subscriptions, .settings]
         ) { invocation, value in

@@ -178,6 +178,41 @@ enum OptionTable {
         .limit(
             "stall-timeout", default: "30s",
             "longest time without a byte; at least 5 minutes if the download cannot resume", \.stallTimeout),
+        Option(
+            "retry", "N", accepts: "a whole number from 0 to \(RetryChoice.attemptLimits.upperBound), or forever", default: "8",
+            "attempts in a row without new bytes after which a download fails; 0 for no retries; pawl get, which otherwise fails at"
+                + " once if an origin cannot be reached at first, takes it without a number as well",
+            commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            let isNumber = !value.isEmpty && value.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            guard let attempts = value == "forever" ? RetryChoice.forEver : isNumber ? Int(value) : nil,
+                attempts == RetryChoice.forEver || RetryChoice.attemptLimits.contains(attempts)
+            else { return false }
+            invocation.configuration.retry.attempts = attempts
+            return true
+        }
+        .alone("8"),
+        Option(
+            "retry-wait", "TIME", accepts: TimeSpan.acceptedLimit + ", and not 0", default: "60s",
+            "longest delay between two attempts; delays begin at a second, double, and are never shorter than an origin asks",
+            commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            guard let seconds = RetryChoice.seconds(value) else { return false }
+            invocation.configuration.retry.longestDelay = seconds
+            return true
+        },
+        Option(
+            "retry-status", "STATUS", accepts: "a status from 400 to 599, at most \(RetryChoice.maximumStatuses) times",
+            default: "none",
+            "status of an origin after which a download is retried, such as 404, besides those that may pass by"
+                + " themselves", isRepeatable: true, commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            let statuses = invocation.configuration.retry.statuses ?? []
+            guard let status = Int(value), RetryChoice.failures.contains(status), statuses.count < RetryChoice.maximumStatuses
+            else { return false }
+            invocation.configuration.retry.statuses = statuses + [status]
+            return true
+        },
         .toggle(
             "remote-time", "give finished files the modification times of their origins (Last-Modified)",
             commands: [.serve, .demo, .get], \.remoteTime),

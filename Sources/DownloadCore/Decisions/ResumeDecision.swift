@@ -329,7 +329,10 @@ extension DownloadFailure {
     package static func refusal(_ response: OriginResponse) -> DownloadFailure {
         let status = HTTPStatus(response.status)
         let words = status.reason.isEmpty ? "\(response.status)" : "\(response.status) \(status.reason)"
-        return DownloadFailure(.httpStatus, "the origin answered \(words)", httpStatus: response.status)
+        let isNotReady = response.status == 202 && response.retryAfter != nil
+        return DownloadFailure(
+            .httpStatus, "the origin answered \(words)" + (isNotReady ? ": the file is not ready yet" : ""),
+            httpStatus: response.status, retryable: isNotReady ? true : nil)
     }
 }
 

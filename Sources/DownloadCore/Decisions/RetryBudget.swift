@@ -28,6 +28,11 @@ package struct RetryBudget: Sendable, Equatable {
             furthest = bytesReceived
             attemptsWithoutProgress = 0
         }
+        // The origin still prepares the file, so the attempt has not failed.
+        if failure.isNotReady, policy.maximumAttempts > 1 {
+            let delay = policy.delay(afterAttemptsWithoutProgress: 1, retryAfter: retryAfter, using: &random)
+            return .retry(after: max(policy.firstDelay, delay))
+        }
         attemptsWithoutProgress += 1
         guard attemptsWithoutProgress < policy.maximumAttempts else { return .fail }
         return .retry(

@@ -11,9 +11,11 @@ package struct RetryPolicy: Sendable, Equatable {
     package var longestRetryAfter: Duration
     /// The number of consecutive attempts without progress after which the download fails.
     ///
-    /// With the other defaults, the delays between them add up to one minute on average and two minutes at most. An
+    /// ``RetryChoice/forEver`` for none. With the other defaults, the delays between them add up to one minute on average and two minutes at most. An
     /// origin restarts in less, and users do not wait too long for the failure.
     package var maximumAttempts: Int
+    /// Further statuses after which a request is repeated.
+    package var statuses: [Int] = []
 
     package init(
         firstDelay: Duration = .seconds(1),
@@ -25,6 +27,22 @@ package struct RetryPolicy: Sendable, Equatable {
         self.longestDelay = longestDelay
         self.longestRetryAfter = longestRetryAfter
         self.maximumAttempts = maximumAttempts
+    }
+
+    /// Returns the policy with a client's or the operator's choice.
+    package func applying(_ choice: RetryChoice) -> RetryPolicy {
+        var policy = self
+        policy.maximumAttempts = choice.attempts ?? maximumAttempts
+        policy.longestDelay = choice.longestDelay.map { .seconds($0) } ?? longestDelay
+        policy.statuses = choice.statuses ?? statuses
+        return policy
+    }
+
+    /// Returns a failure that is retried if its status is one of ``statuses``.
+    package func judging(_ failure: DownloadFailure) -> DownloadFailure {
+        var failure = failure
+        if failure.code == .httpStatus, let status = failure.httpStatus, statuses.contains(status) { failure.retryable = true }
+        return failure
     }
 
     /// The decision after a failure.

@@ -79,7 +79,7 @@ extension DownloadMachine {
             if commands.facts.name == nil, let path = path(after: wanted) { return .name(path) }
             guard commands.facts.placement == nil, let move = wanted.move else { return nil }
             var download = record.download
-            wanted.apply(to: &download)
+            wanted.apply(to: &download, usual: context.retryPolicy)
             return .placement(move, download.rank, newest: newArrival(&context))
         case .pause, .resume, .cancel, .change, .remove, .noteFile: return nil
         }
@@ -306,9 +306,9 @@ extension DownloadMachine {
         }
         if let segments = wanted.segments { record.requestedSegments = segments }
         if let others = placement?.others, !others.isEmpty { context.actions.append(.reassign(others)) }
-        let count = written.byteCount
+        let (count, usual) = (written.byteCount, context.retryPolicy)
         change(&context) { download in
-            wanted.apply(to: &download)
+            wanted.apply(to: &download, usual: usual)
             if let rank = placement?.rank {
                 download.priority = rank.priority
                 download.arrival = rank.arrival == download.id ? nil : rank.arrival

@@ -334,9 +334,10 @@ extension DownloadMachine {
     package mutating func fail(_ failure: DownloadFailure, retryAfter: Duration?, _ context: inout Context) {
         context.actions.append(.leaveQueue)
         context.actions.append(.forgetTransfer)
+        let policy = context.retryPolicy.applying(record.download.retry)
+        let failure = policy.judging(failure)
         let verdict = budget.verdict(
-            on: failure, bytesReceived: written.byteCount, retryAfter: retryAfter, policy: context.retryPolicy,
-            using: &context.random)
+            on: failure, bytesReceived: written.byteCount, retryAfter: retryAfter, policy: policy, using: &context.random)
         switch verdict {
         case .retry(let delay):
             record.retryHold = retryAfter == nil ? nil : RetryHold(delay, from: context.now)

@@ -126,7 +126,7 @@ extension DownloadMachine {
     }
 
     /// Whether the download fails if the next transfer fails and brings no bytes.
-    package func isLastAttempt(_ policy: RetryPolicy) -> Bool { budget.isLastAttempt(policy) }
+    package func isLastAttempt(_ policy: RetryPolicy) -> Bool { budget.isLastAttempt(policy.applying(record.download.retry)) }
 
     /// The starting point of the next transfer: the bytes, the resume decision, and whether the store counts on any bytes.
     package var start: (written: Coverage, resume: ResumeDecision, hasRecordedBytes: Bool) {

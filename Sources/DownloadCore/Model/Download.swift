@@ -149,6 +149,7 @@ extension Download {
             $0.folder = new.folder
             $0.speedLimit = new.speedLimit
             $0.timeouts = new.timeouts
+            $0.retry = new.retry
             $0.remoteTime = new.remoteTime
             $0.track = new.track
             $0.trackName = new.trackName
@@ -235,6 +236,12 @@ extension Download {
         set { change { $0.timeouts = newValue } }
     }
 
+    /// The choice of when failed attempts are repeated; empty for the service's options.
+    public var retry: RetryChoice {
+        @inlinable get { rare?.value.retry ?? RetryChoice() }
+        set { change { $0.retry = newValue } }
+    }
+
     /// Whether the finished file gets the origin's modification time; `nil` for the service's option.
     public var remoteTime: Bool? {
         @inlinable get { rare?.value.remoteTime }
@@ -301,6 +308,7 @@ extension Download {
         @usableFromInline var folder = ""
         @usableFromInline var speedLimit: Int64 = 0
         @usableFromInline var timeouts = Timeouts()
+        @usableFromInline var retry = RetryChoice()
         @usableFromInline var remoteTime: Bool?
         @usableFromInline var track: [UInt8]?
         @usableFromInline var trackName: String?

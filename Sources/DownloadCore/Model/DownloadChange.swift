@@ -31,6 +31,8 @@ public struct DownloadChange: Sendable {
     public var segments: Int?
     /// The time limits of its requests, which replace all chosen ones. The next attempt uses them.
     public var timeouts: Timeouts?
+    /// The choice of when failed attempts are repeated, which replaces the present one. The next failure uses it.
+    public var retry: RetryChoice?
     /// The move within the queue. The download takes the nearest priority that its new neighbours allow.
     package var move: QueueMove?
 
@@ -51,6 +53,7 @@ public struct DownloadChange: Sendable {
         if mirrors != nil { return "mirrors" }
         if segments != nil { return "segments" }
         if timeouts != nil { return "timeouts" }
+        if retry != nil { return "retry" }
         return nil
     }
 
@@ -58,7 +61,8 @@ public struct DownloadChange: Sendable {
     var movesFile: Bool { filename != nil || folder != nil }
 
     /// Applies the values that need no further work.
-    package func apply(to download: inout Download) {
+    /// - Parameter usual: The policy for values that the choice of retries leaves to the service.
+    package func apply(to download: inout Download, usual: RetryPolicy) {
         if let priority { download.priority = priority }
         if let labels { download.labels = labels }
         if let checksum { download.checksum = checksum }
@@ -66,5 +70,6 @@ public struct DownloadChange: Sendable {
         if let addedLabel, !download.labels.containsExactly(addedLabel) { download.labels.append(addedLabel) }
         if let speedLimit { download.speedLimit = speedLimit }
         if let timeouts { download.timeouts = timeouts }
+        if let retry { download.retry = retry.completed(by: usual) }
     }
 }

@@ -1,4 +1,7 @@
 extension DownloadFailure {
+    /// Whether the origin accepted the request, and asked to repeat it once the file is ready: 202 with `Retry-After`.
+    var isNotReady: Bool { code == .httpStatus && httpStatus == 202 && retryable }
+
     /// Creates the failure of a download whose part file cannot be written.
     package init(_ error: FileError) {
         if error.kind == .full {

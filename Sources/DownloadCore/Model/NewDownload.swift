@@ -34,6 +34,8 @@ public struct NewDownload: Sendable {
     public var segments: Int?
     /// The time limits of its requests, as far as they differ from the service's.
     public var timeouts: Timeouts
+    /// The choice of when failed attempts are repeated, as far as it differs from the service's.
+    public var retry = RetryChoice()
     /// Whether the finished file gets the origin's modification time; `nil` for the service's option.
     public var remoteTime: Bool?
     /// Whether the download starts paused instead of queued.

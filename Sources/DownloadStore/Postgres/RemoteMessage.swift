@@ -129,6 +129,7 @@ extension RemoteMessage {
         put("mirrors", strings(change.mirrors?.map(\.string)))
         put("segments", change.segments.map { .integer(Int64($0)) })
         put("timeouts", change.timeouts?.json)
+        put("retry", change.retry?.json)
         switch change.move {
         case nil: break
         case .start(let places): put("fromStart", .integer(Int64(places)))
@@ -158,6 +159,7 @@ extension RemoteMessage {
         change.mirrors = value["mirrors"]?.array?.compactMap { $0.string.flatMap { HTTPURL($0) } }
         change.segments = number("segments")
         change.timeouts = value["timeouts"].flatMap(Timeouts.init)
+        change.retry = value["retry"].flatMap { try? RetryChoice(json: $0) }
         change.move =
             number("fromStart").map(QueueMove.start) ?? number("fromCurrent").map(QueueMove.current)
             ?? number("fromEnd").map(QueueMove.end)

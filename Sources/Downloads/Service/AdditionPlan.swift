@@ -75,6 +75,7 @@ struct AdditionPlan {
         if let label, !new.labels.containsExactly(label) { new.labels.append(label) }
         new.filename = new.filename.map(FileNaming.normalised)
         new.folder = FileNaming.normalised(new.folder)
+        new.retry = new.retry.completed(by: context.retryPolicy)
         var record = DownloadRecord(new, id: id, at: now)
         if let path = record.download.path {
             record.download.filename = names.reserve(path, for: id).name

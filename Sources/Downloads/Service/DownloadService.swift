@@ -102,7 +102,9 @@ public actor DownloadService {
         names = sharing.makeNames(parts.finishedFiles)
         context = DownloadMachine.Context(
             now: parts.clock.now, random: SystemRandom(),
-            retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest),
+            retryPolicy: RetryPolicy(
+                firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest
+            ).applying(configuration.retry),
             retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.newestID))
         context.callsWebhooks = parts.webhooks != nil
         context.defaultWebhooks = DefaultWebhooks(urls: settings.webhooks, types: configuration.webhookTypes)

@@ -60,6 +60,8 @@ public struct DownloadsConfiguration: Sendable {
     public var usesAnnouncedMirrors = true
     /// The first and the longest delay between attempts.
     public var retryDelay: (first: Duration, longest: Duration) = (.seconds(1), .seconds(60))
+    /// The operator's choice of when failed attempts are repeated.
+    public var retry = RetryChoice()
     /// The interval between checks of running transfers for speed, stalls and checkpoints.
     public var pulse: Duration = .milliseconds(500)
     /// The minimum time between two checkpoints of a transfer, and so the time that a crash costs; see `CheckpointPolicy`.

@@ -98,6 +98,8 @@ extension Download {
             writer.endObject()
         }
         writer.member("remoteTime", remoteTime)
+        writer.name("retry")
+        if retry.isEmpty { writer.null() } else { writer.raw(retry.json.serialized()) }
         writer.name("track")
         if let track { writer.raw(track) } else { writer.null() }
     }

@@ -26,6 +26,7 @@ extension DownloadChange {
         if hasMirrors { mirrors = others }
         segments = try reader.integer("segments", in: DownloadLimits.segments)
         timeouts = try reader.timeouts("timeouts")
+        retry = try reader.retry("retry")
         try reader.finish()
     }
 }

@@ -178,6 +178,7 @@ extension NewDownload {
         speedLimit = try reader.integer("speedLimit", in: 0...Int64.max) ?? 0
         segments = try reader.integer("segments", in: DownloadLimits.segments)
         timeouts = try reader.timeouts("timeouts") ?? Timeouts()
+        retry = try reader.retry("retry") ?? RetryChoice()
         remoteTime = try reader.bool("remoteTime")
         startsPaused = try reader.bool("paused") ?? false
         webhook = try reader.url("webhook")
@@ -202,6 +203,16 @@ extension ObjectReader {
             stall: try members.integer("stall", in: DownloadLimits.timeouts))
         try members.finish()
         return timeouts
+    }
+
+    /// The choice of when failed attempts are repeated; `nil` if the member is absent.
+    mutating func retry(_ name: String) throws(Problem) -> RetryChoice? {
+        guard let value = value(name) else { return nil }
+        do throws(RetryChoice.Fault) {
+            return try RetryChoice(json: value)
+        } catch {
+            throw refusal(error.member.isEmpty ? name : "\(name).\(error.member)", error.text)
+        }
     }
 
     /// The problem of a header field that a download cannot send.

@@ -145,6 +145,26 @@ struct OptionTests {
         }
     }
 
+    @Test(
+        "max-tries 0 is for ever, and retry-wait 0 leaves the delay to the service; a change keeps the others",
+        arguments: [
+            (#"{"max-tries":"0"}"#, RetryChoice.forEver, nil), (#"{"max-tries":"1"}"#, 1, nil),
+            (#"{"max-tries":"2147483647","retry-wait":"30"}"#, 1_000_000, 30), (#"{"retry-wait":"0"}"#, nil, nil),
+        ] as [(String, Int?, Int?)])
+    func retries(json: String, attempts: Int?, wait: Int?) throws {
+        let new = try options(json).download(of: ["http://h/a"], position: nil, usualSegments: 4)
+        #expect(new.retry == RetryChoice(attempts: attempts, longestDelay: wait))
+        let id = DownloadID(value: 7)
+        var download = Download(id: id, url: "http://h/a", createdAt: id.createdAt)
+        download.retry = RetryChoice(attempts: 5, longestDelay: 6, statuses: [404])
+        let change = try options(json).change(of: download, usualSegments: 4)
+        let isUnchanged = attempts == nil && wait == nil
+        #expect(
+            change.retry
+                == (isUnchanged
+                    ? nil : RetryChoice(attempts: attempts ?? 5, longestDelay: wait ?? 6, statuses: [404])))
+    }
+
     @Test("A chosen gid has 16 digits and is not 0")
     func gids() {
         for gid in ["", "12", "zz", "0000000000000000", "00000000000000abc"] {

@@ -68,6 +68,7 @@ struct CommandLineParserTests {
             "netrc-file": "/n", "cookie-file": "/c", "header-file": "/h", "user-agent": "curl/8",
             "store": "postgres://a@b/c", "store-file": "/s", "files": "s3://b/p?region=eu-west-1", "lease": "30s",
             "connect-timeout": "5s", "response-timeout": "90", "stall-timeout": "0",
+            "retry": "3", "retry-wait": "2m", "retry-status": "404",
         ]
         // Each of these requires another.
         let companions = ["store": " --files s3://b", "store-file": " --files s3://b", "files": " --store postgres://d"]
@@ -88,6 +89,28 @@ struct CommandLineParserTests {
         let both = try parse("serve --webhook-secret-file w", ["PAWL_WEBHOOK_SECRET": secret])
         #expect(both.webhookSecretFile == "w")
         #expect(both.webhookSecrets == [])
+    }
+
+    @Test(
+        "The number of retries may follow --retry, or be left out",
+        arguments: [
+            ("get --retry http://a.example/", 8), ("get --retry 3 http://a.example/", 3), ("get http://a.example/ --retry", 8),
+            ("get --retry=0 http://a.example/", 0), ("serve --retry forever", RetryChoice.forEver), ("serve", nil),
+        ] as [(String, Int?)])
+    func retries(line: String, attempts: Int?) throws {
+        #expect(try parse(line).retry == RetryChoice(attempts: attempts))
+    }
+
+    @Test("Refuses bad values of retries", arguments: ["--retry=x", "--retry=-1", "--retry-wait=0", "--retry-status=200"])
+    func badRetries(option: String) throws {
+        #expect(failure(["serve", option])?.contains("it takes") == true)
+    }
+
+    @Test("Further statuses accumulate")
+    func retriedStatuses() throws {
+        let given = try parse("serve --retry-status 404 --retry-status 403 --retry-wait 90")
+        #expect(given.retry == RetryChoice(longestDelay: 90, statuses: [404, 403]))
+        #expect(try parse("serve", ["PAWL_RETRY_STATUS": "404,410", "PAWL_RETRY": "0"]).retry.statuses == [404, 410])
     }
 
     @Test("Webhooks accumulate up to eight, and their URLs and secrets are not repeated in errors")

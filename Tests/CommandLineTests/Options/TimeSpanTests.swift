@@ -1,6 +1,5 @@
+import DownloadCore
 import Testing
-
-@testable import CommandLine
 
 struct TimeSpanTests {
     @Test(

@@ -1,4 +1,5 @@
 import HTTPCore
+import JSON
 import Testing
 
 @testable import DownloadCore
@@ -75,6 +76,98 @@ struct RetryPolicyTests {
                 budget.verdict(on: broken, bytesReceived: 0, policy: RetryPolicy(), using: &random) == .retry(after: .zero))
         }
         #expect(budget.verdict(on: broken, bytesReceived: 0, policy: RetryPolicy(), using: &random) == .fail)
+    }
+
+    @Test(
+        "A choice of none or one attempt never retries, and one for ever always does", arguments: [0, 1, 2, RetryChoice.forEver])
+    func chosenAttempts(attempts: Int) {
+        let policy = RetryPolicy().applying(RetryChoice(attempts: attempts))
+        var budget = RetryBudget()
+        var random = ConstantGenerator.least
+        var failures = 0
+        while failures < 100 {
+            failures += 1
+            let verdict = budget.verdict(
+                on: DownloadFailure(.connectionFailed, "no"), bytesReceived: 0, policy: policy, using: &random)
+            if verdict == .fail { break }
+        }
+        #expect(failures == min(max(attempts, 1), 100))
+        #expect(budget.isLastAttempt(policy) == (attempts != RetryChoice.forEver))
+    }
+
+    @Test("Chosen statuses are retried, and no delay exceeds the chosen one")
+    func chosenStatuses() {
+        let policy = RetryPolicy().applying(RetryChoice(longestDelay: 3, statuses: [404]))
+        #expect(policy.judging(DownloadFailure(.httpStatus, "no", httpStatus: 404)).retryable)
+        #expect(!policy.judging(DownloadFailure(.httpStatus, "no", httpStatus: 403)).retryable)
+        #expect(!policy.judging(DownloadFailure(.destinationForbidden, "no", httpStatus: 404)).retryable)
+        #expect(policy.longestDelay(afterAttemptsWithoutProgress: 8) == .seconds(3))
+        #expect(policy.maximumAttempts == 8)
+    }
+
+    @Test("A file that is not ready is waited for, at least a second at a time, unless nothing is retried")
+    func unreadyFileIsWaitedFor() {
+        var response = OriginResponse(status: 202)
+        #expect(!DownloadFailure.refusal(response).retryable)
+        response.retryAfter = "5"
+        let failure = DownloadFailure.refusal(response)
+        #expect(failure.retryable && failure.message.contains("not ready"))
+        var random = ConstantGenerator.least
+        var budget = RetryBudget()
+        for asked in [0, 5, 30] as [Int64] {
+            for _ in 1...10 {
+                let verdict = budget.verdict(
+                    on: failure, bytesReceived: 0, retryAfter: .seconds(asked), policy: RetryPolicy(), using: &random)
+                #expect(verdict == .retry(after: .seconds(max(asked, 1))))
+            }
+        }
+        let never = RetryPolicy().applying(RetryChoice(attempts: 0))
+        #expect(budget.verdict(on: failure, bytesReceived: 0, policy: never, using: &random) == .fail)
+    }
+
+    @Test(
+        "A choice survives a round trip, with null for ever",
+        arguments: [
+            (RetryChoice(), "{}"), (RetryChoice(attempts: 0), #"{"attempts":0}"#),
+            (
+                RetryChoice(attempts: RetryChoice.forEver, longestDelay: 60, statuses: []),
+                #"{"attempts":null,"longestDelay":"60s","statuses":[]}"#
+            ),
+            (RetryChoice(attempts: 8, statuses: [404, 403]), #"{"attempts":8,"statuses":[404,403]}"#),
+        ])
+    func choiceSurvives(choice: RetryChoice, text: String) throws {
+        #expect(String(decoding: choice.json.serialized(), as: UTF8.self) == text)
+        #expect(try RetryChoice(json: JSONValue(parsing: Array(text.utf8))) == choice)
+    }
+
+    @Test(
+        "Reads the ways in which a client may write a choice, and refuses others by their member",
+        arguments: [
+            (#"{"longestDelay":"90"}"#, nil), (#"{"longestDelay":"2m","attempts":3.0}"#, nil),
+            (#"{"longestDelay":90}"#, "longestDelay"), (#"{"statuses":null}"#, nil),
+            (#"{"longestDelay":null}"#, nil), ("8", ""), (#"{"attempts":-1}"#, "attempts"),
+            (#"{"attempts":1000001}"#, "attempts"),
+            (#"{"attempts":"8"}"#, "attempts"), (#"{"longestDelay":"0"}"#, "longestDelay"),
+            (#"{"longestDelay":0}"#, "longestDelay"), (#"{"longestDelay":"2d"}"#, "longestDelay"),
+            (#"{"statuses":404}"#, "statuses"),
+            (#"{"statuses":[399]}"#, "statuses"), (#"{"statuses":["404"]}"#, "statuses"), (#"{"wait":1}"#, "wait"),
+        ] as [(String, String?)])
+    func writtenChoice(text: String, member: String?) throws {
+        let json = try JSONValue(parsing: Array(text.utf8))
+        do throws(RetryChoice.Fault) {
+            _ = try RetryChoice(json: json)
+            #expect(member == nil)
+        } catch {
+            #expect(error.member == member)
+        }
+    }
+
+    @Test("What a choice leaves open is completed by the policy")
+    func choiceIsCompleted() {
+        let policy = RetryPolicy().applying(RetryChoice(longestDelay: 5))
+        #expect(RetryChoice().completed(by: policy).isEmpty)
+        let whole = RetryChoice(attempts: 3).completed(by: policy)
+        #expect(whole == RetryChoice(attempts: 3, longestDelay: 5, statuses: []))
     }
 
     @Test("New bytes restart the count, repeated ones do not")

@@ -33,6 +33,7 @@ struct RemoteMessageTests {
             $0.mirrors = [HTTPURL("https://mirror.example/1")].compactMap(\.self)
             $0.segments = 3
             $0.timeouts = Timeouts(connect: 0, response: 7)
+            $0.retry = RetryChoice(attempts: 0)
             $0.move = .start(4)
         },
         changed { $0.move = .current(-2) }, changed { $0.move = .end(0) },
@@ -40,6 +41,7 @@ struct RemoteMessageTests {
             $0.labels = []
             $0.mirrors = []
             $0.timeouts = Timeouts()
+            $0.retry = RetryChoice()
         },
     ]
 

@@ -107,16 +107,16 @@ struct SnapshotIndexTests {
         // A change from one to the other is a change.
         var change = DownloadChange()
         change.labels = [second]
-        change.apply(to: &download)
+        change.apply(to: &download, usual: RetryPolicy())
         #expect(download.labels.isExactly([second]))
         index.publish(download, counters: nil)
         #expect(found(first) == [] && found(second) == [ids[2]])
         var addition = DownloadChange()
         addition.addedLabel = first
-        addition.apply(to: &download)
+        addition.apply(to: &download, usual: RetryPolicy())
         var removal = DownloadChange()
         removal.removedLabel = second
-        removal.apply(to: &download)
+        removal.apply(to: &download, usual: RetryPolicy())
         #expect(download.labels.isExactly([first]))
     }
 

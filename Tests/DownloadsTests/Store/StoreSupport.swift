@@ -143,6 +143,7 @@ func fullRecord(_ number: Int = 1) -> DownloadRecord {
     record.download.speedLimit = 9_999
     record.download.timeouts = Timeouts(connect: 0, stall: 86_400)
     record.download.remoteTime = false
+    record.download.retry = RetryChoice(attempts: RetryChoice.forEver, longestDelay: 7, statuses: [404])
     record.download.track = Array(#"{"name":"x"}"#.utf8)
     record.download.trackName = "x"
     record.download.createdAt = Timestamp(millisecondsSinceEpoch: 1)
@@ -181,7 +182,7 @@ func portrait(_ record: DownloadRecord) -> [String: String] {
         "file": "\(String(describing: download.file))", "segments": "\(download.segments)", "attempts": "\(download.attempts)",
         "error": "\(String(describing: download.error))", "checksum": "\(String(describing: download.checksum))",
         "sha256": "\(String(describing: download.sha256))", "priority": "\(download.priority)", "labels": "\(download.labels)",
-        "speedLimit": "\(download.speedLimit)", "timeouts": "\(download.timeouts)",
+        "speedLimit": "\(download.speedLimit)", "timeouts": "\(download.timeouts)", "retry": "\(download.retry)",
         "remoteTime": "\(String(describing: download.remoteTime))", "announced": "\(record.announcedMirrors)",
         "rank": "\(download.rank)", "gid": "\(download.gid)",
         "track": "\(String(describing: download.track)) \(String(describing: download.trackName))",

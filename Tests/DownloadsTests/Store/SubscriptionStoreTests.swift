@@ -78,7 +78,7 @@ struct SubscriptionStoreTests {
 
     @Test("Brings a database of schema 101 to the present one", arguments: StoreKind.available)
     func migration(kind: StoreKind) async throws {
-        #expect(StoreSchema.files.map(\.version) == [101, 102])
+        #expect(StoreSchema.files.map(\.version) == [101, 102, 103])
         guard kind == .sqlite else { return }
         let scene = try StoreScene()
         let store = try scene.open()
@@ -87,7 +87,10 @@ struct SubscriptionStoreTests {
         await store.close()
         do {
             let old = try SQLiteConnection(path: scene.path + "/pawl.sqlite")
-            try old.execute(script: "DROP TABLE subscription_items; DROP TABLE subscriptions; PRAGMA user_version = 101")
+            try old.execute(
+                script:
+                    "DROP TABLE subscription_items; DROP TABLE subscriptions; ALTER TABLE downloads DROP COLUMN retry; PRAGMA user_version = 101"
+            )
         }
         let again = try scene.open()
         #expect(try again.load().records.count == 1)

@@ -47,14 +47,14 @@ struct RenderingTests {
                 "id", "url", "state", "filename", "folder", "mediaType", "bytesReceived", "bytesTotal", "progress",
                 "bytesPerSecond",
                 "etaSeconds", "resumable", "stalled", "segments", "attempts", "error", "checksum", "sha256", "priority", "labels",
-                "speedLimit", "timeouts", "remoteTime", "track", "createdAt", "startedAt", "updatedAt", "completedAt",
+                "speedLimit", "timeouts", "remoteTime", "retry", "track", "createdAt", "startedAt", "updatedAt", "completedAt",
                 "fileMissing", "receivedRanges",
                 "waitingFor", "position", "expiresAt", "links",
             ])
         for name in [
             "filename", "mediaType", "bytesTotal", "progress", "etaSeconds", "resumable", "error", "track", "completedAt",
             "waitingFor", "position",
-            "expiresAt", "timeouts", "remoteTime",
+            "expiresAt", "timeouts", "remoteTime", "retry",
         ] {
             #expect(value[name]?.isNull == true, "\(name)")
         }

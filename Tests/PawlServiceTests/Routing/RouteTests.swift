@@ -119,6 +119,14 @@ struct RouteTests {
                 (#"{"url":"http://a.example/","timeouts":30}"#, 400, ["'timeouts'", "a number", "object"]),
                 (#"{"url":"http://a.example/","timeouts":{"stall":-1}}"#, 400, ["'timeouts.stall'", "-1", "0 to 86400"]),
                 (#"{"url":"http://a.example/","timeouts":{"total":1}}"#, 400, ["'timeouts.total'", "connect", "response"]),
+                (#"{"url":"http://a.example/","retry":8}"#, 400, ["'retry'", "object"]),
+                (#"{"url":"http://a.example/","retry":{"attempts":-1}}"#, 400, ["'retry.attempts'", "0 to 1000000", "null"]),
+                (#"{"url":"http://a.example/","retry":{"longestDelay":"0"}}"#, 400, ["'retry.longestDelay'", "90s or 2m"]),
+                (#"{"url":"http://a.example/","retry":{"statuses":[200]}}"#, 400, ["'retry.statuses'", "400 to 599"]),
+                (
+                    #"{"url":"http://a.example/","retry":{"tries":1}}"#, 400,
+                    ["'retry.tries'", "attempts, longestDelay, statuses"]
+                ),
                 (#"{"url":"http://a.example/","remoteTime":"yes"}"#, 400, ["'remoteTime'", "true or false"]),
                 (#"{"url":"http://a.example/","checksum":"crc32:00"}"#, 400, ["'checksum'", "sha-256"]),
                 (#"{"url":"http://a.example/","checksum":"sha-256:00"}"#, 400, ["64 hexadecimal digits"]),
