@@ -139,6 +139,14 @@ package import System
         let numbers = unsafe [systemError, sqlite3_system_errno(handle)]
         let isOutOfSpace = numbers.contains { $0 == ENOSPC || $0 == EDQUOT || $0 == EFBIG }
         if code & 0xFF == PAWL_SQLITE_IOERR, isOutOfSpace { code = Int32(PAWL_SQLITE_FULL) }
+        // The lock of another program is EAGAIN. Without a lock service, SQLite reports the same.
+        if code & 0xFF == PAWL_SQLITE_BUSY, numbers.contains(where: { $0 == ENOLCK || $0 == EACCES }) {
+            code = SQLiteError.lockFailure
+        }
+        // A file system that has failed locks nothing either.
+        if code & 0xFF == PAWL_SQLITE_IOERR, numbers.contains(where: { SystemError($0).meansFailedDevice }) {
+            code = Int32(PAWL_SQLITE_IOERR)
+        }
         return unsafe SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)))
     }
 }

@@ -12,6 +12,13 @@ package struct SQLiteError: Error, Sendable, Equatable {
     /// The primary result code, which is the low byte.
     var primaryCode: Int32 { code & 0xFF }
 
+    /// The extended code of a file that cannot be locked (SQLITE_IOERR_LOCK).
+    static let lockFailure = Int32(PAWL_SQLITE_IOERR | 15 << 8)
+
+    /// Whether the file system lacks locks, or files that are shared in memory. The numbers are those of UNLOCK, RDLOCK,
+    /// CHECKRESERVEDLOCK, LOCK, SHMOPEN, SHMSIZE, SHMLOCK and SHMMAP (<https://www.sqlite.org/rescode.html>).
+    private var meansNoLocks: Bool { [8, 9, 14, 15, 18, 19, 20, 21].contains(code >> 8) }
+
     /// The error of the store that corresponds to the result code.
     package var storeError: StoreError {
         switch Int(primaryCode) {
@@ -19,6 +26,10 @@ package struct SQLiteError: Error, Sendable, Equatable {
         case PAWL_SQLITE_CORRUPT, PAWL_SQLITE_NOTADB: .damaged(message)
         // Nothing was written. The write can succeed once the lock is released.
         case PAWL_SQLITE_BUSY, PAWL_SQLITE_LOCKED: .interrupted("another program holds the records (\(message))")
+        case PAWL_SQLITE_IOERR where meansNoLocks:
+            .inputOutput(
+                "this file system cannot lock files as SQLite needs it (\(message), SQLite \(code)); "
+                    + "give --data-dir a directory on a local disk, and --downloads-dir the directory of the files")
         case PAWL_SQLITE_IOERR, PAWL_SQLITE_READONLY, PAWL_SQLITE_CANTOPEN, PAWL_SQLITE_PERM, PAWL_SQLITE_AUTH,
             PAWL_SQLITE_NOMEM:
             .inputOutput("\(message) (SQLite \(code))")

@@ -27,6 +27,8 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
         case unsupported
         /// The process or the system has reached a limit of descriptors or memory. A later attempt may succeed.
         case transient
+        /// The device, or the process or server behind the file system, has failed or is gone; or nothing may be written.
+        case device
         /// Anything else.
         case other
     }
@@ -41,6 +43,7 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
         case EOPNOTSUPP, ENOSYS: .unsupported
         // EBADF: a directory is closed while its volume is away.
         case EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN, EBADF: .transient
+        case EIO, EROFS, ENODEV, ENOTCONN, ECONNABORTED, ESTALE, ESHUTDOWN, EHOSTDOWN, EREMOTEIO, ENOMEDIUM, EUCLEAN: .device
         default: .other
         }
     }
@@ -56,6 +59,12 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// Whether the two directories of a call are on different file systems or mounts.
     public var meansOtherFileSystem: Bool { number == EXDEV }
+
+    /// Whether the device, or the process or server behind the file system, has failed or is gone.
+    public var meansFailedDevice: Bool { kind == .device && number != EROFS && number != ENODEV }
+
+    /// Whether the file system is mounted for reading only.
+    public var meansReadOnly: Bool { number == EROFS }
 
     /// Whether the name is too long for the file system.
     public var meansNameTooLong: Bool { number == ENAMETOOLONG }

@@ -4,8 +4,14 @@ package import System
 package struct FileError: Error, Sendable, Equatable {
     /// The kind of a failure, which decides how the file's download goes on.
     package enum Kind: Sendable, Equatable {
-        /// The file system is full.
+        /// The file system is full, and it is unknown whether it will have room for the file.
         case full
+        /// The file system has too few free bytes at present. Only an examination finds this.
+        case noRoom
+        /// The file system or its device has failed, or this file alone.
+        case device
+        /// The volume is away or takes no writes. Only an examination finds this.
+        case away
         /// The process or the system has too many open files or too little memory. A later attempt may succeed.
         case transient
         /// No file has the name, or another file than the expected one.
@@ -28,11 +34,19 @@ package struct FileError: Error, Sendable, Equatable {
     /// Whether bytes that seemed written may not be on the disk. The system reports this only once; a later flush would
     /// seem to succeed.
     package let losesBytes: Bool
+    /// The bytes that the file system must have free for the file; 0 if they are unknown.
+    package let neededBytes: Int64
 
-    package init(_ kind: Kind, _ message: String, losesBytes: Bool = false) {
+    package init(_ kind: Kind, _ message: String, losesBytes: Bool = false, neededBytes: Int64 = 0) {
         self.kind = kind
         self.message = message
         self.losesBytes = losesBytes
+        self.neededBytes = neededBytes
+    }
+
+    /// The same error with another kind, as an examination has found it.
+    package func found(_ kind: Kind) -> FileError {
+        FileError(kind, message, losesBytes: losesBytes, neededBytes: neededBytes)
     }
 
     /// Creates the error of a failed system call.
@@ -44,6 +58,7 @@ package struct FileError: Error, Sendable, Equatable {
             case .transient: .transient
             case .notFound: .missing
             case .notRegular: .notRegular
+            case .device: .device
             case .other where error.meansNameTooLong: .nameTooLong
             case .alreadyExists, .unsupported, .other: .other
             }

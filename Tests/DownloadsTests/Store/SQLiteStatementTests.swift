@@ -1,5 +1,7 @@
+import Foundation
 import Testing
 
+@testable import DownloadCore
 @testable import DownloadStore
 
 struct SQLiteStatementTests {
@@ -24,5 +26,18 @@ struct SQLiteStatementTests {
         let empty = "SELECT count(*) FROM rows WHERE number IS NULL AND text IS NULL AND bytes IS NULL"
         #expect(try connection.number(empty) == 2)
         #expect(try connection.number("SELECT count(*) FROM rows") == 3)
+    }
+
+    @Test(
+        "The error of a file system without locks names the remedy, and no other program",
+        arguments: [
+            (3850, true), (2314, true), (2058, true), (5386, true), (4618, true), (5, false), (6, false), (10, false),
+            (266, false),
+            (522, false), (8, false), (13, false),
+        ] as [(Int32, Bool)])
+    func lockless(code: Int32, meansNoLocks: Bool) {
+        let text = SQLiteError(code: code, message: "why").storeError.description
+        #expect(text.components(separatedBy: "cannot lock").count == (meansNoLocks ? 2 : 1))
+        #expect(text.components(separatedBy: "another program").count == ([5, 6].contains(code) ? 2 : 1))
     }
 }
