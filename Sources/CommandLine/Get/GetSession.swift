@@ -262,7 +262,7 @@ extension DownloadError {
         case .destinationForbidden: "destination-forbidden"
         case .invalid: "invalid-request"
         case .insufficientStorage: "insufficient-storage"
-        case .overloaded, .directoryAway, .unconfirmed, .shuttingDown: "unavailable"
+        case .overloaded, .directoryAway, .storeAway, .unconfirmed, .shuttingDown: "unavailable"
         // Other errors only occur with requests to a service, so here they are faults of the engine.
         default: "internal-error"
         }

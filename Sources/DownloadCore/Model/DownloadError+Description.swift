@@ -18,7 +18,7 @@ extension DownloadError: CustomStringConvertible {
         case .unconfirmed:
             "the result is unknown: the change may be done now or later; repeat an addition with its Idempotency-Key"
         case .shuttingDown: "the service is stopping"
-        case .storeFailed(let reason): "the record could not be saved: \(reason)"
+        case .storeFailed(let reason), .storeAway(let reason): "the record could not be saved: \(reason)"
         }
     }
 

@@ -30,6 +30,8 @@ public enum DownloadError: Error, Sendable, Equatable {
     case shuttingDown
     /// The record could not be made durable. The text is the reason.
     case storeFailed(String)
+    /// The records cannot be written at present. The text is the reason.
+    case storeAway(String)
 }
 
 extension DownloadError {
@@ -41,6 +43,7 @@ extension DownloadError {
         case .unclaimed: self = .preconditionFailed
         // The change may have been made, or other replicas have taken over this replica's downloads.
         case .fenced, .interrupted: self = .unconfirmed
+        case .inputOutput: self = .storeAway(error.description)
         default: self = .storeFailed(error.description)
         }
     }
@@ -61,7 +64,7 @@ extension Addition.Refusal {
         case .notComplete(let known): (code, state) = ("not-complete", known)
         case .preconditionFailed: code = "precondition-failed"
         case .keyMismatch: code = "idempotency-mismatch"
-        case .overloaded, .directoryAway, .unconfirmed, .shuttingDown: code = "unavailable"
+        case .overloaded, .directoryAway, .storeAway, .unconfirmed, .shuttingDown: code = "unavailable"
         case .storeFailed: code = "internal-error"
         }
         self.init(code: code, detail: error.description, state: state, id: id)

@@ -27,6 +27,7 @@ struct CommandRefusal: Sendable, Equatable {
         case .directoryAway: ["directory-away"]
         case .unconfirmed: ["unconfirmed"]
         case .storeFailed(let reason): ["store-failed", reason]
+        case .storeAway(let reason): ["store-away", reason]
         }
     }
 
@@ -50,6 +51,7 @@ struct CommandRefusal: Sendable, Equatable {
             case "directory-away": .directoryAway
             case "unconfirmed": .unconfirmed
             case "store-failed": .storeFailed(value)
+            case "store-away": .storeAway(value)
             default: nil
             }
         guard let error else { return nil }

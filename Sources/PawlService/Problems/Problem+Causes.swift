@@ -34,7 +34,7 @@ extension Problem {
     init(_ error: DownloadError) {
         self.init(Addition.Refusal(error))
         switch error {
-        case .overloaded, .directoryAway, .unconfirmed, .shuttingDown: retryAfter = 5
+        case .overloaded, .directoryAway, .storeAway, .unconfirmed, .shuttingDown: retryAfter = 5
         default: break
         }
     }

@@ -48,7 +48,7 @@ extension ProblemCode {
         case .upstreamUnreachable:
             "The service could not connect to the search source, or the connection broke."
         case .unavailable:
-            "The service is starting, stopping or overloaded. Try again after the number of seconds in Retry-After."
+            "The service is starting, stopping or overloaded, or cannot write its records at present. Try again after the number of seconds in Retry-After."
         case .upstreamRateLimited:
             "The limit of requests to the search source is reached. Try again after the number of seconds in Retry-After."
         case .upstreamTimeout: "The search source did not answer in time. Try again."

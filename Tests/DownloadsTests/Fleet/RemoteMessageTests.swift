@@ -61,7 +61,7 @@ struct RemoteMessageTests {
     private static let errors: [DownloadError] = [
         .notFound, .illegalTransition(from: .paused, command: "retry"), .duplicate(id), .gidInUse(DownloadGID(9)),
         .destinationForbidden("why \"so\""), .invalid("ü"), .insufficientStorage(""), .notComplete(.downloading),
-        .preconditionFailed, .keyMismatch, .overloaded, .unconfirmed, .storeFailed("x"),
+        .preconditionFailed, .keyMismatch, .overloaded, .unconfirmed, .storeFailed("x"), .storeAway("x"),
     ]
 
     @Test("An error survives a round trip", arguments: errors)

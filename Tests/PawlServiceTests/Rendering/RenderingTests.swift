@@ -29,6 +29,7 @@ struct RenderingTests {
             (.duplicate(DownloadID(value: 1)), 409), (.destinationForbidden("x"), 403), (.invalid("x"), 400),
             (.insufficientStorage("x"), 507), (.notComplete(.queued), 409), (.preconditionFailed, 412), (.keyMismatch, 422),
             (.overloaded, 503), (.unconfirmed, 503), (.shuttingDown, 503), (.storeFailed("x"), 500),
+            (.storeAway("x"), 503),
         ]
         for (error, status) in refusals {
             let refusal = Addition.Refusal(error)
