@@ -25,7 +25,10 @@ package final class DataDirectory: Sendable {
     /// The directory of part files. It cannot be used while the downloads directory is missing.
     package var incomplete: Directory { downloads.withLock { $0.incomplete } }
     /// The directory of finished files. It cannot be used while the downloads directory is missing.
-    package var files: Directory { downloads.withLock { $0.files } }
+    package var files: Directory {
+        let (files, isOnDemand) = downloads.withLock { ($0.files, $0.opensOnDemand) }
+        return isOnDemand ? (try? Directory(opening: filesPath)) ?? .closed : files
+    }
 
     /// The directory that holds `incomplete` and `files`.
     package var downloadsTop: Directory { downloads.withLock { $0.top } ?? top }
@@ -34,6 +37,8 @@ package final class DataDirectory: Sendable {
     private struct Downloads {
         var incomplete = Directory.closed
         var files = Directory.closed
+        /// Whether `files` is opened for each use, so that its file system can be unmounted.
+        var opensOnDemand = false
         /// The downloads directory, locked; `nil` if it is the data directory.
         var top: Directory?
     }
@@ -43,8 +48,13 @@ package final class DataDirectory: Sendable {
     /// The name of the marker, which distinguishes a downloads directory from a bare mount point.
     static let markerName = ".pawl"
 
+    /// The name of the file that tests the directory of part files.
+    static let probeName = ".probe"
+
     /// The data directory, open and locked.
     package let top: Directory
+    /// The file system of the open data directory; `nil` if it is unknown.
+    private let device: UInt64?
     /// Whether no other user can have placed anything in it.
     private let isClaimed: Bool
     private let downloads = Locked(Downloads())
@@ -77,7 +87,19 @@ package final class DataDirectory: Sendable {
             try Self.makeDirectories(self.path, downloadsPath == nil ? permissions.directory : nil)
             top = try Self.lock(Self.opened(self.path), self.path)
         }
+        device = try? top.status().identity.device
         if opensDownloads { try openDownloads() }
+    }
+
+    /// Whether the path of the data directory leads to another file system that is mounted there, or that has records.
+    /// The open records then are no longer those that the path leads to. May wait for a disk.
+    package var isElsewhere: Bool {
+        guard let device, let found = try? Directory(opening: path), let status = try? found.status(),
+            status.identity.device != device
+        else { return false }
+        // A mount point without its volume is no other place: the next instance would begin with no records there.
+        let above = try? found.lineage().dropFirst().first?.device
+        return [Self.databaseName, "node"].contains { (try? found.status(of: $0)) != nil } || above != status.identity.device
     }
 
     /// Creates the directories of files if they are missing, opens them, and locks the downloads directory.
@@ -103,9 +125,11 @@ package final class DataDirectory: Sendable {
         if let found = try? Directory(opening: downloadsPath) { _ = try Self.lock(found, downloadsPath, besides: top) }
     }
 
-    /// Closes the directories of files, and releases the lock of the downloads directory.
-    func closeDownloads() {
-        downloads.withLock { $0 = Downloads() }
+    /// Closes the directories of files, and releases the lock of the downloads directory. Otherwise the file system could
+    /// not be unmounted.
+    /// - Parameter keepsReads: Whether finished files can still be read.
+    func closeDownloads(keepingReads keepsReads: Bool) {
+        downloads.withLock { $0 = Downloads(opensOnDemand: keepsReads) }
     }
 
     /// Returns whether the path still leads to the open downloads directory.
@@ -135,8 +159,12 @@ package final class DataDirectory: Sendable {
 
     /// Returns whether the downloads directory holds part files.
     package func hasParts() -> Bool {
-        let names = try? Directory(opening: downloadsPath).openDirectory("incomplete").entries()
-        return names?.contains { PartName($0) != nil } ?? false
+        (try? Directory(opening: downloadsPath)).map(Self.hasParts) ?? false
+    }
+
+    /// Returns whether a directory holds part files in `incomplete`.
+    package static func hasParts(in directory: Directory) -> Bool {
+        (try? directory.openDirectory("incomplete").entries())?.contains { PartName($0) != nil } ?? false
     }
 
     /// Writes the marker of the open downloads directory, even if its path leads elsewhere by now. It is durable when
@@ -164,6 +192,25 @@ package final class DataDirectory: Sendable {
                 throw error
             }
             try top.synchronize()
+        }
+    }
+
+    /// Tests the directories of files by a small file among the part files, which is flushed and removed.
+    /// - Returns: The reason that nothing can be written there; `nil` if that works, or fails for want of space or
+    ///   descriptors.
+    func writeFailure() -> SystemError? {
+        let (incomplete, files) = downloads.withLock { ($0.incomplete, $0.files) }
+        do throws(SystemError) {
+            try files.checkWritable()
+            try incomplete.remove(Self.probeName)
+            let file = try incomplete.open(Self.probeName, .creating)
+            unsafe try file.write(([1] as [UInt8]).span.bytes, at: 0)
+            try file.synchronize()
+            try incomplete.remove(Self.probeName)
+            return nil
+        } catch {
+            _ = try? incomplete.remove(Self.probeName)
+            return [.outOfSpace, .transient].contains(error.kind) ? nil : error
         }
     }
 
@@ -218,9 +265,26 @@ package final class DataDirectory: Sendable {
         downloads.withLock { $0.top }?.unlock()
     }
 
+    /// Returns the reason why the records seem to be lost, with the ways out; `nil` if they are there, or never were.
+    ///
+    /// A start without records would remove all part files. The first start creates everything else after the records, so
+    /// a crash in between loses none.
+    package func recordLoss() -> String? {
+        let file = try? top.status(of: Self.databaseName)
+        if let file, file.kind != .regular || file.identity.size > 0 { return nil }
+        let hasFiles = ["incomplete", "files", "in-transfer"].contains { name in (try? top.status(of: name)) != nil }
+        guard file == nil ? Self.hasParts(in: top) : hasFiles else { return nil }
+        return "it \(file == nil ? "is missing, and 'incomplete' has part files" : "has no bytes, and files are beside it"): "
+            + "restore it from a backup, or begin new records with `pawl check --repair`, which removes part files, "
+            + "or give an empty directory"
+    }
+
     /// Creates the record file so that only its owner can read it, because it holds request headers with secrets.
     /// SQLite itself would follow the umask. Its companion files copy the mode.
-    package func prepareDatabaseFile() throws(StoreError) {
+    /// - Parameter beginsAnew: Whether lost records are replaced by new ones.
+    /// - Throws: `.unavailable`, also if records are lost.
+    package func prepareDatabaseFile(beginningAnew beginsAnew: Bool = false) throws(StoreError) {
+        if !beginsAnew, let loss = recordLoss() { throw .unavailable(path: databasePath, reason: loss) }
         try Self.naming(databasePath) { () throws(SystemError) in
             let file = try top.open(Self.databaseName, .keeping)
             try file.setPermissions(0o600)

@@ -1,11 +1,13 @@
 package import DownloadCore
 internal import System
 
-/// The state of the downloads directory: whether the directory at the path is the one that the records were used with.
+/// The state of the downloads directory: whether the directory at the path is the one that the records were used with,
+/// and whether its file system works.
 ///
 /// A downloads directory apart from the data directory may be a mounted volume, which can be missing at the start or
 /// later. Nothing is created at its path while it is missing. In the data directory, files are never missing without
-/// the records.
+/// the records. In both, the file system may fail or become read-only, which ``examine(_:)`` finds after a failed
+/// operation. Its files can still be read while it is read-only.
 package final class DownloadsVolume: Sendable {
     /// The result of an inspection of the directory.
     package enum Change: Sendable, Equatable {
@@ -23,8 +25,16 @@ package final class DownloadsVolume: Sendable {
         var known: KnownVolumes
         /// The marker of the open directory; `nil` if it has none.
         var marker: VolumeMarker?
-        /// The reason that the directory is missing; `nil` if it is there.
-        package var reason: String?
+        /// The reason that the directory is missing or takes no writes; `nil` if it is there.
+        var reason: String?
+        /// Whether files can be read all the same.
+        var isReadable = false
+        /// Whether an inspection has yet to report the reason.
+        var isNews = false
+        /// Whether a task inspects the directory again and again.
+        var isWatched = false
+        /// Whether records have been saved since the marker was last advanced.
+        var hasSavedRecords = false
         /// The directory that was last open without a marker, by which it could be recognised; `nil` if it has one.
         var unmarked: FileIdentity?
         /// The reason that the marker could not be written; `nil` if it was written.
@@ -33,6 +43,8 @@ package final class DownloadsVolume: Sendable {
 
     private let directory: DataDirectory
     private let state: Locked<State>
+    /// Held during an inspection or examination of the directory.
+    private let examination = Locked(())
     /// Whether the directory is apart from the data directory, and can therefore be missing.
     package let isApart: Bool
 
@@ -57,9 +69,17 @@ package final class DownloadsVolume: Sendable {
         state = Locked(State(known: known))
     }
 
-    /// Whether the directory is missing.
+    /// Whether the data directory is open on another file system than its path leads to. May wait for a disk.
+    package var isDataElsewhere: Bool { directory.isElsewhere }
+    /// The path of the data directory.
+    package var dataPath: String { directory.path }
+    /// Whether the directory is missing or takes no writes.
     package var isAway: Bool { state.withLock { $0.reason != nil } }
-    /// The reason that the directory is missing; `nil` if it is there.
+    /// Whether an examination has found the directory to be away, which no inspection has reported yet.
+    package var hasNews: Bool { state.withLock { $0.isNews } }
+    /// Whether files in the directory cannot be read.
+    package var isUnreadable: Bool { state.withLock { $0.reason != nil && !$0.isReadable } }
+    /// The reason that the directory is missing or takes no writes; `nil` if it is there.
     package var reason: String? { state.withLock { $0.reason } }
     /// The known volumes, which must be saved after each change.
     package var known: KnownVolumes { state.withLock { $0.known } }
@@ -90,13 +110,14 @@ package final class DownloadsVolume: Sendable {
     package func open() throws(StoreError) -> Bool {
         guard isApart else {
             try directory.openDownloads()
+            state.withLock { $0.reason = nil }
             return false
         }
         switch verdict {
         case .away(let reason):
             // Advice about the directory would be wrong while another service uses it.
             try directory.checkDownloadsAreUnused()
-            state.withLock { $0.reason = reason }
+            state.withLock { ($0.reason, $0.isReadable) = (reason, false) }
             return false
         case .use(let marker, let isRolledBack):
             try directory.openDownloads()
@@ -134,20 +155,67 @@ package final class DownloadsVolume: Sendable {
 
     /// Inspects the directory. May wait for a disk.
     package func look() -> Change {
-        guard isApart else { return .nothing }
-        let (marker, isAway) = state.withLock { ($0.marker, $0.reason != nil) }
-        if !isAway {
+        examination.withLock { _ in
+            let (marker, reason, isNews) = state.withLock { state in
+                defer { state.isNews = false }
+                return (state.marker, state.reason, state.isNews)
+            }
+            if let reason { return isNews ? .lost(reason) : lookAgain() }
+            guard isApart else { return .nothing }
             if directory.isOpen(marker?.id) { return marker == nil ? markLater() : .nothing }
-            let reason = "\(directory.downloadsPath) is not the directory any more that it was, or has lost its marker (.pawl)"
-            state.withLock { $0.reason = reason }
-            directory.closeDownloads()
-            return .lost(reason)
+            let lost = "\(directory.downloadsPath) is not the directory any more that it was, or has lost its marker (.pawl)"
+            lose(lost, isReadable: false)
+            return .lost(lost)
         }
+    }
+
+    private func lose(_ reason: String, isReadable: Bool) {
+        state.withLock { ($0.reason, $0.isReadable) = (reason, isReadable) }
+        directory.closeDownloads(keepingReads: isReadable)
+    }
+
+    private func lose(_ failure: SystemError) {
+        // What is mounted for reading only, or for other users, can still be read.
+        let isReadable = failure.kind != .notFound && (failure.kind != .device || failure.meansReadOnly)
+        lose("nothing can be written to \(directory.downloadsPath): \(failure)", isReadable: isReadable)
+    }
+
+    /// Looks whether a directory that was away is back and works.
+    private func lookAgain() -> Change {
         do throws(StoreError) {
             let isRolledBack = try open()
-            return self.isAway ? .nothing : .found(isRolledBack: isRolledBack)
+            if isAway { return .nothing }
+            if let failure = directory.writeFailure() {
+                lose(failure)
+                return .nothing
+            }
+            return .found(isRolledBack: isRolledBack)
         } catch {
             return .nothing
+        }
+    }
+
+    /// Decides whether a failed operation on a file means that its volume is away or full. May wait for a disk.
+    ///
+    /// A failure while the volume is away is a consequence. After other failures that a broken volume may cause, a small
+    /// write shows whether it works. A file system with free space refuses a file for another reason.
+    package func examine(_ error: FileError) -> FileError {
+        examination.withLock { _ in
+            if isAway { return error.found(.away) }
+            switch error.kind {
+            case .device, .missing, .other:
+                guard let failure = directory.writeFailure() else { return error }
+                lose(failure)
+                state.withLock { $0.isNews = true }
+                return error.found(.away)
+            case .full:
+                // A file of known length was compared with the free space before.
+                guard error.neededBytes == 0, let space = try? directory.incomplete.space(), !space.hasRoom(for: 0) else {
+                    return error
+                }
+                return error.found(.noRoom)
+            case .noRoom, .away, .transient, .short, .altered, .notRegular, .nameTooLong: return error
+            }
         }
     }
 
@@ -155,6 +223,35 @@ package final class DownloadsVolume: Sendable {
     private func markLater() -> Change {
         guard case .use(let marker, _) = verdict else { return .nothing }
         return mark(marker) ? .marked : .nothing
+    }
+
+    /// Begins to watch the directory.
+    /// - Returns: Whether it was not watched before.
+    package func beginWatch() -> Bool {
+        state.withLock { state in
+            defer { state.isWatched = true }
+            return !state.isWatched
+        }
+    }
+
+    /// Decides whether the directory is watched further. In the data directory, it is watched while it is away.
+    package func goesOnWatching() -> Bool {
+        state.withLock { state in
+            state.isWatched = isApart || state.reason != nil
+            return state.isWatched
+        }
+    }
+
+    /// Notes that records have been saved, which may count on bytes in the directory.
+    package func noteSavedRecords() { state.withLock { $0.hasSavedRecords = true } }
+
+    /// Returns whether records have been saved since the last call while the directory was there.
+    package func takeSavedRecords() -> Bool {
+        state.withLock { state in
+            guard state.reason == nil else { return false }
+            defer { state.hasSavedRecords = false }
+            return state.hasSavedRecords
+        }
     }
 
     /// Increments the epoch of the marker, so that an earlier state of the directory can be recognised.

@@ -154,12 +154,8 @@ package final class PartFile: Sendable {
         return bytes.fingerprints
     }
 
-    /// Returns the space of the file system, and the bytes that are allocated to the file.
-    package func space() throws(FileError) -> (fileSystem: FileSystemSpace, allocated: Int64) {
-        try describing("examine the file system of", path) { () throws(SystemError) in
-            (try file.space(), try file.status().allocated)
-        }
-    }
+    /// Returns the bytes that are allocated to the file.
+    package func allocatedBytes() throws(FileError) -> Int64 { try status().allocated }
 
     /// Hashes the bytes from the length of `digest` up to `end`.
     /// - Throws: `.altered` if the bytes contradict the fingerprints that the digest compares.

@@ -27,9 +27,9 @@ package final class PartFiles: Sendable {
         var replace: Call = { (from, name, to, newName) throws(SystemError) in
             try from.rename(name, to: to, as: newName)
         }
-        /// Returns the bytes that may still be written to the file system of a directory.
-        var freeBytes: @Sendable (Directory) throws(SystemError) -> Int64 = { (directory) throws(SystemError) in
-            try directory.space().free
+        /// Returns the space of the file system of a directory.
+        var space: @Sendable (Directory) throws(SystemError) -> FileSystemSpace = { (directory) throws(SystemError) in
+            try directory.space()
         }
         /// Begins a verification.
         var verify: @Sendable (Verification) -> Void = { $0.begin() }
@@ -77,13 +77,15 @@ package final class PartFiles: Sendable {
 
     private func path(_ part: String) -> String { "\(incompletePath)/\(part)" }
 
-    /// Returns the bytes that may still be written to the file system of part files and finished files. May wait for
-    /// the disk.
-    package func freeBytes() throws(FileError) -> Int64 {
+    /// Returns the space of the file system of part files and finished files. May wait for the disk.
+    package func space() throws(FileError) -> FileSystemSpace {
         try describing("examine the file system of", incompletePath) { () throws(SystemError) in
-            try operations.freeBytes(incomplete)
+            try operations.space(incomplete)
         }
     }
+
+    /// Waits until the file system has freed the space of removed files. Some free it seconds later otherwise.
+    package func settleSpace() { try? incomplete.synchronizeFileSystem() }
 
     // MARK: - Opening and removing
 
@@ -476,30 +478,40 @@ package final class PartFiles: Sendable {
 
     /// Removes the part files that no record counts on.
     /// - Parameter isKept: Returns whether the part file of a download and a generation is kept.
-    package func removeOrphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError) {
+    /// - Returns: The names of things that are not Pawl's, and stay.
+    @discardableResult
+    package func removeOrphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError) -> [String] {
         for name in try incomplete.entries(describedAs: incompletePath) {
             if let (_, note) = readNote(name) { removeReservation(of: note) }
         }
-        for name in try orphans(keeping: isKept) {
+        let found = try orphans(keeping: isKept)
+        for name in found.own {
             _ = try remove([name])
             if let part = PartName(name) { parts.withLock { $0.remove(part) } }
         }
+        return found.foreign
     }
 
-    /// Returns the names of all files in `incomplete`, except part files and notes that are kept.
-    package func orphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError) -> [String] {
-        let names = try incomplete.entries(describedAs: incompletePath)
-        return names.filter { name in
+    /// Returns the names of all entries of `incomplete`, except part files and notes that are kept.
+    /// - Returns: Those of Pawl's files, and those of other things, which are left alone.
+    package func orphans(
+        keeping isKept: (DownloadID, UInt64?) -> Bool
+    ) throws(FileError) -> (own: [String], foreign: [String]) {
+        var found: (own: [String], foreign: [String]) = ([], [])
+        for name in try incomplete.entries(describedAs: incompletePath) {
             // A trial may be in progress.
-            if name == Self.trialName || name == Self.newTrialName { return false }
-            if let part = PartName(name) {
-                if isKept(part.id, part.generation) { return false }
-                return true
+            if [Self.trialName, Self.newTrialName, DataDirectory.probeName].contains(name) { continue }
+            if let part = PartName(name), isKept(part.id, part.generation) { continue }
+            if let (id, note) = readNote(name), isKept(id, note.generation) {
+                notes.withLock { _ = $0.insert(id) }
+                continue
             }
-            guard let (id, note) = readNote(name), isKept(id, note.generation) else { return true }
-            notes.withLock { _ = $0.insert(id) }
-            return false
+            // Part files and notes of all releases begin with the download.
+            let isOwn =
+                DownloadID(String(name.prefix { $0 != "." })) != nil && (try? incomplete.status(of: name))?.kind != .directory
+            if isOwn { found.own.append(name) } else { found.foreign.append(name) }
         }
+        return found
     }
 
     /// Reads the note with a name, and returns it with its download; `nil` if it is not a valid note.

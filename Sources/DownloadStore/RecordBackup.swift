@@ -49,6 +49,9 @@ public enum RecordBackup {
     ) throws(StoreError) {
         let (source, path) = (SmallFile.path(of: records, in: dataPath), SmallFile.path(of: name, in: folder))
         let original = try StoreError.describing(source) { () throws(SystemError) in try data.open(records, .reading).status() }
+        guard original.identity.size > 0 else {
+            throw .unavailable(path: source, reason: "it has no bytes: the records are lost")
+        }
         // A link at the path counts as the file that it leads to.
         let existing = try? FileDescriptor(opening: path).status()
         guard existing.map({ $0.kind == .regular }) ?? true else {

@@ -8,8 +8,6 @@ internal import System
 /// Otherwise the bytes that running downloads have not written yet are counted here. In both cases, a download that
 /// would not fit does not begin.
 package final class DiskReservations: Sendable {
-    /// The number of bytes that are left to others, such as the records.
-    private static let margin: Int64 = 4 << 20
     /// The length in bytes up to which files are written at once. A reservation of their space would only take time.
     private static let unclaimed: Int64 = 64 << 10
 
@@ -22,7 +20,7 @@ package final class DiskReservations: Sendable {
     /// The bytes that files up to ``unclaimed`` may still write before the file system is asked again, and the time until
     /// which that holds.
     private let allowance = Locked<(bytes: Int64, end: ContinuousClock.Instant)>((0, .now))
-    /// The maximum allowance in bytes, which is half of ``margin``.
+    /// The maximum allowance in bytes, which is half of what files leave to others.
     private static let largestAllowance: Int64 = 2 << 20
     private static let allowanceTime: Duration = .milliseconds(100)
 
@@ -30,19 +28,25 @@ package final class DiskReservations: Sendable {
     package init() {}
 
     /// Reserves the space of a whole file.
-    /// - Throws: `.full` with the wanted and the free bytes, or the failure of a system call.
-    package func reserve(_ total: Int64, in part: PartFile, for id: DownloadID, counters: TransferCounters) throws(FileError) {
+    /// - Throws: `.noRoom` or, for a file that is too large for the file system, `.full`, with the wanted and the free
+    ///   bytes; or the failure of a system call.
+    package func reserve(
+        _ total: Int64, in part: PartFile, of partFiles: PartFiles, for id: DownloadID, counters: TransferCounters
+    ) throws(FileError) {
         if total <= Self.unclaimed, takeAllowance(total) { return release(id) }
-        let space = try part.space()
+        let (space, allocated) = (try partFiles.space(), try part.allocatedBytes())
         let failure = claims.withLock { claims -> FileError? in
             claims[id] = nil
-            let wanted = max(0, total - space.allocated)
-            let free = Int128(space.fileSystem.free) - Self.unwritten(claims)
-            guard Self.suffices(free: free, wanted: wanted, size: space.fileSystem.size) else {
-                return FileError(.full, "\(part.path) needs \(wanted) bytes, and \(max(0, free)) are free")
+            let wanted = max(0, total - allocated)
+            let claimed = Self.unwritten(claims)
+            guard wanted == 0 || space.hasRoom(for: wanted, besides: claimed) else {
+                let free = max(0, Int128(space.free) - claimed)
+                return FileError(
+                    space.mayHaveRoom(for: total) ? .noRoom : .full,
+                    "\(part.path) needs \(wanted) bytes, and \(free) are free", neededBytes: wanted)
             }
             if total > Self.unclaimed { claims[id] = Claim(total: total, counters: counters) }
-            let left = Int64(clamping: free - Int128(Self.margin) - Int128(wanted))
+            let left = Int64(clamping: Int128(space.usable ?? space.free) - claimed - Int128(wanted))
             allowance.withLock { $0 = (min(left, Self.largestAllowance), .now + Self.allowanceTime) }
             return nil
         }
@@ -50,10 +54,21 @@ package final class DiskReservations: Sendable {
         guard total > Self.unclaimed else { return }
         do throws(FileError) {
             // Space that the file system has allocated needs no claim.
-            if try part.preallocate(total) { release(id) }
+            if try preallocate(total, in: part, of: partFiles) { release(id) }
         } catch {
             release(id)
             throw error
+        }
+    }
+
+    /// Reserves blocks for a file. btrfs counts the space of removed files as free before it can be allocated again.
+    private func preallocate(_ total: Int64, in part: PartFile, of partFiles: PartFiles) throws(FileError) -> Bool {
+        do throws(FileError) {
+            return try part.preallocate(total)
+        } catch {
+            guard error.kind == .full else { throw error }
+            partFiles.settleSpace()
+            return try part.preallocate(total)
         }
     }
 
@@ -68,13 +83,18 @@ package final class DiskReservations: Sendable {
     }
 
     /// Whether a whole file of `total` bytes would fit if a number of bytes were freed.
-    package func fits(_ total: Int64, in part: PartFile, for id: DownloadID, freeing bytes: Int64) throws(FileError) -> Bool {
-        let space = try part.space()
+    package func fits(
+        _ total: Int64, in part: PartFile, of partFiles: PartFiles, for id: DownloadID, freeing bytes: Int64
+    ) throws(FileError) -> Bool {
         let claimed = claims.withLock { Self.unwritten($0.filter { $0.key != id }) }
-        return Self.suffices(
-            free: Int128(space.fileSystem.free) - claimed + Int128(bytes), wanted: max(0, total - space.allocated),
-            size: space.fileSystem.size)
+        let wanted = try max(0, total - part.allocatedBytes())
+        if wanted == 0 { return true }
+        let space = try partFiles.space()
+        return space.hasRoom(for: wanted, besides: claimed - Int128(bytes))
     }
+
+    /// The free bytes that running downloads will take.
+    package var claimedBytes: Int128 { claims.withLock { Self.unwritten($0) } }
 
     /// Returns the bytes that downloads have claimed and not written yet.
     private static func unwritten(_ claims: [DownloadID: Claim]) -> Int128 {
@@ -88,13 +108,6 @@ package final class DiskReservations: Sendable {
 
     /// Whether there is any space on the file system of a path; `true` if the system does not say.
     package static func hasRoom(at path: String) -> Bool {
-        guard let space = try? FileSystemSpace(at: path) else { return true }
-        return suffices(free: Int128(space.free), wanted: 1, size: space.size)
-    }
-
-    /// Whether the wanted bytes may be taken from the free ones on a file system of this size.
-    static func suffices(free: Int128, wanted: Int64, size: Int64) -> Bool {
-        // Some file systems report no size. Only writing shows whether they have space.
-        wanted == 0 || size <= 0 || free - Int128(min(margin, size / 64)) >= wanted
+        (try? FileSystemSpace(at: path))?.hasRoom(for: 0) ?? true
     }
 }

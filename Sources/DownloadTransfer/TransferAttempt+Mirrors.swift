@@ -63,7 +63,7 @@ extension TransferAttempt {
             do throws(FileError) {
                 try acceptSaved(saved, total, &state)
             } catch {
-                state.fail(DownloadFailure(error))
+                state.decide(.fileFailed(error))
                 return []
             }
         }
@@ -80,7 +80,7 @@ extension TransferAttempt {
     private func acceptSaved(_ entity: SavedEntity, _ total: Int64, _ state: inout State) throws(FileError) {
         let part = try openPart(continuing: true)
         state.hasher.bind(to: part, holding: state.plan.written.prefix)
-        try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
+        try order.reservations.reserve(total, in: part, of: order.partFiles, for: order.id, counters: counters)
         state.part = part
         state.entity = entity
         state.sources.note(entity, of: state.sources.first)

@@ -143,7 +143,7 @@ extension TransferAttempt {
                         announcedMirrors: announcedURLs(body.entity, state))))
             return (.proceed, prepare(openings, &state))
         } catch {
-            state.fail(DownloadFailure(error))
+            state.decide(.fileFailed(error))
             return (.stop, [])
         }
     }
@@ -154,16 +154,18 @@ extension TransferAttempt {
     /// This is done only if it makes enough room.
     private func reserve(_ total: Int64, in part: PartFile, isReplacement: Bool) throws(FileError) {
         do throws(FileError) {
-            try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
+            try order.reservations.reserve(total, in: part, of: order.partFiles, for: order.id, counters: counters)
         } catch {
-            guard error.kind == .full, isReplacement else { throw error }
-            if let old = try order.part?.space().allocated {
-                guard try order.reservations.fits(total, in: part, for: order.id, freeing: old) else { throw error }
+            guard [.full, .noRoom].contains(error.kind), isReplacement else { throw error }
+            if let old = try order.part?.allocatedBytes() {
+                guard try order.reservations.fits(total, in: part, of: order.partFiles, for: order.id, freeing: old) else {
+                    throw error
+                }
             }
             _ = try order.partFiles.removeOtherParts(order.id, than: part.generation)
             // The file may still be open here. Until it is cut, it keeps its space.
             try order.part?.cut(to: 0)
-            try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
+            try order.reservations.reserve(total, in: part, of: order.partFiles, for: order.id, counters: counters)
         }
     }
 
@@ -184,7 +186,7 @@ extension TransferAttempt {
         let isExpected = [order.checksum, announced].compactMap(\.self).allSatisfy { digest?.checksum($0.algorithm) == $0 }
         let part = try order.partFiles.createPart(
             order.id, generation, keepsOthers: false, whole: isExpected ? digest?.sha256 : nil)
-        if let total { try order.reservations.reserve(total, in: part, for: order.id, counters: counters) }
+        if let total { try order.reservations.reserve(total, in: part, of: order.partFiles, for: order.id, counters: counters) }
         if let digest { hasher.bind(to: part, with: digest) } else { hasher.bind(to: part, holding: 0) }
         report(.opened(part))
         state.withLock { $0.part = part }
@@ -199,7 +201,7 @@ extension TransferAttempt {
             state.part = part
             report(.opened(part))
         } catch {
-            state.fail(DownloadFailure(error))
+            state.decide(.fileFailed(error))
         }
     }
 

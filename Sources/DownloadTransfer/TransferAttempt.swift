@@ -126,6 +126,7 @@ package final class TransferAttempt: Sendable {
             /// The quota has no room for a file of this many bytes; `nil` if the length is unknown.
             case awaitRoom(Int64?)
             case lostBytes(FileError)
+            case fileFailed(FileError)
             case failed
         }
 
@@ -138,7 +139,7 @@ package final class TransferAttempt: Sendable {
         package var failure: SourceFailure? {
             switch decided {
             case .failed, nil: lastFailure
-            case .whole, .askAgain, .awaitRoom, .lostBytes: nil
+            case .whole, .askAgain, .awaitRoom, .lostBytes, .fileFailed: nil
             }
         }
 
@@ -307,7 +308,7 @@ package final class TransferAttempt: Sendable {
             }
             for range in pieces.missing { try part.write(piece.extracting(pieces.place(of: range)), at: range.lowerBound) }
         } catch {
-            state.withLock { $0.fail(DownloadFailure(error)) }
+            state.withLock { $0.decide(.fileFailed(error)) }
             return .stop
         }
         let (hasher, prefix) = state.withLock { state -> (StreamingHasher, Int64) in
@@ -410,6 +411,7 @@ package final class TransferAttempt: Sendable {
         case .askAgain(let ask): return .askAgain(ask)
         case .awaitRoom(let total): return .awaitRoom(total)
         case .lostBytes(let error): return .lostBytes(error)
+        case .fileFailed(let error): return .fileFailed(error)
         case nil where state.part != nil && state.plan.isWhole: return .whole
         case .failed, nil: break
         }

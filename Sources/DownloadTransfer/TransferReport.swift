@@ -7,7 +7,7 @@ package struct TransferReport: Sendable {
     package let id: DownloadID
     /// The number of the attempt.
     package let operation: UInt64
-    package let event: Event
+    package var event: Event
 
     package enum Event: Sendable {
         /// A response was accepted. An attempt reports this at most once.

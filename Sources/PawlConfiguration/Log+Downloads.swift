@@ -37,7 +37,7 @@ extension Log {
             write(.warning, "no download starts: the files use all bytes that --quota allows")
         case .gate(.volume): break
         case .gate(.some):
-            write(.warning, "no download starts: the disk has fewer free bytes than --min-free requires")
+            write(.warning, "no download starts: the disk is full, or has fewer free bytes than --min-free requires")
         case .gate(nil): write(.info, "downloads start again")
         case .expired(let count, let withFiles):
             writeAlways(
@@ -46,9 +46,11 @@ extension Log {
         case .objectStorage(let reason?): write(.error, "the object storage is unreachable, and finished files wait: \(reason)")
         case .volume(let reason?):
             write(
-                .error, "the downloads directory is missing, and transfers wait",
+                .error, "the downloads directory is away, and transfers wait",
                 [("degraded", .text("downloads-directory-away")), ("reason", .text(reason))])
         case .volume(nil): write(.info, "the downloads directory is available again")
+        case .recordsElsewhere(let path):
+            write(.error, "\(path) leads to another file system than the open records: the service ends, and has to start again")
         case .objectStorage(nil): write(.info, "the object storage is reachable again")
         case .joined(let run): write(.info, "this replica has joined its fleet", [("run", .integer(run))])
         case .adopted(let replicas, let downloads):

@@ -7,6 +7,30 @@ public struct FileSystemSpace: Sendable, Equatable {
     /// The space available to a process without privileges.
     public let free: Int64
 
+    /// The number of bytes that files leave to others, such as the records.
+    private static let margin: Int64 = 4 << 20
+
+    /// Creates the space of a file system of this size, which may be 0 if it is unknown.
+    public init(size: Int64, free: Int64) {
+        self.size = size
+        self.free = free
+    }
+
+    /// The bytes that files may take; `nil` where a file system reports no size. Only writing shows then whether it has
+    /// space.
+    public var usable: Int64? { size > 0 ? free - min(Self.margin, size / 64) : nil }
+
+    /// Whether a number of bytes may be written; 0 stands for any bytes.
+    /// - Parameter claimed: The free bytes that others will take.
+    public func hasRoom(for bytes: Int64, besides claimed: Int128 = 0) -> Bool {
+        usable.map { Int128($0) - claimed >= Int128(max(bytes, 1)) } ?? true
+    }
+
+    /// Whether the file system could have room for a number of bytes if enough were freed.
+    public func mayHaveRoom(for bytes: Int64) -> Bool {
+        FileSystemSpace(size: size, free: size).hasRoom(for: bytes)
+    }
+
     /// Reads the space of the file system that contains a path.
     public init(at path: String) throws(SystemError) {
         var status = statvfs()

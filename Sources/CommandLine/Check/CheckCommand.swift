@@ -29,7 +29,7 @@ public enum CheckCommand {
             } else {
                 let check = try DirectoryCheck(
                     path: configuration.dataDirectory, claimed: configuration.claimedDirectory,
-                    downloads: configuration.downloadsDirectory)
+                    downloads: configuration.downloadsDirectory, beginningAnew: repairs)
                 report = try check.run(repairing: repairs, onFault: write)
             }
             StandardStreams.writeOutput(
@@ -57,8 +57,10 @@ public enum CheckCommand {
         let checked = count(report.records, "record") + ", " + files
         let known = report.missing > 0 ? ", \(count(report.missing, "more file")) known to be missing" : ""
         let left = report.faults.count - report.repaired
-        if report.faults.isEmpty { return "\(checked)\(known): no \(known.isEmpty ? "" : "other ")faults" }
-        let backup = report.backup.map { "; the previous records are in \($0)" } ?? ""
+        let foreign =
+            report.foreign.isEmpty ? "" : "; incomplete/ has other things, which stay: \(report.foreign.joined(separator: ", "))"
+        if report.faults.isEmpty { return "\(checked)\(known): no \(known.isEmpty ? "" : "other ")faults\(foreign)" }
+        let backup = (report.backup.map { "; the previous records are in \($0)" } ?? "") + foreign
         if left == 0 { return "\(checked)\(known): \(count(report.repaired, "fault")), all repaired\(backup)" }
         let hint = !repairs && report.faults.contains { $0.remedy != nil } ? "; --repair repairs what it can" : ""
         return

@@ -65,11 +65,13 @@ struct GetSession {
         self.directories = directories
         configuration.dataDirectory = directories.workPath
         configuration.claimedDirectory = directories.work
+        var settings = DownloadsConfiguration(configuration)
+        settings.waitsForDisk = false
         let client = try configuration.makeClient()
         let log = Log(level: configuration.logLevel, format: configuration.logFormat)
         do throws(DownloadsStartError) {
             downloads = try await DownloadService(
-                configuration: DownloadsConfiguration(configuration), client: client,
+                configuration: settings, client: client,
                 log: { event in
                     // The display tells of failures.
                     if case .transition(let download) = event, download.state == .failed { return }

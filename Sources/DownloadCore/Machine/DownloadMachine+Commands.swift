@@ -162,7 +162,11 @@ extension DownloadMachine {
         if isShuttingDown {
             save(&context)
         } else {
-            change(&context) { $0.state = .queued }
+            let count = written.byteCount
+            change(&context) { download in
+                download.state = .queued
+                download.bytesReceived = count
+            }
             enqueue(&context)
         }
     }

@@ -202,14 +202,14 @@ extension DownloadMachine {
         switch phase {
         case .transferring(var transfer):
             if isCut { transfer.isDisowned = true }
-            stop(transfer, because: .failure(failure), &context)
+            stop(transfer, because: .fileFailed(error), &context)
         case .stopping(var transfer, _):
             if isCut { transfer.isDisowned = true }
-            phase = .stopping(transfer, because: .failure(failure))
+            phase = .stopping(transfer, because: .fileFailed(error))
         case .verifying:
             context.actions.append(.abandonVerification)
             if !isCut { trustOnlyDurable(&context) }
-            fail(failure, retryAfter: nil, &context)
+            fileFailed(error, &context)
         case .resting where isCut, .delayed where isCut, .waiting where isCut:
             change(&context) { _ in }
             save(&context)
@@ -260,6 +260,10 @@ extension DownloadMachine {
             if !transfer.isDisowned { trustOnlyDurable(&context) }
             fail(failure, retryAfter: nil, &context)
             drain(&context)
+        case .fileFailed(let error):
+            if !transfer.isDisowned { trustOnlyDurable(&context) }
+            fileFailed(error, &context)
+            drain(&context)
         case .commands, .shutdown:
             context.actions.append(.leaveQueue)
             context.actions.append(.forgetTransfer)
@@ -286,7 +290,8 @@ extension DownloadMachine {
             let count = written.byteCount
             change(&context) { $0.bytesReceived = count }
             transfer(ask, &context)
-        case .awaitRoom: awaitRoom(&context)
+        case .awaitRoom: returnToQueue(&context)
+        case .fileFailed(let error): fileFailed(error, &context)
         case .lostBytes(let error):
             context.actions.append(.leaveQueue)
             context.actions.append(.forgetTransfer)
@@ -302,8 +307,24 @@ extension DownloadMachine {
         }
     }
 
-    /// Returns the download to its position in the queue, with its bytes, until the quota has room for more.
-    private mutating func awaitRoom(_ context: inout Context) {
+    /// Ends an attempt after a failed operation on a file. The download waits for its volume or for room with its
+    /// bytes, or the attempt has failed.
+    package mutating func fileFailed(_ error: FileError, _ context: inout Context) {
+        switch error.kind {
+        case .away:
+            // Bytes that were not flushed may be gone when the volume is back.
+            trustOnlyDurable(&context)
+            returnToQueue(&context)
+        case .noRoom:
+            context.actions.append(.log(.warning("\(id) waits for room: \(error.message)")))
+            returnToQueue(needing: error.neededBytes, &context)
+        default: fail(DownloadFailure(error), retryAfter: nil, &context)
+        }
+    }
+
+    /// Returns the download to its position in the queue, with its bytes.
+    /// - Parameter room: The bytes that must be free before it enters the queue; `nil`: none.
+    private mutating func returnToQueue(needing room: Int64? = nil, _ context: inout Context) {
         context.actions.append(.leaveQueue)
         context.actions.append(.forgetTransfer)
         phase = .resting
@@ -312,7 +333,7 @@ extension DownloadMachine {
             download.state = .queued
             download.bytesReceived = count
         }
-        enqueue(&context)
+        enqueue(needing: room, &context)
         flushRest(&context)
     }
 
@@ -462,7 +483,7 @@ extension DownloadMachine {
             return fail(DownloadFailure(.ioError, error.message, retryable: true), retryAfter: nil, &context)
         }
         if error.losesBytes { trustOnlyDurable(&context) }
-        fail(DownloadFailure(error), retryAfter: nil, &context)
+        fileFailed(error, &context)
     }
 
     package mutating func published(_ result: Result<PublishedFile, FileError>, _ context: inout Context) {

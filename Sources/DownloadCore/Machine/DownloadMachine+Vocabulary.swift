@@ -84,6 +84,8 @@ extension DownloadMachine {
         case shutdown
         /// The transfer's bytes cannot be kept, for this reason.
         case failure(DownloadFailure)
+        /// Written bytes could not be made durable.
+        case fileFailed(FileError)
     }
 
     /// The path of a published file whose record is not completed yet.
@@ -179,8 +181,8 @@ extension DownloadMachine {
         /// The queue has given the download a slot. `obstacle`: the reason why its folder cannot be used, as a sentence.
         case slotAcquired(obstacle: String?)
         case partOpened(Operation)
-        /// The part file cannot be opened, for this reason; `nil`: it is missing or too short.
-        indirect case partUnusable(Operation, DownloadFailure?)
+        /// The part file cannot be opened.
+        indirect case partUnusable(Operation, FileError)
         /// A response was accepted, and this name is reserved for its file; `nil`: the file has a name already.
         indirect case accepted(Operation, TransferAcceptance, name: ResponseName?)
         indirect case ended(Operation, TransferEnding)
@@ -223,6 +225,8 @@ extension DownloadMachine {
     /// An output of the machine. The interpreter carries out actions in their order.
     package enum Action: Sendable {
         case enqueue
+        /// Adds the download to the queue once the file system has this many free bytes; 0: any room.
+        case enqueueWithRoom(Int64)
         /// Removes the download from the queue, or releases its slot.
         case leaveQueue
         /// Moves the download to the position of its rank.

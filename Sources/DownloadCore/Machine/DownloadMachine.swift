@@ -153,8 +153,8 @@ extension DownloadMachine {
         case .slotAcquired(let obstacle): slotAcquired(obstacle, &context)
         case .partOpened(let operation):
             if phase == .opening(operation) { ask(&context) }
-        case .partUnusable(let operation, let failure):
-            if phase == .opening(operation) { partUnusable(failure, &context) }
+        case .partUnusable(let operation, let error):
+            if phase == .opening(operation) { partUnusable(error, &context) }
         case .accepted(let operation, let acceptance, let name): accepted(operation, acceptance, name, &context)
         case .ended(let operation, let ending): ended(operation, ending, &context)
         case .checkpointDue(let written): checkpoint(written, &context)
@@ -194,10 +194,11 @@ extension DownloadMachine {
         }
     }
 
-    package mutating func enqueue(_ context: inout Context) {
+    /// - Parameter room: The bytes that must be free first; `nil`: none.
+    package mutating func enqueue(needing room: Int64? = nil, _ context: inout Context) {
         phase = .waiting
         // A lingering transfer has to end first, and a stopping service gives no slots.
-        if lingering.isEmpty, !isShuttingDown { context.actions.append(.enqueue) }
+        if lingering.isEmpty, !isShuttingDown { context.actions.append(room.map(Action.enqueueWithRoom) ?? .enqueue) }
     }
 
     private mutating func reassigned(_ arrival: DownloadID, _ context: inout Context) {
@@ -357,8 +358,8 @@ extension DownloadMachine {
         }
     }
 
-    private mutating func partUnusable(_ failure: DownloadFailure?, _ context: inout Context) {
-        if let failure { return fail(failure, retryAfter: nil, &context) }
+    private mutating func partUnusable(_ error: FileError, _ context: inout Context) {
+        guard error.meansNoBytes else { return fileFailed(error, &context) }
         context.actions.append(.log(.startedOver(id, "its part file is not there, or shorter than it was")))
         startFromNothing(&context)
         ask(&context)

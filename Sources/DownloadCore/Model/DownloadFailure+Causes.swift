@@ -4,10 +4,10 @@ extension DownloadFailure {
 
     /// Creates the failure of a download whose part file cannot be written.
     package init(_ error: FileError) {
-        if error.kind == .full {
+        if [.full, .noRoom].contains(error.kind) {
             self.init(.insufficientStorage, "no space left for this file (\(error.message)); resume it once there is room")
         } else {
-            self.init(.ioError, error.message, retryable: [.transient, .missing, .short, .altered].contains(error.kind))
+            self.init(.ioError, error.message, retryable: [.transient, .missing, .short, .altered, .away].contains(error.kind))
         }
     }
 

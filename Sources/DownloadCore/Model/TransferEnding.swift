@@ -1,6 +1,6 @@
 /// The end of a transfer.
 package struct TransferEnding: Sendable, Equatable {
-    package let outcome: Outcome
+    package var outcome: Outcome
     /// The valid bytes of the part file.
     package let written: Coverage
     /// The decision for the next request, with what this attempt has found out.
@@ -28,6 +28,8 @@ package struct TransferEnding: Sendable, Equatable {
         case awaitRoom(Int64?)
         /// The bytes of an earlier attempt are not in the part file any more, for this reason.
         case lostBytes(FileError)
+        /// An operation on the part file has failed.
+        case fileFailed(FileError)
         /// The service stopped the attempt.
         case cancelled
         case failed(DownloadFailure, retryAfter: Duration?)

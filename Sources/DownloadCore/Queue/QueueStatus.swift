@@ -7,13 +7,13 @@ public enum WaitingReason: String, Sendable, CaseIterable {
     case slot = "turn"
     /// A slot: all slots of its host are in use.
     case host
-    /// Disk space: less is free than has to stay free.
+    /// Disk space: less is free than has to stay free, or than the file needs.
     case disk
     /// The quota: the kept bytes take all of it.
     case quota
     /// The object storage, which does not accept the file.
     case storage
-    /// The downloads directory, which is unavailable.
+    /// The downloads directory, which is unavailable or cannot be written.
     case volume = "downloads-directory"
 }
 
@@ -26,15 +26,19 @@ package final class QueueStatus: Sendable {
         package var isFull = false
         /// Hosts, with their ports, whose slots are all in use.
         package var fullHosts: Set<String> = []
+        /// Downloads for whose files the disk has no room.
+        package var lackingRoom: Set<DownloadID> = []
         /// Whether the object storage accepts no files.
         package var isStorageAway = false
 
         package init(
-            gate: WaitingReason? = nil, isFull: Bool = false, fullHosts: Set<String> = [], isStorageAway: Bool = false
+            gate: WaitingReason? = nil, isFull: Bool = false, fullHosts: Set<String> = [], lackingRoom: Set<DownloadID> = [],
+            isStorageAway: Bool = false
         ) {
             self.gate = gate
             self.isFull = isFull
             self.fullHosts = fullHosts
+            self.lackingRoom = lackingRoom
             self.isStorageAway = isStorageAway
         }
     }
@@ -50,11 +54,12 @@ package final class QueueStatus: Sendable {
 
     package var isStorageAway: Bool { state.withLock { $0.isStorageAway } }
 
-    /// Returns the reason why a queued download of this URL waits.
-    package func reason(for url: String) -> WaitingReason {
+    /// Returns the reason why a queued download waits.
+    package func reason(of download: Download) -> WaitingReason {
         let state = state.withLock { $0 }
         if let gate = state.gate { return gate }
-        guard !state.isFull, !state.fullHosts.isEmpty, let url = HTTPURL(url) else { return .slot }
+        if state.lackingRoom.contains(download.id) { return .disk }
+        guard !state.isFull, !state.fullHosts.isEmpty, let url = HTTPURL(download.url) else { return .slot }
         return state.fullHosts.contains(url.hostAndPort) ? .host : .slot
     }
 }

@@ -38,7 +38,7 @@ package final class IndexEntry: Sendable {
 
     private var waitingFor: WaitingReason? {
         switch live {
-        case .queue(let queue): queue.reason(for: download.url)
+        case .queue(let queue): queue.reason(of: download)
         case .transfer(let counters, let queue):
             counters.received == download.bytesTotal && queue.isStorageAway ? .storage : nil
         case nil: nil

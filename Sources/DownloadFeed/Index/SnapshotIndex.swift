@@ -130,7 +130,7 @@ public final class SnapshotIndex: Sendable {
 
     /// Returns the reason why a download waits; `nil` if it is not queued.
     package func waitingReason(of download: Download) -> WaitingReason? {
-        download.state == .queued ? queue.reason(for: download.url) : nil
+        download.state == .queued ? queue.reason(of: download) : nil
     }
 
     /// The bytes of finished files and part files. In records that another program wrote, the sum may exceed 64 bits.

@@ -14,19 +14,22 @@ public final class DirectoryCheck {
     private let finishedFiles: LocalFinishedFiles
     private let connection: SQLiteConnection
     private let writer: SQLiteStatements
+    /// The reason why the records were lost, before new ones were begun; `nil`: they were there.
+    private let loss: String?
 
     /// Locks and opens the directory.
     /// - Parameters:
     ///   - path: The data directory.
     ///   - claimed: The open data directory, if it was claimed; `nil`: it is opened by its path.
     ///   - downloadsPath: The directory of the files; `nil`: the data directory.
+    ///   - beginsAnew: Whether lost records are replaced by new ones.
     /// - Throws: One clear line if there is no data directory, if it is in use, or if its records cannot be read at all.
     public init(
-        path: String, claimed: Directory? = nil, downloads downloadsPath: String? = nil
+        path: String, claimed: Directory? = nil, downloads downloadsPath: String? = nil, beginningAnew beginsAnew: Bool = false
     ) throws(DownloadsStartError) {
         // A misspelt path must not create a directory. A directory without files must not make all files count as lost.
         guard let place = try? claimed ?? Directory(opening: path),
-            (try? place.status(of: DataDirectory.databaseName))?.kind == .regular
+            (try? place.status(of: DataDirectory.databaseName))?.kind == .regular || DataDirectory.hasParts(in: place)
         else {
             throw DownloadsStartError("\(path) is no data directory: it has no pawl.sqlite")
         }
@@ -40,7 +43,8 @@ public final class DirectoryCheck {
             directory = try DataDirectory(path: path, claimed: claimed, downloads: downloadsPath)
             partFiles = PartFiles(directory)
             finishedFiles = LocalFinishedFiles(partFiles)
-            try directory.prepareDatabaseFile()
+            loss = directory.recordLoss()
+            try directory.prepareDatabaseFile(beginningAnew: beginsAnew)
             connection = try directory.openDatabase()
             try StoreSchema.prepare(connection, path: directory.databasePath, in: directory.top)
             writer = try SQLiteStatements(connection)
@@ -60,8 +64,12 @@ public final class DirectoryCheck {
         var report = DirectoryReport()
         do {
             try checkRecordFile(&report, onFault)
+            if loss != nil {
+                note(DirectoryFault(.lostRecords, nil, "pawl.sqlite has no records"), &report, onFault)
+                report.repaired += 1
+            }
             // The contents of a damaged record file justify no changes.
-            let repairs = repairing && report.faults.isEmpty
+            let repairs = repairing && !report.faults.contains { $0.kind == .damagedRecords }
             var contents = try writer.load()
             try checkVolume(contents)
             let refused = try contents.refused + writer.refusedDeliveries()
@@ -186,12 +194,14 @@ public final class DirectoryCheck {
         _ onFault: (DirectoryFault) -> Void
     ) throws(FileError) {
         let live = Set(records.filter { $0.download.state != .completed }.map(\.id) + refused.compactMap(\.id))
-        for name in try partFiles.orphans(keeping: { id, _ in live.contains(id) }).sorted() {
+        let found = try partFiles.orphans(keeping: { id, _ in live.contains(id) })
+        for name in found.own.sorted() {
             note(DirectoryFault(.orphan, nil, "incomplete/\(name) belongs to no download"), &report, onFault)
         }
+        report.foreign = found.foreign.sorted()
         guard repairs else { return }
-        report.repaired += try partFiles.orphans(keeping: { id, _ in live.contains(id) }).count
         try partFiles.removeOrphans(keeping: { id, _ in live.contains(id) })
+        report.repaired += found.own.count
     }
 
     private func note(_ fault: DirectoryFault, _ report: inout DirectoryReport, _ onFault: (DirectoryFault) -> Void) {

@@ -18,6 +18,8 @@ public struct DirectoryFault: Sendable, Equatable {
         case orphan
         /// The record file is damaged.
         case damagedRecords
+        /// The record file is missing beside part files, or has no bytes.
+        case lostRecords
         /// A row of the records has values that the service never writes.
         case refusedRecord
     }
@@ -45,6 +47,7 @@ public struct DirectoryFault: Sendable, Equatable {
             case .missingBytes: "the download starts over"
             case .orphan: "it is removed"
             case .damagedRecords: nil
+            case .lostRecords: "new records begin, and finished files stay without records"
             case .refusedRecord where !isRepairable: nil
             case .refusedRecord:
                 "impossible values give way to safe ones, or the row is removed if nothing is left of it"
@@ -62,6 +65,8 @@ public struct DirectoryReport: Sendable {
     public var bytes: Int64 = 0
     /// The number of finished files that are missing, as their records say.
     public var missing = 0
+    /// The entries of `incomplete` that are not Pawl's, and stay.
+    public var foreign: [String] = []
     /// The faults; those of records by age of the record.
     public var faults: [DirectoryFault] = []
     /// The number of repaired faults.

@@ -107,7 +107,7 @@ struct RecordInspection {
             let there = coverage ?? Coverage()
             record.segments = there.segments(total: record.download.bytesTotal)
             record.download.bytesReceived = there.byteCount
-        case .orphan, .damagedRecords, .refusedRecord: return record
+        case .orphan, .damagedRecords, .lostRecords, .refusedRecord: return record
         }
         record.download.noteChange(at: now)
         return record

@@ -48,7 +48,7 @@ extension DownloadService {
 
     /// Refuses to delete finished files while their directory is away: the records would be removed, but not the files.
     func checkFilesAreThere(_ downloads: [Download]) throws(DownloadError) {
-        if files.isAway, downloads.contains(where: { $0.published != nil }) { throw .directoryAway }
+        if files.isKept, downloads.contains(where: { $0.published != nil }) { throw .directoryAway }
     }
 
     /// Records the present identity of a finished file before it is removed with its record. A copy that was restored

@@ -2,6 +2,7 @@ internal import DownloadCore
 internal import DownloadFeed
 internal import DownloadFiles
 internal import DownloadStore
+internal import DownloadTransfer
 internal import HTTPCore
 internal import System
 
@@ -10,19 +11,16 @@ extension DownloadService {
     /// The interval between checks of the free disk space.
     private static let roomInterval: Duration = .seconds(1)
 
+    /// Adds a task that is cancelled when the service stops.
+    func keep(_ task: Task<Void, Never>) {
+        guard case .started(let tasks) = stage else { return task.cancel() }
+        stage = .started(housekeeping: tasks + [task])
+    }
+
     /// Starts the tasks that watch the disk space and remove expired records, as far as they are configured.
-    func startHousekeeping() -> [Task<Void, Never>] {
+    func startHousekeeping() {
         var tasks: [Task<Void, Never>] = []
-        if parts.configuration.minFree > 0 {
-            tasks.append(
-                Task { [weak self, partFiles, minFree = parts.configuration.minFree] in
-                    while !Task.isCancelled {
-                        let isLow = await BlockingExecutor.disk.run { Self.isDiskLow(partFiles, minFree) }
-                        await self?.room(isLow: isLow)
-                        do { try await Task.sleep(for: Self.roomInterval) } catch { return }
-                    }
-                })
-        }
+        if parts.configuration.minFree > 0 { watchRoom() }
         if parts.configuration.quota > 0 {
             tasks.append(
                 Task { [weak self, finishedFiles] in
@@ -37,7 +35,7 @@ extension DownloadService {
                     }
                 })
         }
-        if volume.isApart { tasks.append(watchVolume()) }
+        if volume.isApart || volume.isAway { watchVolume() }
         if let interval = parts.configuration.retention.interval {
             tasks.append(
                 Task { [weak self] in
@@ -48,13 +46,46 @@ extension DownloadService {
                 })
         }
         tasks += sharing.startHousekeeping(clock, log: log)
-        return tasks
+        tasks.forEach(keep)
     }
 
     /// Whether less disk space is free than must stay free. An unknown free space counts as sufficient.
-    static func isDiskLow(_ partFiles: PartFiles, _ minFree: Int64) -> Bool {
-        guard minFree > 0, let free = try? partFiles.freeBytes() else { return false }
-        return free < minFree
+    func isDiskLow(_ space: FileSystemSpace?) -> Bool { space.map { $0.free < parts.configuration.minFree } ?? false }
+
+    /// Watches the free disk space while some must stay free or downloads wait for room.
+    func watchRoom() {
+        guard isStarted, !isShuttingDown, !roomWaits.isWatched else { return }
+        roomWaits.isWatched = true
+        keep(
+            Task { [weak self, partFiles] in
+                var settles = true
+                while !Task.isCancelled {
+                    let space = await BlockingExecutor.disk.run { [settles] in
+                        if settles { partFiles.settleSpace() }
+                        return try? partFiles.space()
+                    }
+                    guard await self?.noteRoom(space) == true else { return }
+                    settles = false
+                    do { try await Task.sleep(for: Self.roomInterval) } catch { return }
+                }
+            })
+    }
+
+    /// Notes the free disk space, and lets downloads continue for which there is room.
+    /// - Returns: Whether to look again.
+    private func noteRoom(_ space: FileSystemSpace?) -> Bool {
+        let room = space?.usable.map { Int128($0) - parts.reservations.claimedBytes }
+        let ready = roomWaits.take(room: room) { first, second in
+            guard let ranks = entries[first].flatMap({ a in entries[second].map { (a, $0) } }) else { return first < second }
+            return ranks.0.machine.record.download.rank < ranks.1.machine.record.download.rank
+        }
+        // The database gives a replica any download of the queue, so it asks for none while one lacks room here.
+        let lacksRoom = !roomWaits.isEmpty && (sharing.isShared || room.map { $0 < 1 } ?? false)
+        gate.isDiskLow = isDiskLow(space) || lacksRoom
+        if !sharing.isShared { for entry in ready.compactMap({ entries[$0] }) { coordination.enqueue(entry, in: self) } }
+        schedule()
+        roomWaits.isWatched = parts.configuration.minFree > 0 || !roomWaits.isEmpty
+        return roomWaits.isWatched
     }
 
     /// Notes the bytes in the files directory for the quota. Files without a record count as well.
@@ -64,12 +95,6 @@ extension DownloadService {
                 finished: bytes, recorded: index.finishedBytes,
                 unclaimed: entries.values.reduce(0) { $0 + ($1.hasClaim ? 0 : Int128($1.machine.bytes.written.byteCount)) })
         }
-        schedule()
-    }
-
-    private func room(isLow: Bool) {
-        guard isLow != gate.isDiskLow else { return }
-        gate.isDiskLow = isLow
         schedule()
     }
 

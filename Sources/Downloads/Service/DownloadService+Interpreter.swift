@@ -19,6 +19,8 @@ extension DownloadService {
         case removed(DownloadID, purpose: String, Result<RemovedFiles, FileError>)
         case committed(WriteBatch, StoreError?)
         case replica(ReplicaEvent)
+        /// A failed operation on a file has shown that the downloads directory is away.
+        case volumeSuspected
         /// A timer is due.
         case alarm
         /// The messages before this one have been received.
@@ -102,6 +104,7 @@ extension DownloadService {
             for (id, operation) in batch.commits { send(.committed(operation, error), to: id) }
             if let error { coordination.commitFailed(batch.changes, error, in: self) }
         case .replica(let event): coordination.receive(event, in: self)
+        case .volumeSuspected: watchVolume()
         case .alarm: fireTimers()
         case .settled(let continuation): continuation.resume()
         }
@@ -332,8 +335,15 @@ extension DownloadService {
             entry.queuedAt = .now
             if quota.isLimited, !entry.machine.bytes.written.ranges.isEmpty { gate.noteQueued(id) }
             coordination.enqueue(entry, in: self)
+        case .enqueueWithRoom(let bytes):
+            entry.queuedAt = .now
+            roomWaits.add(id, needing: bytes)
+            if sharing.isShared || bytes == 0 { gate.isDiskLow = true }
+            if sharing.isShared { coordination.enqueue(entry, in: self) }
+            watchRoom()
         case .leaveQueue:
             queue.remove(id)
+            roomWaits.remove(id)
             gate.noteLeft(id)
             coordination.leaveQueue(entry, in: self)
         case .rearrange: queue.rearrange(id, to: entry.machine.record.download.rank)
@@ -382,7 +392,7 @@ extension DownloadService {
             if let changeID = entry.reservedEventID { publisher.abandon(changeID) }
             entry.reservedEventID = nil
         case .saveProgress(let progress):
-            hasSavedRecords = true
+            volume.noteSavedRecords()
             store.note(progress)
         case .publishVersion(let download): coordination.publish(download, of: entry, in: self)
         case .showRemoval:
@@ -441,10 +451,9 @@ extension DownloadService {
         _ executor: BlockingExecutor, _ work: @escaping @Sendable () throws(FileError) -> Value,
         then message: @escaping @Sendable (Result<Value, FileError>) -> Message
     ) {
-        let inbox = inbox
-        executor.submit {
+        executor.submit { [inbox, examination] in
             let result: Result<Value, FileError>
-            do throws(FileError) { result = .success(try work()) } catch { result = .failure(error) }
+            do throws(FileError) { result = .success(try work()) } catch { result = .failure(examination.result(of: error)) }
             inbox.yield(message(result))
         }
     }
@@ -484,7 +493,7 @@ extension DownloadService {
         if batch.changes.isEmpty { return batch.news.forEach(log) }
         // The trusted time is saved before a record with a later time.
         noteTrustedTime()
-        hasSavedRecords = true
+        volume.noteSavedRecords()
         let inbox = inbox
         store.submit(batch.changes, isAwaited: !waits.isEmpty).whenDone { [log, degradation = parts.degradation] error in
             if error != .fenced { batch.news.forEach(log) }

@@ -80,7 +80,9 @@ extension DownloadService {
     /// - Parameter isKept: Whether a download's part file of this generation is kept.
     nonisolated func tidyParts(keeping isKept: (DownloadID, UInt64?) -> Bool) {
         do throws(FileError) {
-            try partFiles.removeOrphans { parts.refused.contains($0) || isKept($0, $1) }
+            let foreign = try partFiles.removeOrphans { parts.refused.contains($0) || isKept($0, $1) }
+            if foreign.isEmpty { return }
+            log(.warning("the directory of part files has other things, which stay: \(foreign.sorted().joined(separator: ", "))"))
         } catch {
             log(.warning("cannot tidy the part files: \(error.message)"))
         }
@@ -102,7 +104,7 @@ extension DownloadService {
             return found
         } catch {
             log(.warning(error.message))
-            return .missing
+            return examination.result(of: error).kind == .away ? .part(size: .max) : .missing
         }
     }
 }

@@ -67,7 +67,7 @@ extension DownloadService {
         let removals = entries.map { (entry: $0, changeID: publisher.reserve()) }
         for entry in entries { ledger.reads.begin(entry.download.id) }
         noteTrustedTime()
-        hasSavedRecords = true
+        volume.noteSavedRecords()
         let commit = store.submit(removals.map { .remove($0.entry.download.id, changeID: $0.changeID) })
         let result: Result<Int, StoreError>? = await result(by: deadline) { finish in
             Task { finish(await self.finish(removals, after: commit)) }

@@ -54,7 +54,7 @@ extension DownloadService {
         if gate.reason == .quota { startBegun() }
         index.queue.set(
             QueueStatus.State(
-                gate: gate.reason, isFull: queue.isFull, fullHosts: queue.fullHosts,
+                gate: gate.reason, isFull: queue.isFull, fullHosts: queue.fullHosts, lackingRoom: roomWaits.ids,
                 isStorageAway: finishedFiles.isStorageAway))
         coordination.requestSlots(in: self)
     }

@@ -22,7 +22,7 @@ extension DownloadService {
             work(entry).part = part
             send(.partOpened(operation), to: entry)
         case .failure(let error):
-            send(.partUnusable(operation, error.meansNoBytes ? nil : DownloadFailure(error)), to: entry)
+            send(.partUnusable(operation, error), to: entry)
         }
     }
 
@@ -53,9 +53,18 @@ extension DownloadService {
             isResumable: record.download.resumable, url: machine.url.string,
             part: written.byteCount > 0 ? work.part : nil,
             isLastAttempt: machine.isLastAttempt(context.retryPolicy))
-        let inbox = inbox
         let attempt = TransferAttempt(order, client: parts.client, resume: resume, written: written, hasher: hasher) {
-            inbox.yield(.report($0))
+            [inbox, examination] report in
+            guard case .ended(let ending, let hasher) = report.event, case .fileFailed(let error) = ending.outcome else {
+                inbox.yield(.report(report))
+                return
+            }
+            examination(error) {
+                var (ending, examined) = (ending, report)
+                ending.outcome = .fileFailed($0)
+                examined.event = .ended(ending, hasher)
+                return .report(examined)
+            }
         }
         work.attempt = attempt
         entry.membership.mayHavePart = true
@@ -165,14 +174,13 @@ extension DownloadService {
         work.hasher = hasher
         let verification = Verification(part: part, hasher: hasher, length: length, expected: expected)
         work.verification = verification
-        let inbox = inbox
-        verification.outcome.whenDone { result in
+        verification.outcome.whenDone { [inbox, examination] result in
             switch result {
             case .success(let file): inbox.yield(.verified(id, operation, file))
             case .failure(.abandoned): break
             case .failure(.checksum(let expected, let actual)):
                 inbox.yield(.event(id, .verified(operation, .differs(expected: expected, actual: actual))))
-            case .failure(.file(let error)): inbox.yield(.event(id, .verified(operation, .failed(error))))
+            case .failure(.file(let error)): examination(error) { .event(id, .verified(operation, .failed($0))) }
             }
         }
         partFiles.begin(verification)
@@ -192,12 +200,12 @@ extension DownloadService {
             id: id, file: file, path: isReserved ? path : names.reserve(path, for: id),
             modified: hasRemoteTime ? RemoteTime.seconds(of: record.entity?.lastModified, now: clock.now) : nil)
         entry.work?.publication = publication
-        publication.outcome.whenDone { [inbox, degradation = parts.degradation] result in
+        publication.outcome.whenDone { [inbox, examination, degradation = parts.degradation] result in
             switch result {
             case .success(let file): inbox.yield(.event(id, .published(operation, .success(file))))
             case .failure(.file(let error)):
                 degradation.withLock { $0.suspect() }
-                inbox.yield(.event(id, .published(operation, .failure(error))))
+                examination(error) { .event(id, .published(operation, .failure($0))) }
             case .failure: break
             }
         }

@@ -4,32 +4,43 @@ internal import DownloadFiles
 internal import DownloadStore
 internal import System
 
-/// The supervision of the downloads directory, which can be away for a while.
+/// The supervision of the downloads directory, which can be away or not writable for a while.
 extension DownloadService {
     /// The interval between checks of the downloads directory.
     private static let volumeInterval: Duration = .seconds(1)
 
-    /// Watches the downloads directory until the task is cancelled.
-    func watchVolume() -> Task<Void, Never> {
-        Task { [weak self, volume] in
-            while true {
-                do { try await Task.sleep(for: Self.volumeInterval) } catch { return }
-                let change = await BlockingExecutor.disk.run { volume.look() }
-                switch change {
-                case .nothing: await self?.advanceVolume()
-                case .marked: await self?.keepVolumes()
-                case .lost(let reason): await self?.volumeLost(reason)
-                case .found(let isRolledBack): await self?.volumeFound(isRolledBack: isRolledBack)
+    /// Watches the downloads directory. If it is in the data directory, this ends once it can be written again.
+    func watchVolume() {
+        guard isStarted, !isShuttingDown, volume.beginWatch() else { return }
+        keep(
+            Task { [weak self, volume] in
+                var change = DownloadsVolume.Change.nothing
+                while await self?.note(change) == true {
+                    do { try await Task.sleep(for: volume.hasNews ? .zero : Self.volumeInterval) } catch { return }
+                    change = await BlockingExecutor.disk.run { volume.look() }
                 }
-            }
+            })
+    }
+
+    /// Notes the result of an inspection of the directory.
+    /// - Returns: Whether to look again.
+    private func note(_ change: DownloadsVolume.Change) async -> Bool {
+        switch change {
+        case .nothing: await advanceVolume()
+        case .marked: keepVolumes()
+        case .lost(let reason): volumeLost(reason)
+        case .found(let isRolledBack): await volumeFound(isRolledBack: isRolledBack)
         }
+        return volume.goesOnWatching()
+    }
+
+    nonisolated var examination: FileExamination {
+        FileExamination(volume: volume, waitsForDisk: parts.configuration.waitsForDisk, inbox: inbox)
     }
 
     /// Advances the directory's marker once records have been saved: an earlier state may lack bytes that they count on.
     private func advanceVolume() async {
-        guard hasSavedRecords, !volume.isAway else { return }
-        hasSavedRecords = false
-        await noteVolume()
+        if volume.takeSavedRecords() { await noteVolume() }
     }
 
     /// Advances the marker in the directory, and then saves it with the known volumes.

@@ -23,8 +23,6 @@ public actor DownloadService {
     var trustedTimeKeeper: TrustedTimeKeeper?
     /// The requests that are being carried out.
     var ledger: RequestLedger
-    /// Whether records have been saved since the marker of the downloads directory was last advanced.
-    var hasSavedRecords = false
 
     /// Downloads that are live or have work under way.
     var entries: [DownloadID: LiveDownload] = [:]
@@ -49,6 +47,8 @@ public actor DownloadService {
 
     /// Decides whether downloads may start.
     var gate: StorageGate
+    /// The queued downloads for which the disk has no room.
+    var roomWaits = RoomWaits()
 
     /// The longest wait of a command for its result.
     static let answerLimit: Duration = .milliseconds(4_500)
@@ -108,7 +108,7 @@ public actor DownloadService {
             retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.newestID))
         context.callsWebhooks = parts.webhooks != nil
         context.defaultWebhooks = DefaultWebhooks(urls: settings.webhooks, types: configuration.webhookTypes)
-        gate.isDiskLow = Self.isDiskLow(parts.partFiles, configuration.minFree)
+        gate.isDiskLow = isDiskLow(try? parts.partFiles.space())
         try coordination.restore(contents, in: self)
         // The numbers of crashes are durable before anything is transferred again.
         if let error = await store.submit(entries.values.filter(\.countsCrash).map { .save($0.machine.record) }).failure() {
@@ -137,7 +137,7 @@ public actor DownloadService {
         for id in entries.keys.sorted() { send(.admitted, to: id) }
         schedule()
         Task { [weak self, webhooks] in await webhooks?.start { [weak self] in await self?.settle() } }
-        stage = .started(housekeeping: startHousekeeping())
+        startHousekeeping()
     }
 
     /// Saves and ends all transfers, then closes the store. Live downloads continue at the next start.
@@ -220,9 +220,12 @@ public actor DownloadService {
         return condition
     }
 
-    /// Logs changes of the store's condition, and tells webhooks of impairments, without a request for it. To be called
-    /// every few seconds.
+    /// Logs changes of the store's condition, and tells webhooks of impairments, without a request for it. Reports once
+    /// that the service has to end because its records are elsewhere. To be called every few seconds.
     public nonisolated func watchStore() async {
+        if await BlockingExecutor.disk.run({ [volume] in volume.isDataElsewhere }) {
+            return log(.recordsElsewhere(volume.dataPath))
+        }
         await probe.watch()
         // A disk that works may sleep, so it is tested only after a failure.
         let hasFailed = parts.degradation.withLock { $0.needsTest }

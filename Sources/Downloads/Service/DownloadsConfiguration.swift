@@ -46,6 +46,8 @@ public struct DownloadsConfiguration: Sendable {
     public var minFree: Int64 = 0
     /// The maximum bytes of finished files and part files together. With more, no download starts. 0: no limit.
     public var quota: Int64 = 0
+    /// Whether downloads wait while the disk is full, cannot be written or is away. Otherwise they fail.
+    public var waitsForDisk = true
     /// The times for which records of ended downloads are kept.
     public var retention = Retention()
     /// The longest wait for a connection; `nil`: no limit.

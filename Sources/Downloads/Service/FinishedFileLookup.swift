@@ -13,11 +13,13 @@ struct FinishedFileLookup: Sendable {
         guard let file = download.published, !download.fileMissing, !names.isClaimed(file.path, byOtherThan: download.id)
         else { return false }
         // A file that cannot be examined does not count as missing.
-        return volume.isAway || finishedFiles.has(file)
+        return volume.isUnreadable || finishedFiles.has(file)
     }
 
-    /// Whether the files are on this machine, and their directory is away.
-    var isAway: Bool { !finishedFiles.keepsObjects && volume.isAway }
+    /// Whether the files are on this machine, and cannot be read.
+    var isAway: Bool { !finishedFiles.keepsObjects && volume.isUnreadable }
+    /// Whether the files are on this machine, and cannot be removed.
+    var isKept: Bool { !finishedFiles.keepsObjects && volume.isAway }
 
     /// Finds the present identity of a finished file; `nil` if it is gone.
     /// - Throws: `unavailable`.

@@ -14,6 +14,8 @@ extension Service {
         case reload
         /// The replica has lost its lease: the service starts again as another instance.
         case restart
+        /// The records are not those any more that the path leads to: the service ends in order to start anew.
+        case fail
     }
 
     /// Runs the service until SIGTERM or SIGINT. SIGHUP reads the files of secrets again; without such files, it ends
@@ -22,7 +24,7 @@ extension Service {
     ///   - configuration: The user's configuration.
     ///   - log: The log.
     ///   - started: Called once the service listens.
-    /// - Returns: The process's exit status: 0 after an orderly end, 1 if the service could not start.
+    /// - Returns: The process's exit status: 0 after an orderly end, 1 if the service could not start or go on.
     public static func run(
         _ configuration: Configuration, log: Log, started: (Service) async -> Void = { _ in }
     ) async -> Int32 {
@@ -51,7 +53,9 @@ extension Service {
         while true {
             let service: Service
             do throws(StartError) {
-                service = try await start(configuration, log: log, losses: losses) { continuation.yield(.restart) }
+                service = try await start(
+                    configuration, log: log, losses: losses, fenced: { continuation.yield(.restart) },
+                    displaced: { continuation.yield(.fail) })
             } catch {
                 if isFirst {
                     StandardStreams.writeError("pawl: \(error)\n")
@@ -70,7 +74,7 @@ extension Service {
                 await started(service)
             }
             isFirst = false
-            var restarts = false
+            var (restarts, hasFailed) = (false, false)
             actions: for await action in signals {
                 switch action {
                 case .end: break actions
@@ -78,18 +82,21 @@ extension Service {
                 case .restart:
                     restarts = true
                     break actions
+                case .fail:
+                    hasFailed = true
+                    break actions
                 }
             }
             log.write(.info, restarts ? "restarting" : "stopping")
             service.retire()
-            if !restarts { try? await Task.sleep(for: drainDelay) }
+            if !restarts, !hasFailed { try? await Task.sleep(for: drainDelay) }
             await service.stop()
             if restarts {
                 losses += 1
                 continue
             }
             log.write(.info, "stopped")
-            return 0
+            return hasFailed ? 1 : 0
         }
     }
 }

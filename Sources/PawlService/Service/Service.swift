@@ -28,7 +28,7 @@ public final class Service: Sendable {
     private let storeWatch: Task<Void, Never>
     private let log: Log
 
-    /// The interval at which the service checks whether the disk is full.
+    /// The interval at which the service checks whether the disk is full, and the records in place.
     private static let watchInterval: Duration = .seconds(5)
 
     private init(
@@ -63,9 +63,11 @@ public final class Service: Sendable {
     ///   - log: The log.
     ///   - losses: The number of leases that this process has lost before.
     ///   - fenced: Called, from any thread, when the replica has lost its lease: this service must then be stopped.
+    ///   - displaced: Called, from any thread, when the path of the data directory leads elsewhere: the process must end.
     /// - Throws: An error with one line of text if the service cannot start.
     public static func start(
-        _ configuration: Configuration, log: Log, losses: UInt64 = 0, fenced: @escaping @Sendable () -> Void = {}
+        _ configuration: Configuration, log: Log, losses: UInt64 = 0, fenced: @escaping @Sendable () -> Void = {},
+        displaced: @escaping @Sendable () -> Void = {}
     ) async throws(StartError) -> Service {
         var configuration = configuration
         try configuration.readToken()
@@ -85,7 +87,11 @@ public final class Service: Sendable {
             downloads = try await DownloadService(configuration: settings, client: client, webhooks: webhooks) { event in
                 metrics.record(event)
                 log.write(event)
-                if case .fenced = event { fenced() }
+                switch event {
+                case .fenced: fenced()
+                case .recordsElsewhere: displaced()
+                default: break
+                }
             }
         } catch {
             client.shutdown()

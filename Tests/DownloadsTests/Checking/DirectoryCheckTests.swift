@@ -78,14 +78,17 @@ struct DirectoryCheckTests {
             records,
             files: [
                 "files/longer": Self.content + [0], "files/other": other, "files/sound": Self.content, "files/gone": Self.content,
-                "incomplete/\(part(6))": [UInt8](repeating: 0, count: 20), "incomplete/stray.part": [0],
+                "incomplete/\(part(6))": [UInt8](repeating: 0, count: 20), "incomplete/\(part(8))": [0], "incomplete/mine": [0],
             ])
         let expected: [(DirectoryFault.Kind, DownloadID?)] = [
             (.missingFile, records[0].id), (.wrongFile, records[1].id), (.wrongFile, records[2].id), (.returnedFile, gone.id),
             (.missingBytes, records[5].id), (.missingBytes, records[6].id), (.orphan, nil),
         ]
+        // A removal of files must not end at a directory.
+        try FileManager.default.createDirectory(atPath: scene.path + "/incomplete/@eaDir", withIntermediateDirectories: false)
         for _ in 0..<2 {
             let report = try check(scene)
+            #expect(report.foreign == ["@eaDir", "mine"])
             #expect(report.faults.map(\.kind) == expected.map(\.0))
             #expect(report.faults.map(\.id) == expected.map(\.1))
             #expect(report.repaired == 0)
@@ -105,7 +108,46 @@ struct DirectoryCheckTests {
         #expect(try Data(contentsOf: URL(filePath: scene.path + "/damaged/other")) == Data(other))
         #expect(try FileManager.default.contentsOfDirectory(atPath: scene.path + "/files").sorted() == ["gone", "sound"])
         #expect(
-            try FileManager.default.contentsOfDirectory(atPath: scene.path + "/incomplete") == [part(6)])
+            try FileManager.default.contentsOfDirectory(atPath: scene.path + "/incomplete").sorted() == [
+                part(6), "@eaDir", "mine",
+            ])
+    }
+
+    @Test(
+        "Lost records are refused, and nothing is removed, until a repair begins new ones", arguments: ["no bytes", "missing"])
+    func lostRecords(_ loss: String) async throws {
+        let scene = try await directory([paused(2, synced: 50)], files: ["incomplete/\(part(2))": [1, 2], "files/mine": [3]])
+        let records = scene.path + "/pawl.sqlite"
+        if loss == "missing" {
+            try FileManager.default.removeItem(atPath: records)
+        } else {
+            try Data().write(to: URL(filePath: records))
+        }
+        let reasons = [
+            #expect(throws: StoreError.self) { try scene.open() }?.description,
+            #expect(throws: DownloadsStartError.self) { try check(scene) }?.description,
+        ]
+        for reason in reasons {
+            #expect(reason?.contains("pawl check --repair") == true && reason?.contains("backup") == true)
+        }
+        let copy = #expect(throws: DownloadsStartError.self) {
+            try RecordBackup.write(of: scene.path, to: scene.temporary.path + "/copy")
+        }
+        #expect(copy?.description.contains("pawl.sqlite") == true)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scene.path + "/incomplete") == [part(2)])
+        let report = try DirectoryCheck(path: scene.path, beginningAnew: true).run(repairing: true)
+        #expect(report.faults.map(\.kind) == [.lostRecords, .orphan] && report.repaired == 2)
+        #expect(try check(scene).faults.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scene.path + "/files") == ["mine"])
+    }
+
+    @Test("A first start that ended before it wrote its records can be repeated")
+    func firstStart() throws {
+        let scene = try StoreScene()
+        try FileManager.default.createDirectory(atPath: scene.path, withIntermediateDirectories: true)
+        try Data().write(to: URL(filePath: scene.path + "/pawl.sqlite"))
+        let directory = try DataDirectory(path: scene.path, opensDownloads: false)
+        #expect(try GroupCommitStore(directory).load().records.isEmpty)
     }
 
     @Test("Checks files in folders and in another directory; a directory without files does not make them missing")

@@ -171,7 +171,7 @@ struct MachineModel {
         if let words = action.words { trace.append("    → \(words)") }
         try check(!isRemoved || action.isAfterRemoval, "a removed download has no further actions")
         switch action {
-        case .enqueue:
+        case .enqueue, .enqueueWithRoom:
             try check(!isQueued && !hasTurn, "it is in the queue once")
             try check(stragglers.isEmpty && transfer == nil, "no download with a transfer enters the queue")
             isQueued = true
@@ -348,8 +348,9 @@ struct MachineModel {
     private mutating func open(_ operation: Operation) throws {
         openings.removeAll { $0 == operation }
         switch random.number(below: 12) {
-        case 0: try send(.partUnusable(operation, nil))
-        case 1: try send(.partUnusable(operation, DownloadFailure(.ioError, "no descriptors", retryable: true)))
+        case 0: try send(.partUnusable(operation, FileError(.missing, "part is gone")))
+        case 1: try send(.partUnusable(operation, FileError(.transient, "no descriptors")))
+        case 2: try send(.partUnusable(operation, FileError(.away, "volume is away")))
         default: try send(.partOpened(operation))
         }
     }
@@ -396,7 +397,9 @@ struct MachineModel {
         } else if running.isStopped {
             outcome = .cancelled
         } else {
-            switch random.number(below: 10) {
+            switch random.number(below: 12) {
+            case 11: outcome = .fileFailed(FileError(.noRoom, "full", neededBytes: 1))
+            case 10: outcome = .fileFailed(FileError(.away, "volume is away", losesBytes: true))
             case 9: outcome = .lostBytes(FileError(.altered, "part was altered"))
             case 8: outcome = .awaitRoom(Self.total)
             case 0: outcome = .failed(DownloadFailure(.httpStatus, "404", httpStatus: 404), retryAfter: nil)

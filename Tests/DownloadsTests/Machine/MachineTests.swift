@@ -274,6 +274,7 @@ struct MachineWalk {
     static let file = PublishedFile(
         path: "file", length: MachineWalk.total, sha256: [UInt8](repeating: 0, count: 32),
         identity: FileIdentity(device: 1, inode: 2, size: total, modified: 3))
+    static let away = FileError(.away, "flush incomplete/1.part: transport endpoint is not connected", losesBytes: true)
     static let lost = FileError(.other, "flush incomplete/1.part: input/output error", losesBytes: true)
 
     // MARK: - Phases
@@ -406,24 +407,30 @@ struct MachineWalk {
             command(.change(name)), command(.change(priority)), command(.change(move)), command(.remove(deletingFile: false)),
             command(.remove(deletingFile: true)), command(.noteFile(nil)), .slotAcquired(obstacle: nil),
             .partOpened(walk.number("open")),
-            .partUnusable(walk.number("open"), nil),
-            .partUnusable(walk.number("open"), DownloadFailure(.ioError, "too many open files", retryable: true)),
+            .partUnusable(walk.number("open"), FileError(.missing, "missing")),
+            .partUnusable(walk.number("open"), FileError(.transient, "too many open files")),
+            .partUnusable(walk.number("open"), away),
             .accepted(transfer, acceptance(), name: nil), .accepted(transfer, acceptance(half), name: nil),
             .accepted(transfer, acceptance(replacing: true), name: nil),
             .ended(transfer, ending(.whole, whole)), .ended(transfer, ending(.cancelled)),
             .ended(transfer, ending(.askAgain(ResumeDecision.Ask()))), .ended(transfer, ending(.failed(broken, retryAfter: nil))),
             .ended(transfer, ending(.failed(broken, retryAfter: .seconds(30)))), .directoryAway, .directoryBack(.missing),
             .ended(transfer, ending(.failed(gone, retryAfter: nil))),
-            .ended(transfer, ending(.lostBytes(FileError(.altered, "altered")))), .checkpointDue(half),
+            .ended(transfer, ending(.lostBytes(FileError(.altered, "altered")))),
+            .ended(transfer, ending(.fileFailed(FileError(.device, "bad sector")))), .ended(transfer, ending(.fileFailed(away))),
+            .ended(transfer, ending(.fileFailed(FileError(.noRoom, "full", neededBytes: 9)))), .checkpointDue(half),
             .flushed(walk.number("flush"), half, nil), .flushed(walk.number("flush"), half, lost),
-            .flushed(walk.number("flush"), half, FileError(.short, "short")),
+            .flushed(walk.number("flush"), half, FileError(.short, "short")), .flushed(walk.number("flush"), half, away),
             .committed(walk.number("commit"), nil), .committed(walk.number("commit"), .full),
             .committed(walk.number("commit"), .inputOutput("broken")), .verified(walk.number("verify"), .matches),
             .verified(walk.number("verify"), .differs(expected: "a", actual: "b")),
             .verified(walk.number("verify"), .failed(FileError(.short, "short"))),
             .verified(walk.number("verify"), .failed(FileError(.altered, "altered"))),
-            .verified(walk.number("verify"), .failed(lost)), .published(walk.number("publish"), .success(file)),
-            .published(walk.number("publish"), .failure(FileError(.other, "link"))), .withdrawn(walk.number("publish")),
+            .verified(walk.number("verify"), .failed(lost)), .verified(walk.number("verify"), .failed(away)),
+            .published(walk.number("publish"), .success(file)),
+            .published(walk.number("publish"), .failure(FileError(.other, "link"))),
+            .published(walk.number("publish"), .failure(away)),
+            .published(walk.number("publish"), .failure(FileError(.noRoom, "full"))), .withdrawn(walk.number("publish")),
             .timer(.retry(walk.number("retry"))), .timer(.patience(walk.number("patience"))), .timer(.save),
             .reassigned(DownloadID(value: 1 << 99)), .shutdown,
         ]
@@ -431,7 +438,7 @@ struct MachineWalk {
 
     /// Events about operations that were never begun, or ended long ago.
     static let lateEvents: [DownloadMachine.Event] = [
-        .partOpened(.max), .partUnusable(.max, nil), .accepted(.max, acceptance(), name: nil),
+        .partOpened(.max), .partUnusable(.max, FileError(.missing, "missing")), .accepted(.max, acceptance(), name: nil),
         .ended(.max, ending(.whole, whole)),
         .committed(.max, nil), .committed(.max, .full), .verified(.max, .matches),
         .published(.max, .success(file)), .withdrawn(.max), .timer(.retry(.max)), .timer(.patience(.max)), .timer(.save),

@@ -11,7 +11,7 @@ extension DownloadMachine.Event {
         case .fact: "fact"
         case .slotAcquired: "turn given"
         case .partOpened: "part opened"
-        case .partUnusable(_, let failure): failure == nil ? "part gone" : "part not opened"
+        case .partUnusable(_, let error): error.meansNoBytes ? "part gone" : "part not opened, \(error.kind)"
         case .accepted(_, let acceptance, _):
             acceptance.isReplacement
                 ? "replacement accepted" : acceptance.written.ranges.isEmpty ? "accepted" : "continuation accepted"
@@ -21,19 +21,26 @@ extension DownloadMachine.Event {
             case .askAgain: "ended to ask again"
             case .awaitRoom: "ended to await room"
             case .lostBytes: "ended without its bytes"
+            case .fileFailed(let error): "ended at the file, \(error.kind)"
             case .cancelled: "ended as told"
             case .failed(let failure, let retryAfter):
                 "ended \(failure.retryable ? "retryable" : "for good")\(retryAfter == nil ? "" : " with Retry-After")"
             }
         case .checkpointDue: "checkpoint due"
-        case .flushed(_, _, let error, _): error == nil ? "flushed" : error?.kind == .short ? "flushed, cut" : "flush failed"
+        case .flushed(_, _, let error, _):
+            switch error?.kind {
+            case nil: "flushed"
+            case .short: "flushed, cut"
+            case .away: "flush failed, away"
+            default: "flush failed"
+            }
         case .committed(_, let error): error == nil ? "committed" : error == .full ? "commit failed, full" : "commit failed"
         case .reassigned: "reseated"
         case .verified(_, .matches): "verified"
         case .verified(_, .differs): "checksum differs"
         case .verified(_, .failed(let error)): "verification failed, \(error.kind)"
         case .published(_, .success): "published"
-        case .published(_, .failure): "publication failed"
+        case .published(_, .failure(let error)): "publication failed, \(error.kind)"
         case .withdrawn: "withdrawn"
         case .timer(.retry): "retry due"
         case .timer(.patience): "patience over"
@@ -64,6 +71,7 @@ extension DownloadMachine.Action {
     var words: String? {
         switch self {
         case .enqueue: "enqueue"
+        case .enqueueWithRoom(let bytes): "enqueue with \(bytes) free"
         case .leaveQueue: "leave queue"
         case .rearrange: "rearrange"
         case .reassign: "make room"
@@ -132,7 +140,7 @@ extension DownloadError {
         case .overloaded: "overloaded"
         case .unconfirmed: "unconfirmed"
         case .insufficientStorage: "full"
-        case .storeFailed: "store"
+        case .storeFailed, .storeAway: "store"
         default: "\(self)"
         }
     }
@@ -151,7 +159,7 @@ extension DownloadMachine.Phase {
             switch reason {
             case .commands: "stopping for commands" + transfer.words
             case .shutdown: "stopping for shutdown" + transfer.words
-            case .failure: "stopping for a failure" + transfer.words
+            case .failure, .fileFailed: "stopping for a failure" + transfer.words
             }
         case .flushing: "flushing"
         case .verifying(_, let matches): matches ? "verified" : "verifying"

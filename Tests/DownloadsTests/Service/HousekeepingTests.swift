@@ -45,6 +45,47 @@ struct HousekeepingTests {
         await fixture.service.shutdown()
     }
 
+    @Test("A file waits while the disk has no room for it, smaller ones go on, and one too large for the disk fails")
+    func room() async throws {
+        let disk = SlowDisk()
+        disk.gate.open()
+        disk.size.withLock { $0 = 1 << 30 }
+        disk.free.withLock { $0 = 6 << 20 }
+        let fixture = try await ServiceFixture(disk: disk)
+        let large = try await fixture.add("size=3000000&seed=86")
+        try await until { fixture.service.index.download(large.id)?.waitingFor == .disk }
+        #expect(fixture.service.index.download(large.id)?.error == nil)
+        #expect(try await fixture.end(of: fixture.add("size=1000000&seed=87").id).state == .completed)
+        let failed = try await fixture.end(of: fixture.add("size=1100000000&seed=88").id)
+        #expect(failed.state == .failed && failed.error?.code == .insufficientStorage)
+        // Waiting takes commands, and sends no request.
+        _ = try await fixture.service.perform(.pause, on: large.id)
+        let requests = fixture.requests().count
+        _ = try await fixture.service.perform(.resume, on: large.id)
+        try await until { fixture.requests().count == requests + 1 }
+        try await until { fixture.service.index.download(large.id)?.waitingFor == .disk }
+        disk.free.withLock { $0 = 8 << 20 }
+        #expect(try await fixture.end(of: large.id).state == .completed)
+        #expect(fixture.requests().count == requests + 2)
+        await fixture.service.shutdown()
+    }
+
+    @Test("While the disk is full, the queue waits as a whole and without requests")
+    func full() async throws {
+        let disk = SlowDisk()
+        disk.gate.open()
+        disk.size.withLock { $0 = 1 << 30 }
+        disk.free.withLock { $0 = 0 }
+        let fixture = try await ServiceFixture(disk: disk) { $0.maxConcurrent = 1 }
+        let made = try await fixture.add("size=70000&seed=89")
+        try await until { fixture.service.index.download(made.id)?.waitingFor == .disk }
+        try await fixture.addMany(20)
+        #expect(fixture.service.index.count(of: .failed) == 0)
+        disk.free.withLock { $0 = 100 << 20 }
+        try await until { fixture.service.index.count(of: .completed) == 21 }
+        await fixture.service.shutdown()
+    }
+
     @Test("No download starts below the free space, and downloads continue when there is enough")
     func minFree() async throws {
         let disk = SlowDisk()

@@ -498,6 +498,8 @@ final class SlowDisk: Sendable {
     let isReached = Waiter(false)
     /// Its free bytes; by default those of the real disk.
     let free = Locked<Int64?>(nil)
+    /// Its size in bytes, if its free bytes are given; 0: unknown.
+    let size = Locked<Int64>(0)
     /// Whether names of part files stay for now.
     let keepsNames = Monitor(false)
     /// The number of requests for a finished file.
@@ -508,9 +510,9 @@ extension SlowDisk {
     /// Opens the files of a directory on this disk.
     func files(in directory: DataDirectory) -> (PartFiles, any FinishedFiles) {
         var operations = PartFiles.Operations()
-        operations.freeBytes = { [free] (directory) throws(SystemError) in
-            if let free = free.withLock({ $0 }) { return free }
-            return try directory.space().free
+        operations.space = { [free, size] (directory) throws(SystemError) in
+            if let free = free.withLock({ $0 }) { return FileSystemSpace(size: size.withLock { $0 }, free: free) }
+            return try directory.space()
         }
         operations.verify = { [self] verification in
             if gate.isOpen { return verification.begin() }

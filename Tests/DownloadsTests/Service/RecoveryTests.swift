@@ -116,15 +116,18 @@ struct RecoveryTests {
         await before.service.shutdown()
     }
 
-    @Test("Removes leftovers that no record knows")
+    @Test("Removes leftovers that no record knows, and nothing that is not Pawl's")
     func orphans() async throws {
         let before = try await ServiceFixture()
         let after = try await before.crash { data in
             for name in ["01JD6Z00000000000000000000.part", "rubbish", "01JD6Z00000000000000000000.part.next"] {
                 try Data("x".utf8).write(to: URL(filePath: "\(data)/incomplete/\(name)"))
             }
+            for name in ["@eaDir", "lost+found"] {
+                try FileManager.default.createDirectory(atPath: "\(data)/incomplete/\(name)", withIntermediateDirectories: false)
+            }
         }
-        #expect(try after.names(in: "incomplete") == [])
+        #expect(try after.names(in: "incomplete").sorted() == ["@eaDir", "lost+found", "rubbish"])
         await after.service.shutdown()
         await before.service.shutdown()
     }

@@ -84,7 +84,30 @@ struct VolumeTests {
         await after.service.shutdown()
     }
 
-    @Test("Transfers wait for a volume that disappears, and continue")
+    @Test("Downloads wait while nothing can be written, wherever the directory is, and continue", arguments: [true, false])
+    func unwritable(_ isApart: Bool) async throws {
+        let fixture = try await ServiceFixture { if isApart { $0.downloadsDirectory = path } }
+        let incomplete = (isApart ? path : fixture.directory.path + "/data") + "/incomplete"
+        let made = try await fixture.add("size=4000000&seed=84&pace=1500000")
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 200_000 }
+        try await until { try !names(incomplete).isEmpty }
+        // The directory is gone, and cannot be made anew.
+        try FileManager.default.removeItem(atPath: incomplete)
+        try Data().write(to: URL(filePath: incomplete))
+        var others: [DownloadID] = []
+        for seed in 90..<94 { others.append(try await fixture.add("size=5000&seed=\(seed)").id) }
+        for id in others {
+            try await until { fixture.service.index.download(id)?.waitingFor == .volume }
+            #expect(fixture.service.index.download(id)?.error == nil)
+        }
+        #expect(await fixture.service.storeCondition().degraded == [.volumeAway])
+        #expect(fixture.service.index.count(of: .failed) == 0)
+        try FileManager.default.removeItem(atPath: incomplete)
+        for id in others + [made.id] { #expect(try await fixture.end(of: id).state == .completed) }
+        await fixture.service.shutdown()
+    }
+
+    @Test("Transfers wait for a volume that disappears with the bytes that they have, and continue")
     func awayMeanwhile() async throws {
         let fixture = try await service()
         let made = try await fixture.add("size=4000000&seed=84&pace=1500000")
@@ -92,6 +115,7 @@ struct VolumeTests {
         try unmount()
         let waiting = try await fixture.follow(made.id) { $0.state == .queued }
         #expect(waiting.error == nil)
+        #expect(waiting.bytesReceived > 200_000)
         #expect(try names(path).isEmpty)
         try mount()
         let done = try await fixture.end(of: made.id)

@@ -16,14 +16,15 @@ struct DiskTests {
             (-5, 0, 100, true), (-5, 1, 100, false), (6 << 20, 5 << 20, 8 << 20, true),
         ] as [(Int64, Int64, Int64, Bool)])
     func room(free: Int64, wanted: Int64, size: Int64, suffices: Bool) {
-        #expect(DiskReservations.suffices(free: Int128(free), wanted: wanted, size: size) == suffices)
+        #expect((wanted == 0 || FileSystemSpace(size: size, free: free).hasRoom(for: wanted)) == suffices)
     }
 
     @Test(
         "The error of a file decides about another attempt",
         arguments: [
             (ENOSPC, .insufficientStorage, false), (EDQUOT, .insufficientStorage, false), (EIO, .ioError, false),
-            (EROFS, .ioError, false), (EMFILE, .ioError, true), (ENFILE, .ioError, true), (ENOMEM, .ioError, true),
+            (EROFS, .ioError, false), (ENOTCONN, .ioError, false), (EMFILE, .ioError, true), (ENFILE, .ioError, true),
+            (ENOMEM, .ioError, true),
         ] as [(Int32, FailureCode, Bool)])
     func causes(code: Int32, failure: FailureCode, isRetried: Bool) {
         let told = DownloadFailure(FileError("write", "/x", SystemError(code)))
@@ -35,7 +36,9 @@ struct DiskTests {
         "Reasons for starting over",
         arguments: [
             (ENOENT, .missing, true), (ELOOP, .notRegular, true), (EISDIR, .notRegular, true), (ENOSPC, .full, false),
-            (EMFILE, .transient, false), (EACCES, .other, false), (EEXIST, .other, false),
+            (EMFILE, .transient, false), (EIO, .device, false), (EROFS, .device, false), (ENOTCONN, .device, false),
+            (ECONNABORTED, .device, false), (ENODEV, .device, false), (ESTALE, .device, false), (EACCES, .other, false),
+            (EEXIST, .other, false),
         ] as [(Int32, FileError.Kind, Bool)])
     func kinds(code: Int32, kind: FileError.Kind, meansNoBytes: Bool) {
         let error = FileError("open", "/x", SystemError(code))

@@ -1,0 +1,24 @@
+import Testing
+
+@testable import DownloadCore
+@testable import Downloads
+
+@Suite("Waits for room on the disk", .timeLimit(.minutes(1)))
+struct RoomWaitsTests {
+    private static func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(number)) }
+
+    @Test(
+        "downloads go on in queue order as far as there is room for all of them together",
+        arguments: [
+            ([], 10, []), ([5], 4, []), ([5], 5, [1]), ([0], 0, []), ([0], 1, [1]), ([5, 5], 9, [1]), ([5, 5], 10, [1, 2]),
+            ([9, 5, 3], 8, [2, 3]), ([9, 5, 3], nil, [1, 2, 3]), ([9, 5], -1, []),
+        ] as [([Int64], Int128?, [Int])])
+    func take(needs: [Int64], room: Int128?, taken: [Int]) {
+        var waits = RoomWaits()
+        for (index, bytes) in needs.enumerated() { waits.add(Self.id(index + 1), needing: bytes) }
+        #expect(waits.take(room: room) { $0 < $1 } == taken.map(Self.id))
+        #expect(waits.ids == Set((1..<(needs.count + 1)).map(Self.id)).subtracting(taken.map(Self.id)))
+        for id in waits.ids { waits.remove(id) }
+        #expect(waits.isEmpty)
+    }
+}
