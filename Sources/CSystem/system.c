@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 int pawl_accept(int listener, struct sockaddr *address, socklen_t *length) {
@@ -117,6 +118,14 @@ int pawl_open(const char *path, int flags, unsigned mode) { return open(path, fl
 int pawl_open_at(int directory, const char *name, int flags, unsigned mode) {
     return openat(directory, name, flags | O_CLOEXEC, mode);
 }
+
+int pawl_open_unnamed_at(int directory, unsigned mode) {
+    return openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+}
+
+int pawl_set_attribute(int descriptor, const char *name) { return fsetxattr(descriptor, name, "1", 1, 0); }
+
+bool pawl_has_attribute(int descriptor, const char *name) { return fgetxattr(descriptor, name, NULL, 0) >= 0; }
 
 int pawl_open_name_at(int directory, const char *name) { return openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC); }
 

@@ -67,8 +67,12 @@ package protocol FinishedFiles: Sendable {
 
     /// Determines whether a finished file is still the published one. A file with another identity is hashed: it may be
     /// the same file, restored from a backup or moved with its file system.
-    /// - Parameter id: The download of the file.
-    func recognise(_ file: PublishedFile, of id: DownloadID) async throws(FileError) -> FileRecognition
+    /// - Parameters:
+    ///   - id: The download of the file.
+    ///   - isHashed: Whether a file with another identity is hashed even if its time of the last write is the same.
+    func recognise(
+        _ file: PublishedFile, of id: DownloadID, isHashed: Bool
+    ) async throws(FileError) -> FileRecognition
 }
 
 /// The comparison of a finished file with its record.
@@ -77,6 +81,9 @@ package enum FileRecognition: Sendable, Equatable {
     case identical
     /// Its length and SHA-256 are those of the record, but it has this identity now.
     case adopted(FileIdentity)
+    /// Its length and the time of its last write are those of the record, but it has this identity now: its file system
+    /// was mounted again, or numbers names. Its bytes are still to be compared.
+    case likely(FileIdentity)
     /// Another file has the path.
     case different
     /// No file has the path.

@@ -8,6 +8,13 @@ struct FinishedFolders: Sendable {
     let path: String
     let permissions: FilePermissions
     var top: Directory { directory.files }
+    /// The folders that this run has made where directories have no extended attributes.
+    private let made = Locked<Set<String>>([])
+
+    /// The extended attribute of folders that Pawl has made. No other folder is removed.
+    private static let mark = "user.pawl.made"
+    /// The maximum number of folders that are remembered without the attribute. Others stay when they are empty.
+    private static let maximumMade = 10_000
 
     init(_ directory: DataDirectory) {
         self.directory = directory
@@ -48,9 +55,11 @@ struct FinishedFolders: Sendable {
                     let parent = chain[chain.count - 1]
                     let (made, isNew) = try Self.makeDirectory(name, in: parent)
                     let directory = try parent.openDirectory(made)
-                    if isNew, let permissions = permissions.directory { try directory.setPermissions(permissions) }
                     chain.append(directory)
                     names.append(made)
+                    guard isNew else { continue }
+                    noteMade(directory, names.joined(separator: "/"))
+                    if let permissions = permissions.directory { try directory.setPermissions(permissions) }
                 }
                 return Folder(chain: chain, path: names.joined(separator: "/"))
             } catch {
@@ -73,22 +82,36 @@ struct FinishedFolders: Sendable {
             do throws(SystemError) {
                 return (name, try parent.makeDirectory(name))
             } catch {
-                guard error.meansNameTooLong, let limit = FileNaming.limit(below: name.utf8.count) else { throw error }
+                guard error.mayMeanNameTooLong, let limit = FileNaming.limit(below: name.utf8.count) else { throw error }
                 name = FileNaming.shortened(name, to: limit)
             }
         }
     }
 
-    /// Removes a folder and its parents as far as they are empty.
-    /// - Returns: The directories that have lost an entry.
+    private func noteMade(_ directory: Directory, _ folder: String) {
+        if directory.mark(Self.mark) { return }
+        made.withLock { if $0.count < Self.maximumMade { $0.insert(folder) } }
+    }
+
+    /// Removes a folder and its parents as far as they are empty, and Pawl has made them.
+    /// - Returns: The directories that have lost an entry, and whether an empty folder stays because of its readers: some
+    ///   file systems keep a removed file under a hidden name until it is closed.
     @discardableResult
-    func removeEmpty(_ folder: String, _ chain: [Directory]) -> [Directory] {
+    func removeEmpty(_ folder: String, _ chain: [Directory]) -> (changed: [Directory], isHeld: Bool) {
         var changed: [Directory] = []
-        for (name, parent) in zip(FileNaming.names(ofFolder: folder), chain).reversed() {
-            guard (try? parent.removeDirectory(name)) != nil else { break }
+        var names = FileNaming.names(ofFolder: folder)
+        for (parent, directory) in zip(chain, chain.dropFirst()).reversed() {
+            let folder = names.joined(separator: "/")
+            let name = names.removeLast()
+            guard directory.isMarked(Self.mark) || made.withLock({ $0.contains(folder) }) else { break }
+            guard (try? parent.removeDirectory(name)) != nil else {
+                let left = (try? directory.entries()) ?? []
+                return (changed, !left.isEmpty && left.allSatisfy { $0.hasPrefix(".fuse_hidden") || $0.hasPrefix(".nfs") })
+            }
+            made.withLock { _ = $0.remove(folder) }
             changed.append(parent)
         }
-        return changed
+        return (changed, false)
     }
 
     /// Opens a folder; returns `nil` if it does not exist or is not a directory.
@@ -115,12 +138,12 @@ struct FinishedFolders: Sendable {
     }
 
     /// Opens a finished file for reading.
-    /// - Throws: `.missing` if the file is missing, or another file has the path.
+    /// - Throws: `.missing` if the file is missing, or the path is that of a file with another length or time.
     func open(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
         let directory = try describing("open", describe(path)) { () throws(SystemError) in try find(path.folder) }
         guard let directory else { throw FileError(.missing, "\(describe(path)) is not there") }
         let (descriptor, status) = try directory.open(path.name, .reading, describedAs: describe(path))
-        guard status.identity == identity else { throw FileError(.missing, "\(describe(path)) is another file") }
+        guard status.identity.isLikely(identity) else { throw FileError(.missing, "\(describe(path)) is another file") }
         return descriptor
     }
 

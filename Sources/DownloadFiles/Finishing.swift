@@ -11,6 +11,8 @@ package final class Publication: Sendable {
     /// storage sets a time of its own.
     package let modified: Int64?
     package let outcome = AbandonableOutcome<PublishedFile>()
+    /// The copy in the folder of the path, if that is on another file system than part files; `nil` until it is made.
+    let copy = Locked<FolderCopy?>(nil)
 
     package init(id: DownloadID, file: VerifiedFile, path: FilePath, modified: Int64? = nil) {
         self.id = id
@@ -58,6 +60,8 @@ package final class AbandonableOutcome<Value: Sendable>: Sendable {
     private struct State {
         var phase = Phase.open
         var handlers: [Handler] = []
+        /// Whether it was to be abandoned after it had committed.
+        var isUnwanted = false
     }
 
     private let state = Locked(State())
@@ -69,6 +73,19 @@ package final class AbandonableOutcome<Value: Sendable>: Sendable {
             return state.phase == .open
         }
         if !isOpen { handler(.failure(.abandoned)) }
+    }
+
+    /// Whether the work is not yet over, and can be abandoned.
+    var isOpen: Bool { state.withLock { $0.phase == .open } }
+
+    /// Allows to abandon the work again, because the step that is not undone has had no effect. Work that was to be
+    /// abandoned meanwhile is abandoned now.
+    func reopen() {
+        let isUnwanted = state.withLock { state in
+            if state.phase == .committed { state.phase = .open }
+            return state.isUnwanted
+        }
+        if isUnwanted { abandon() }
     }
 
     /// Begins the step that is not undone. Returns false if the work was abandoned.
@@ -93,7 +110,10 @@ package final class AbandonableOutcome<Value: Sendable>: Sendable {
     @discardableResult
     func abandon() -> Bool {
         let (isAbandoned, handlers) = state.withLock { state -> (Bool, [Handler]) in
-            if state.phase == .committed { return (false, []) }
+            if state.phase == .committed {
+                state.isUnwanted = true
+                return (false, [])
+            }
             state.phase = .over
             defer { state.handlers = [] }
             return (true, state.handlers)

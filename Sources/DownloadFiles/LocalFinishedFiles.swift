@@ -21,6 +21,10 @@ package final class LocalFinishedFiles: FinishedFiles {
     /// Digests of finished files whose identities have changed, so that they are not read again for each request.
     private let hashes = Locked<[FileIdentity: [UInt8]]>([:])
     private static let maximumHashes = 1000
+    /// Empty folders that go once their last readers have ended.
+    private let held = Locked<Set<String>>([])
+    private static let maximumHeld = 100
+    private static let heldInterval: Duration = .seconds(1)
 
     package init(_ partFiles: PartFiles) {
         self.partFiles = partFiles
@@ -82,19 +86,33 @@ package final class LocalFinishedFiles: FinishedFiles {
     private func publish(_ batch: [(Publication, PartFiles.Found?)], in folder: String) {
         var open: FinishedFolders.Folder?
         var named: [(Publication, PublishedFile)] = []
+        var toCopy: [Publication] = []
         // Failures are reported last, after folders that were created in vain have been removed.
         var failed: [(Publication, FileError)] = []
         defer { for (publication, error) in failed { publication.outcome.resolve(.failure(.file(error))) } }
-        for (publication, found) in batch where publication.outcome.commit() {
+        for (publication, found) in batch {
+            guard publication.outcome.commit() else {
+                discardCopy(of: publication, in: folder)
+                continue
+            }
             do throws(FileError) {
-                named.append((publication, try name(publication, found, in: folder, &open)))
+                if let file = try name(publication, found, in: folder, &open) {
+                    named.append((publication, file))
+                } else {
+                    toCopy.append(publication)
+                }
             } catch {
                 failed.append((publication, error))
+                discardCopy(of: publication, in: folder)
             }
         }
         guard let open else { return }
+        for publication in toCopy {
+            publication.outcome.reopen()
+            BlockingExecutor.copying.submit { self.copy(publication, to: open) }
+        }
         if named.isEmpty {
-            folders.removeEmpty(open.path, open.chain)
+            if toCopy.isEmpty { removeEmpty(open.path, open.chain) }
             return
         }
         do throws(SystemError) {
@@ -105,6 +123,27 @@ package final class LocalFinishedFiles: FinishedFiles {
             let failure = FileError("flush", folder.isEmpty ? folders.path : "\(folders.path)/\(folder)", error)
             for (publication, _) in named { publication.outcome.resolve(.failure(.file(failure))) }
         }
+    }
+
+    /// Copies a file into its folder, which is on another file system, and publishes the copy.
+    private func copy(_ publication: Publication, to folder: FinishedFolders.Folder) {
+        do throws(FileError) {
+            if let copy = try partFiles.copy(publication, to: folder) {
+                publication.copy.withLock { $0 = copy }
+                return begin(publication)
+            }
+            removeEmpty(folder.path, folder.chain)
+        } catch {
+            removeEmpty(folder.path, folder.chain)
+            publication.outcome.resolve(.failure(.file(error)))
+        }
+    }
+
+    /// Removes the copy of a publication that has ended, and its folder if that is empty.
+    private func discardCopy(of publication: Publication, in folder: String) {
+        guard let copy = publication.copy.withLock(\.self) else { return }
+        copy.discard()
+        if let chain = try? folders.open(folder) { removeEmpty(folder, chain) }
     }
 
     /// Flushes the bytes of all files. Returns the publications that can go on.
@@ -137,12 +176,13 @@ package final class LocalFinishedFiles: FinishedFiles {
     /// - Parameters:
     ///   - found: The part file.
     ///   - open: The folder, once it is open.
+    /// - Returns: `nil` if the file must be copied into the folder.
     private func name(
         _ publication: Publication, _ found: PartFiles.Found?, in folder: String, _ open: inout FinishedFolders.Folder?
-    ) throws(FileError) -> PublishedFile {
+    ) throws(FileError) -> PublishedFile? {
         let identity: FileIdentity
         if let found { identity = found.identity } else { identity = try publication.file.part.identity() }
-        func published(_ path: FilePath) -> PublishedFile {
+        func published(_ path: FilePath, _ identity: FileIdentity) -> PublishedFile {
             PublishedFile(
                 path: path, length: publication.file.length, sha256: publication.file.sha256, identity: identity)
         }
@@ -150,18 +190,20 @@ package final class LocalFinishedFiles: FinishedFiles {
         if let open { opened = open } else { opened = try folders.make(folder) }
         defer { open = opened }
         // The file was published by a run that ended before its record included that.
-        if found?.links != 1, try folders.identify(publication.path) == identity { return published(publication.path) }
+        if found?.links != 1, let present = try folders.identify(publication.path), present.isLikely(identity) {
+            return published(publication.path, present)
+        }
         guard let found else {
             throw FileError(.missing, "the part file of \(publication.id) is not the file that was written")
         }
-        return published(try name(publication, found.name, identity, in: folder, &opened))
+        return try name(publication, found.name, identity, in: folder, &opened).map(published)
     }
 
     /// Gives a part file the first free name, beginning with the reserved one.
     private func name(
         _ publication: Publication, _ part: PartName, _ identity: FileIdentity, in folder: String,
         _ open: inout FinishedFolders.Folder
-    ) throws(FileError) -> FilePath {
+    ) throws(FileError) -> (FilePath, FileIdentity)? {
         var name = publication.path.name
         var number = 1
         var limit = FileNaming.longestName
@@ -170,8 +212,11 @@ package final class LocalFinishedFiles: FinishedFiles {
             let tried = number == 1 ? name : FileNaming.numbered(name, number, limit: limit)
             let path = FilePath(tried, in: open.path)
             do throws(FileError) {
-                if try partFiles.give(path, to: publication, part, identity, in: open.chain.last ?? folders.top) { return path }
-                number += 1
+                switch try partFiles.give(path, to: publication, part, identity, in: open.chain.last ?? folders.top) {
+                case .given(let identity): return (path, identity)
+                case .elsewhere: return nil
+                case .taken: number += 1
+                }
                 if number > Self.maximumNames {
                     throw FileError(.other, "publish \(folders.describe(publication.path)): no name is free up to \(tried)")
                 }
@@ -255,26 +300,52 @@ package final class LocalFinishedFiles: FinishedFiles {
             }
             removed.noteUnflushed(directory)
         }
-        for parent in folders.removeEmpty(path.folder, chain) { removed.noteUnflushed(parent) }
+        for parent in removeEmpty(path.folder, chain) { removed.noteUnflushed(parent) }
         return removed
     }
 
-    package func recognise(_ published: PublishedFile, of id: DownloadID) async throws(FileError) -> FileRecognition {
+    /// Removes a folder and its parents as far as they are empty, now or once its last reader has ended.
+    /// - Returns: The directories that have lost an entry.
+    @discardableResult
+    private func removeEmpty(_ folder: String, _ chain: [Directory]) -> [Directory] {
+        let (changed, isHeld) = folders.removeEmpty(folder, chain)
+        guard isHeld, held.withLock({ $0.count < Self.maximumHeld && $0.insert(folder).inserted }) else { return changed }
+        Task { [weak self] in
+            while let self {
+                try? await Task.sleep(for: Self.heldInterval)
+                let isHeld = await BlockingExecutor.disk.run {
+                    (try? self.folders.open(folder)).map { self.folders.removeEmpty(folder, $0).isHeld } ?? false
+                }
+                if isHeld { continue }
+                held.withLock { _ = $0.remove(folder) }
+                return
+            }
+        }
+        return changed
+    }
+
+    package func recognise(
+        _ published: PublishedFile, of id: DownloadID, isHashed: Bool
+    ) async throws(FileError) -> FileRecognition {
         let found = try await BlockingExecutor.disk.run { () throws(FileError) in try self.identify(published.path) }
         guard let found else { return .missing }
         if found == published.identity { return .identical }
         guard found.size == published.length else { return .different }
+        if !isHashed, published.identity?.isLikely(found) == true, hashes.withLock({ $0[found] == nil }) {
+            return .likely(found)
+        }
         let sha256 = try await BlockingExecutor.hashing.run { () throws(FileError) in try self.hash(published.path, found) }
         return sha256 == published.sha256 ? .adopted(found) : .different
     }
 
-    /// Returns the SHA-256 of a file; `nil` if the file has changed meanwhile.
-    private func hash(_ path: FilePath, _ identity: FileIdentity) throws(FileError) -> [UInt8]? {
+    /// Returns the SHA-256 of a file.
+    private func hash(_ path: FilePath, _ identity: FileIdentity) throws(FileError) -> [UInt8] {
         if let known = hashes.withLock({ $0[identity] }) { return known }
         var digest = FileDigest()
         let file = try partFiles.openPublished(path, as: identity)
         try file.hash(upTo: identity.size, into: &digest)
-        guard try file.identity() == identity else { return nil }
+        // The file may have been changed meanwhile.
+        guard try file.identity() == identity else { return digest.sha256 }
         hashes.withLock { hashes in
             if hashes.count >= Self.maximumHashes { hashes = [:] }
             hashes[identity] = digest.sha256

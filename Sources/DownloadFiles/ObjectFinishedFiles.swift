@@ -282,7 +282,9 @@ package final class ObjectFinishedFiles: FinishedFiles {
     /// Removes nothing: the object is removed with its record.
     package func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles { RemovedFiles() }
 
-    package func recognise(_ file: PublishedFile, of id: DownloadID) async throws(FileError) -> FileRecognition {
+    package func recognise(
+        _ file: PublishedFile, of id: DownloadID, isHashed: Bool
+    ) async throws(FileError) -> FileRecognition {
         guard let key = file.identity.flatMap({ ObjectKey(id, $0) }) else { return .missing }
         do throws(ObjectStorageError) {
             guard let object = try await storage.head(key.description) else { return .missing }

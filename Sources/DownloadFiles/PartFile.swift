@@ -48,7 +48,7 @@ package final class PartFile: Sendable {
         do throws(SystemError) {
             try file.write(bytes, at: offset)
         } catch {
-            throw FileError("write", path, error)
+            throw FileError("write", path, file.cause(of: error))
         }
     }
 
@@ -125,7 +125,11 @@ package final class PartFile: Sendable {
 
     /// Waits until the written bytes are durable.
     func synchronizeBytes() throws(FileError) {
-        try describing("flush", path, losesBytes: true) { () throws(SystemError) in try file.synchronizeData() }
+        do throws(SystemError) {
+            try file.synchronizeData()
+        } catch {
+            throw FileError("flush", path, file.cause(of: error), losesBytes: true)
+        }
     }
 
     /// Waits until the system has written the bytes whose write-back has begun.
@@ -134,8 +138,8 @@ package final class PartFile: Sendable {
         do throws(SystemError) {
             try file.awaitWriteBack()
         } catch {
-            if error.kind == .unsupported { return try synchronizeBytes() }
-            throw FileError("flush", path, error, losesBytes: true)
+            guard error.meansFailure else { return try synchronizeBytes() }
+            throw FileError("flush", path, file.cause(of: error), losesBytes: true)
         }
     }
 
@@ -165,7 +169,7 @@ package final class PartFile: Sendable {
     }
 
     /// Reads a range in pieces that fit into the processor's cache.
-    private func read(_ range: Range<Int64>, _ body: (RawSpan, _ offset: Int64) -> Void) throws(FileError) {
+    func read(_ range: Range<Int64>, _ body: (RawSpan, _ offset: Int64) throws(FileError) -> Void) throws(FileError) {
         var buffer = [UInt8](repeating: 0, count: Int(min(256 << 10, range.upperBound - range.lowerBound)))
         var offset = range.lowerBound
         while offset < range.upperBound {
@@ -176,7 +180,7 @@ package final class PartFile: Sendable {
                 throw FileError("read", path, error)
             }
             guard count > 0 else { throw FileError(.short, "\(path) ends at byte \(offset) of \(range.upperBound)") }
-            unsafe body(buffer.span.bytes.extracting(first: count), offset)
+            unsafe try body(buffer.span.bytes.extracting(first: count), offset)
             offset += Int64(count)
         }
     }

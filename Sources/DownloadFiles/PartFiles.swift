@@ -6,35 +6,16 @@ package import System
 /// A verified part file gets the name of a whole one (``PartName``). A small file that arrived in one piece has it already.
 /// The file then gets its final name by a hard link. Linking is one step and never replaces another file. The first name
 /// is removed once the record includes the second. After a crash in between, a whole file with another name under `files`
-/// has been published. A part file with a link elsewhere has not.
+/// has been published. A part file with a link elsewhere has not. Some file systems number names instead of files. There, a
+/// note about the publication tells.
 ///
 /// Without hard links, the part file is renamed, beside a note about it. If it cannot be renamed exclusively, an empty
 /// file first reserves the name (O_EXCL). The part file is renamed over the reservation if that is still the same empty
 /// file. If it cannot be renamed over a file, the reservation is removed. The part file is then renamed if the name is
 /// still free.
+///
+/// If the folder is on another file system, the file is copied into it (``FolderCopy``), beside a note.
 package final class PartFiles: Sendable {
-    /// The operations that tests replace. The first three give the file a name in another directory.
-    package struct Operations: Sendable {
-        typealias Call = @Sendable (Directory, String, Directory, String) throws(SystemError) -> Void
-
-        /// Gives the file a second name, which must be free.
-        var link: Call = { (from, name, to, newName) throws(SystemError) in try from.link(name, to: to, as: newName) }
-        /// Renames the file to a name that must be free.
-        var rename: Call = { (from, name, to, newName) throws(SystemError) in
-            try from.renameExclusively(name, to: to, as: newName)
-        }
-        /// Renames the file, and replaces the file with the new name.
-        var replace: Call = { (from, name, to, newName) throws(SystemError) in
-            try from.rename(name, to: to, as: newName)
-        }
-        /// Returns the space of the file system of a directory.
-        var space: @Sendable (Directory) throws(SystemError) -> FileSystemSpace = { (directory) throws(SystemError) in
-            try directory.space()
-        }
-        /// Begins a verification.
-        var verify: @Sendable (Verification) -> Void = { $0.begin() }
-    }
-
     /// The known part files by download.
     private struct Parts {
         /// Whether the directory has been listed, so that the part files of earlier runs are known.
@@ -58,8 +39,10 @@ package final class PartFiles: Sendable {
     private let incompletePath: String
     private let operations: Operations
     private let parts = Locked(Parts())
-    /// The reason that no file can be moved from `incomplete` to `files`; `nil` unless a trial has found one.
-    private let division = Locked<FileError?>(nil)
+    /// The reason that no file can be written to `incomplete` or moved to `files`; `nil` unless a trial has found one.
+    private let refusal = Locked<FileError?>(nil)
+    /// Whether both names of a linked file have its number and its number of links, as a trial has found.
+    private let numbersFiles = Locked(false)
     /// Downloads that may have a note. Those of earlier runs are known once the directory has been listed.
     private let notes = Locked<Set<DownloadID>>([])
     /// The directory of finished files, into which part files are published.
@@ -123,14 +106,18 @@ package final class PartFiles: Sendable {
     package func createPart(
         _ id: DownloadID, _ generation: UInt64? = nil, keepsOthers: Bool, whole sha256: [UInt8]? = nil
     ) throws(FileError) -> PartFile {
-        if let division = division.withLock(\.self) { throw division }
+        if let refusal = refusal.withLock(\.self) { throw refusal }
         // A part file that cannot be removed does no harm. The next start tries again.
         let others = try names(of: id)
         if !keepsOthers { _ = try? remove(others) }
         let generation = generation ?? Self.newGeneration()
         let name = PartName(id, generation, whole: sha256)
         let path = path(name.text)
-        let file = try describing("create", path) { () throws(SystemError) in try incomplete.open(name.text, .creating) }
+        let file = try describing("create", path) { () throws(SystemError) in
+            do throws(SystemError) { return try incomplete.open(name.text, .creating) } catch {
+                throw incomplete.cause(of: error)
+            }
+        }
         parts.withLock { $0.add(name) }
         do throws(FileError) {
             // Other users have no access to `incomplete`. The first flush of the file makes the mode durable, so that
@@ -163,7 +150,7 @@ package final class PartFiles: Sendable {
     package func removeParts(_ id: DownloadID) throws(FileError) -> RemovedFiles {
         let names = try names(of: id)
         let mayHaveNote = notes.withLock { $0.contains(id) }
-        if mayHaveNote, let (_, note) = readNote(Self.note(id)) { removeReservation(of: note) }
+        if mayHaveNote, let note = readNote(of: id) { removeReservation(of: id, note) }
         var removed = try remove(names)
         if mayHaveNote { removed.add(try remove([Self.note(id)])) }
         return removed
@@ -257,86 +244,95 @@ package final class PartFiles: Sendable {
 
     /// Finds the name of the part file that was written; `nil` if no part file of the download is that file.
     private func find(_ publication: Publication) throws(FileError) -> Found? {
-        let identity = try publication.file.part.identity()
-        for name in try names(of: publication.id) {
-            if let status = try status(of: name), status.identity == identity {
-                return Found(name: name, identity: identity, links: UInt64(status.links))
+        // A file that already has its name has no generation.
+        let (identity, generation) = (try publication.file.part.identity(), publication.file.part.generation)
+        for name in try names(of: publication.id) where name.generation == generation {
+            if let status = try status(of: name), status.identity.isLikely(identity) {
+                return Found(name: name, identity: status.identity, links: UInt64(status.links))
             }
         }
         return nil
     }
 
-    /// Links or moves a part file to a path. Returns whether the name was free.
+    /// The outcome of an attempt to give a part file a name.
+    enum Naming {
+        /// It has the name, with this identity.
+        case given(FileIdentity)
+        case taken
+        /// The folder is on another file system, so the file must be copied.
+        case elsewhere
+    }
+
+    /// Links or moves a part file, or its copy, to a path.
     func give(
         _ path: FilePath, to publication: Publication, _ part: PartName, _ identity: FileIdentity, in directory: Directory
-    ) throws(FileError) -> Bool {
+    ) throws(FileError) -> Naming {
+        let copy = publication.copy.withLock(\.self)
         do throws(SystemError) {
-            do throws(SystemError) {
-                try operations.link(incomplete, part.text, directory, path.name)
-            } catch {
-                guard error.meansNoLinks else { throw error }
-                return try move(part, to: path, publication.file.sha256, identity, directory)
+            if numbersFiles.withLock(\.self), copy == nil {
+                do throws(SystemError) {
+                    try operations.link(incomplete, part.text, directory, path.name)
+                    return .given(identity)
+                } catch {
+                    guard error.leavesOtherWays else { throw error }
+                }
             }
-            return true
+            // Checked before the note is written: the next start removes an empty file at the note's path, as an abandoned
+            // reservation.
+            if try directory.status(of: path.name) != nil { return .taken }
+            try note(path, publication, part, copy?.identity ?? identity)
+            if let copy {
+                try give(path, to: copy, in: directory)
+            } else if try operations.give(path.name, to: part.text, in: incomplete, directory) {
+                parts.withLock { $0.remove(part) }
+            }
+            // Some file systems number names, and not files.
+            let found = (try? directory.status(of: path.name))?.identity
+            return .given(found?.size == publication.file.length ? found ?? identity : identity)
         } catch {
-            if error.kind == .alreadyExists { return false }
-            throw FileError("publish", folders.describe(path), error)
+            if error.kind == .alreadyExists { return .taken }
+            // A copy whose folder is gone is made again.
+            if copy == nil ? error.meansOtherFileSystem : error.kind == .notFound { return .elsewhere }
+            throw FileError("publish", folders.describe(path), directory.cause(of: error))
         }
     }
 
-    /// Renames a part file to its final name, beside a note. Returns whether the name was free.
-    private func move(
-        _ part: PartName, to path: FilePath, _ sha256: [UInt8], _ identity: FileIdentity, _ directory: Directory
-    ) throws(SystemError) -> Bool {
-        // Checked before the note is written: the next start removes an empty file at the note's path, as an abandoned
-        // reservation.
-        if try directory.status(of: path.name) != nil { return false }
-        let note = PublicationNote(path: path, identity: identity, sha256: sha256, generation: part.generation)
+    private func note(
+        _ path: FilePath, _ publication: Publication, _ part: PartName, _ identity: FileIdentity
+    ) throws(SystemError) {
+        let note = PublicationNote(
+            path: path, identity: identity, sha256: publication.file.sha256, generation: part.generation)
         notes.withLock { _ = $0.insert(part.id) }
         try note.write(Self.note(part.id), in: incomplete)
-        try move(part.text, to: directory, as: path.name)
-        parts.withLock { $0.remove(part) }
-        return true
     }
 
-    /// Renames a file to a name that must be free.
-    private func move(_ name: String, to directory: Directory, as newName: String) throws(SystemError) {
-        do throws(SystemError) {
-            try operations.rename(incomplete, name, directory, newName)
-        } catch {
-            guard error.meansNoLinks else { throw error }
-            try moveOverReservation(name, directory, newName)
-        }
+    private func give(_ path: FilePath, to copy: FolderCopy, in directory: Directory) throws(SystemError) {
+        guard let name = copy.name else { return try directory.name(copy.file, as: path.name) }
+        if try !operations.give(path.name, to: name, in: directory, directory) { copy.discard() }
     }
 
-    /// Creates an empty file with a name that must be free, and renames a file over it.
-    private func moveOverReservation(_ name: String, _ directory: Directory, _ newName: String) throws(SystemError) {
-        _ = try directory.open(newName, .creating)
-        // Looked up by name, because on some file systems a descriptor has another inode.
-        let reserved = try directory.status(of: newName)?.identity
-        func isReserved() throws(SystemError) -> Bool {
-            guard let status = try directory.status(of: newName), status.kind == .regular, status.links <= 1,
-                status.identity.size == 0
-            else { return false }
-            return status.identity.device == reserved?.device && status.identity.inode == reserved?.inode
+    /// Copies a part file into the folder of its path.
+    /// - Returns: `nil` if the publication was abandoned meanwhile.
+    func copy(_ publication: Publication, to folder: FinishedFolders.Folder) throws(FileError) -> FolderCopy? {
+        let path = FilePath(publication.path.name, in: folder.path)
+        guard let found = try find(publication), let directory = folder.chain.last else {
+            throw FileError(.missing, "the part file of \(publication.id) is not the file that was written")
         }
-        // Another program has replaced the reservation with its own file.
-        guard try isReserved() else { throw SystemError.alreadyExists }
-        do throws(SystemError) {
-            return try operations.replace(incomplete, name, directory, newName)
-        } catch {
-            guard try isReserved() else { throw error }
+        // So that the next start finds what a crash leaves of the copy.
+        try describing("publish", folders.describe(path)) { () throws(SystemError) in
+            try note(path, publication, found.name, found.identity)
         }
-        // Some file systems cannot rename over a file.
-        try directory.remove(newName)
-        if try directory.status(of: newName) != nil { throw SystemError.alreadyExists }
-        try operations.replace(incomplete, name, directory, newName)
+        return try FolderCopy.make(
+            of: publication, in: directory, path: folders.describe(path), permissions: permissions.file)
     }
 
-    /// Removes the empty file of an earlier run that reserved a name and ended before it renamed the part file.
-    private func removeReservation(of note: PublicationNote) {
-        guard note.identity.size > 0, let directory = try? folders.find(note.path.folder),
-            let status = try? directory.status(of: note.path.name), status.kind == .regular, status.identity.size == 0
+    /// Removes what an earlier run has left in a folder because it ended before it gave the file its name: the empty file
+    /// that reserves the name, and the copy.
+    private func removeReservation(of id: DownloadID, _ note: PublicationNote) {
+        guard let directory = try? folders.find(note.path.folder) else { return }
+        _ = try? directory.remove(FolderCopy.name(of: id))
+        guard note.identity.size > 0, let status = try? directory.status(of: note.path.name), status.kind == .regular,
+            status.identity.size == 0
         else { return }
         _ = try? directory.remove(note.path.name)
     }
@@ -386,30 +382,60 @@ package final class PartFiles: Sendable {
         try clear()
         defer { try? clear() }
         let file = try describing("write to", incompletePath) { () throws(SystemError) in
-            let file = try incomplete.open(name, .creating)
-            try unsafe file.write(([1] as [UInt8]).span.bytes, at: 0)
-            return file
+            do throws(SystemError) { return try incomplete.open(name, .creating) } catch { throw incomplete.cause(of: error) }
         }
+        try tryWriting(to: file)
         try setMode(of: file, "files in \(incompletePath)")
         do throws(SystemError) {
             do throws(SystemError) {
+                let before = try incomplete.status(of: name)
                 try operations.link(incomplete, name, target, newName)
+                if !isHidden { try noteNumbers(of: name, before, target, newName) }
             } catch {
-                guard error.meansNoLinks else { throw error }
-                try move(name, to: target, as: newName)
+                guard error.leavesOtherWays else { throw error }
+                try operations.move(name, from: incomplete, to: target, as: newName)
             }
         } catch {
-            guard error.meansOtherFileSystem else { throw FileError("publish in", targetPath, error) }
+            guard error.meansOtherFileSystem else { throw FileError("publish in", targetPath, target.cause(of: error)) }
             let failure = FileError(
                 .other, "\(incompletePath) and \(folders.path) are not on one file system, or not in one mount: they have to be")
-            division.withLock { $0 = failure }
+            refusal.withLock { $0 = failure }
             throw failure
         }
-        if !isHidden { division.withLock { $0 = nil } }
+        if !isHidden { refusal.withLock { $0 = nil } }
         try clear()
         // Otherwise the trial's file could be among finished files after a power loss.
         guard !isHidden else { return }
         try describing("write to", targetPath) { () throws(SystemError) in try target.synchronize() }
+    }
+
+    /// Writes two bytes, the second one first, as the segments of a transfer do.
+    private func tryWriting(to file: FileDescriptor) throws(FileError) {
+        for offset: Int64 in [1, 0] {
+            do throws(SystemError) {
+                try unsafe file.write(([1] as [UInt8]).span.bytes, at: offset)
+            } catch {
+                let cause = file.cause(of: error)
+                if cause.meansFailure || offset == 0 { throw FileError("write to", incompletePath, cause) }
+                let failure = FileError(
+                    .other,
+                    "write to \(incompletePath): it takes the bytes of a file only in their order (\(error)); rclone mount "
+                        + "takes them in any order with --vfs-cache-mode writes")
+                refusal.withLock { $0 = failure }
+                throw failure
+            }
+        }
+    }
+
+    /// Notes whether both names of a linked file show at once that they are names of one file.
+    /// - Parameter before: The status before the link, which some file systems keep in a cache for a while.
+    private func noteNumbers(
+        of name: String, _ before: FileStatus?, _ directory: Directory, _ newName: String
+    ) throws(SystemError) {
+        let (first, second) = (try incomplete.status(of: name), try directory.status(of: newName))
+        numbersFiles.withLock {
+            $0 = before?.links == 1 && first?.links == 2 && second?.links == 2 && first?.identity == second?.identity
+        }
     }
 
     // MARK: - Recovery
@@ -430,15 +456,24 @@ package final class PartFiles: Sendable {
             else { continue }
             return .published(path: path, identity: status.identity, sha256: sha256, generation: name.generation)
         }
-        guard let name = names.first(where: { $0.generation == generation }), let status = try status(of: name) else {
-            guard notes.withLock({ $0.contains(id) }), let note = PublicationNote(reading: Self.note(id), in: incomplete),
-                let found = try folders.identify(note.path),
-                found == note.identity || found.size == note.identity.size
-            else { return findsWhole && generation == nil ? try wholePart(among: names) : .missing }
+        if notes.withLock({ $0.contains(id) }), let note = readNote(of: id), let found = try file(of: note) {
             return .published(path: note.path, identity: found, sha256: note.sha256, generation: note.generation)
+        }
+        guard let name = names.first(where: { $0.generation == generation }), let status = try status(of: name) else {
+            return findsWhole && generation == nil ? try wholePart(among: names) : .missing
         }
         guard status.kind == .regular else { return .missing }
         return whole(name, status) ?? .part(size: status.identity.size)
+    }
+
+    /// Returns the identity of the file at a note's path, if it is the published one; `nil` otherwise. Its number does not
+    /// count, because some file systems number names.
+    private func file(of note: PublicationNote) throws(FileError) -> FileIdentity? {
+        guard let found = try folders.identify(note.path), found.size == note.identity.size else { return nil }
+        if found.isLikely(note.identity) { return found }
+        var digest = FileDigest()
+        try openPublished(note.path, as: found).hash(upTo: found.size, into: &digest)
+        return digest.sha256 == note.sha256 ? found : nil
     }
 
     /// Finds the whole part file of a download whose record has no generation. The generation of a small file is not
@@ -482,7 +517,7 @@ package final class PartFiles: Sendable {
     @discardableResult
     package func removeOrphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError) -> [String] {
         for name in try incomplete.entries(describedAs: incompletePath) {
-            if let (_, note) = readNote(name) { removeReservation(of: note) }
+            if let id = Self.downloadOfNote(name), let note = readNote(of: id) { removeReservation(of: id, note) }
         }
         let found = try orphans(keeping: isKept)
         for name in found.own {
@@ -502,7 +537,7 @@ package final class PartFiles: Sendable {
             // A trial may be in progress.
             if [Self.trialName, Self.newTrialName, DataDirectory.probeName].contains(name) { continue }
             if let part = PartName(name), isKept(part.id, part.generation) { continue }
-            if let (id, note) = readNote(name), isKept(id, note.generation) {
+            if let id = Self.downloadOfNote(name), let note = readNote(of: id), isKept(id, note.generation) {
                 notes.withLock { _ = $0.insert(id) }
                 continue
             }
@@ -514,11 +549,8 @@ package final class PartFiles: Sendable {
         return found
     }
 
-    /// Reads the note with a name, and returns it with its download; `nil` if it is not a valid note.
-    private func readNote(_ name: String) -> (DownloadID, PublicationNote)? {
-        guard let id = Self.downloadOfNote(name), let note = PublicationNote(reading: name, in: incomplete) else { return nil }
-        return (id, note)
-    }
+    /// Reads the note of a download; `nil` if there is no valid one.
+    private func readNote(of id: DownloadID) -> PublicationNote? { PublicationNote(reading: Self.note(id), in: incomplete) }
 
     /// Returns the download whose note has this name; `nil` if it is not the name of a note.
     private static func downloadOfNote(_ name: String) -> DownloadID? {

@@ -12,6 +12,8 @@ public final class BlockingExecutor: Sendable {
     public static let freeing = BlockingExecutor(name: "pawl free", hasLowPriority: true)
     /// Syncs of part files during their transfers, one at a time.
     public static let checkpoints = BlockingExecutor(name: "pawl sync", width: 1)
+    /// Copies of finished files into folders on other file systems, one at a time.
+    public static let copying = BlockingExecutor(name: "pawl copy", width: 1, hasLowPriority: true)
     /// Publication of finished files. One thread takes all files that wait.
     public static let publishing = BlockingExecutor(name: "pawl publish", width: 1)
 

@@ -228,7 +228,7 @@ public final class Directory: Sendable {
             return true
         } catch {
             if error.kind == .alreadyExists { return false }
-            guard error.isUnsupported else { throw error }
+            guard error.leavesOtherWays else { throw error }
         }
         // The file system cannot rename exclusively. An empty file reserves the name, and the rename replaces it.
         do throws(SystemError) {
@@ -275,15 +275,36 @@ public final class Directory: Sendable {
         }
     }
 
-    /// Waits until the entries are on the disk. It is no error if the file system cannot sync a directory (EINVAL,
-    /// ENOTSUP).
+    /// Waits until the entries are on the disk. It is no error if the file system cannot sync a directory.
     public func synchronize() throws(SystemError) {
         do throws(SystemError) {
             try descriptor.synchronize()
         } catch {
-            guard error.isUnsupported else { throw error }
+            if error.meansFailure { throw error }
         }
     }
+
+    /// Returns an error of a call, or ENOSPC in place of it if the file system is full.
+    public func cause(of error: SystemError) -> SystemError { descriptor.cause(of: error) }
+
+    /// Opens a new file without a name, for reading and writing. It gets one by ``name(_:as:)``, or vanishes.
+    public func openUnnamed() throws(SystemError) -> FileDescriptor {
+        FileDescriptor(owning: try SystemError.retrying { pawl_open_unnamed_at(descriptor.number, 0o600) })
+    }
+
+    /// Gives a file without a name one in this directory, which must be free.
+    public func name(_ file: FileDescriptor, as name: String) throws(SystemError) {
+        try check(name)
+        let path = "/proc/self/fd/\(file.number)"
+        guard unsafe linkat(AT_FDCWD, path, descriptor.number, name, AT_SYMLINK_FOLLOW) == 0 else { throw .last }
+    }
+
+    /// Marks the directory with an extended attribute, which stays with it.
+    /// - Returns: Whether the file system has extended attributes.
+    public func mark(_ attribute: String) -> Bool { unsafe pawl_set_attribute(descriptor.number, attribute) == 0 }
+
+    /// Returns whether the directory has the mark.
+    public func isMarked(_ attribute: String) -> Bool { unsafe pawl_has_attribute(descriptor.number, attribute) }
 
     /// Waits until everything written to the file system is on the disk.
     public func synchronizeFileSystem() throws(SystemError) {

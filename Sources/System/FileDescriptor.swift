@@ -129,8 +129,8 @@ public final class FileDescriptor: Sendable {
             try SystemError.retrying { pawl_preallocate(number, 0, length) }
             return true
         } catch {
-            // Some file systems report EINVAL for an operation that they lack.
-            if error.kind == .unsupported || error.number == EINVAL { return false }
+            // File systems report various errors for an operation that they lack.
+            guard error.meansFailure else { return false }
             throw error
         }
     }
@@ -183,6 +183,13 @@ public final class FileDescriptor: Sendable {
     /// The space of its file system.
     public func space() throws(SystemError) -> FileSystemSpace {
         try FileSystemSpace(of: number)
+    }
+
+    /// Returns an error of a call, or ENOSPC in place of it if the file system is full. Some report another one then:
+    /// sshfs EIO, securefs EPERM.
+    public func cause(of error: SystemError) -> SystemError {
+        guard error.kind != .outOfSpace, let space = try? space(), space.isFull else { return error }
+        return SystemError(ENOSPC)
     }
 }
 

@@ -46,6 +46,9 @@ public struct FileIdentity: Sendable, Hashable, LosslessStringConvertible {
     /// Whether both identities are of one file, possibly with a write between them.
     public func isSameFile(as other: FileIdentity) -> Bool { (device, inode) == (other.device, other.inode) }
 
+    /// Whether length and time of the last write are the same. Some file systems change the numbers of a file.
+    public func isLikely(_ other: FileIdentity) -> Bool { (size, modified) == (other.size, other.modified) }
+
     /// The four numbers, separated by colons.
     public var description: String { "\(device):\(inode):\(size):\(modified)" }
 }

@@ -31,6 +31,9 @@ public struct FileSystemSpace: Sendable, Equatable {
         FileSystemSpace(size: size, free: size).hasRoom(for: bytes)
     }
 
+    /// Whether less is free than one write may take.
+    var isFull: Bool { size > 0 && free < 1 << 20 }
+
     /// Reads the space of the file system that contains a path.
     public init(at path: String) throws(SystemError) {
         var status = statvfs()

@@ -48,14 +48,18 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Whether the file system cannot give a file a second name or rename it exclusively. File systems report different
-    /// errors for that.
-    public var meansNoLinks: Bool {
-        isUnsupported || [EPERM, EACCES, EMLINK, EXDEV, ENOTTY].contains(number)
+    /// Whether a file may get its name in another way than the one that failed. File systems report any error for a way
+    /// that they lack: rclone EIO, CryFS ERANGE. No way remains if the name is taken or too long, its directory is gone,
+    /// or nothing can be written.
+    public var leavesOtherWays: Bool {
+        ![.alreadyExists, .outOfSpace, .notFound].contains(kind) && number != EROFS && number != ENAMETOOLONG
     }
 
-    /// Whether the file system lacks the call, or this form of it.
-    public var isUnsupported: Bool { kind == .unsupported || number == EINVAL || number == ENOTSUP }
+    /// Whether the file system is full, or its disk or server has failed. Any other error of an optional call only means
+    /// that the file system lacks it.
+    public var meansFailure: Bool {
+        [.outOfSpace, .transient, .device].contains(kind) || number == ENXIO || number == ETIMEDOUT
+    }
 
     /// Whether the two directories of a call are on different file systems or mounts.
     public var meansOtherFileSystem: Bool { number == EXDEV }
@@ -68,6 +72,9 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// Whether the name is too long for the file system.
     public var meansNameTooLong: Bool { number == ENAMETOOLONG }
+
+    /// Whether a shorter name may be accepted. SFTP, and so sshfs, reports EBADMSG for a name that is too long.
+    public var mayMeanNameTooLong: Bool { meansNameTooLong || number == EBADMSG }
 
     /// The system's text of the error.
     public var description: String {

@@ -14,4 +14,16 @@ import Testing
         #expect(SystemError(number).kind == kind)
         #expect(!SystemError(number).description.isEmpty)
     }
+
+    @Test(
+        "After which errors a file may get its name in another way, and which ones mean that the disk has failed",
+        arguments: [
+            (EEXIST, false, false), (ENOSPC, false, true), (EDQUOT, false, true), (EROFS, false, true), (ENOENT, false, false),
+            (ENAMETOOLONG, false, false), (EPERM, true, false), (EXDEV, true, false), (EMLINK, true, false), (EIO, true, true),
+            (ERANGE, true, false), (EBADMSG, true, false), (ENOTCONN, true, true), (ESTALE, true, true),
+        ])
+    func otherWays(number: Int32, leavesOtherWays: Bool, meansFailure: Bool) {
+        #expect(SystemError(number).leavesOtherWays == leavesOtherWays)
+        #expect(SystemError(number).meansFailure == meansFailure)
+    }
 }

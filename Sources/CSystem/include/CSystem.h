@@ -2,6 +2,7 @@
 #ifndef PAWL_CSYSTEM_H
 #define PAWL_CSYSTEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -41,6 +42,15 @@ int pawl_open(const char *path, int flags, unsigned mode);
 
 // openat(2) without variadic arguments. Adds O_CLOEXEC to the flags.
 int pawl_open_at(int directory, const char *name, int flags, unsigned mode);
+
+// openat(2) with O_TMPFILE, for reading and writing. EOPNOTSUPP where the file system has no files without a name.
+int pawl_open_unnamed_at(int directory, unsigned mode);
+
+// fsetxattr(2) with the value "1".
+int pawl_set_attribute(int descriptor, const char *name);
+
+// fgetxattr(2): whether there is such an attribute.
+bool pawl_has_attribute(int descriptor, const char *name);
 
 // openat(2) with O_PATH: opens an entry, or the link itself, without access to its content.
 int pawl_open_name_at(int directory, const char *name);

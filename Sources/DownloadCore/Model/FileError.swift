@@ -59,7 +59,7 @@ package struct FileError: Error, Sendable, Equatable {
             case .notFound: .missing
             case .notRegular: .notRegular
             case .device: .device
-            case .other where error.meansNameTooLong: .nameTooLong
+            case .other where error.mayMeanNameTooLong: .nameTooLong
             case .alreadyExists, .unsupported, .other: .other
             }
         self.init(kind, "\(action) \(path): \(error)", losesBytes: losesBytes)

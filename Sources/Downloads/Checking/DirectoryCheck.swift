@@ -180,7 +180,7 @@ public final class DirectoryCheck {
             do throws(SystemError) {
                 try folder.renameExclusively(path.name, to: damaged, as: target)
             } catch {
-                guard error.isUnsupported else { throw error }
+                guard error.leavesOtherWays else { throw error }
                 // The name was free a moment ago, and this process holds the lock of the directory.
                 try folder.rename(path.name, to: damaged, as: target)
             }

@@ -28,18 +28,24 @@ extension DownloadService {
     /// - Returns: The file and its identity; without a file if it is in object storage.
     /// - Throws: `gone`, `unavailable`.
     public func openFile(of id: DownloadID) async throws(FinishedFileError) -> (FileDescriptor?, FileIdentity) {
-        if files.isAway { throw .unavailable("the downloads directory is away") }
-        guard let identity = try await currentFile(of: id), let path = index.download(id)?.path else { throw .gone }
-        if keepsObjects { return (nil, identity) }
-        do throws(FileError) {
-            return (
-                try await BlockingExecutor.disk.run { [finishedFiles] () throws(FileError) in
-                    try finishedFiles.open(path, as: identity)
-                },
-                identity
-            )
-        } catch {
-            throw error.meansNoBytes ? .gone : .unavailable(error.message)
+        var isRepeated = false
+        while true {
+            if files.isAway { throw .unavailable("the downloads directory is away") }
+            guard let identity = try await currentFile(of: id), let path = index.download(id)?.path else { throw .gone }
+            if keepsObjects { return (nil, identity) }
+            do throws(FileError) {
+                return (
+                    try await BlockingExecutor.disk.run { [finishedFiles] () throws(FileError) in
+                        try finishedFiles.open(path, as: identity)
+                    },
+                    identity
+                )
+            } catch {
+                guard error.meansNoBytes else { throw .unavailable(error.message) }
+                // Its time may have changed while it was hashed: rclone sets it again once a file is uploaded.
+                if isRepeated { throw .gone }
+                isRepeated = true
+            }
         }
     }
 
@@ -77,11 +83,26 @@ extension DownloadService {
         return found
     }
 
-    /// Finds on the disk the present identity of a download's finished file; `nil` if it is gone.
+    /// Finds on the disk the present identity of a download's finished file; `nil` if it is gone. If length and time are
+    /// enough to know it, its bytes are compared afterwards.
     func recognise(_ file: PublishedFile, of id: DownloadID) async throws(FinishedFileError) -> FileIdentity? {
         if names.isClaimed(file.path, byOtherThan: id) { return nil }
-        let found = try await files.find(file, of: id)
+        let isKnownMissing = index.download(id)?.fileMissing ?? false
+        let (found, isLikely) = try await files.find(file, of: id, isHashed: isKnownMissing)
         // Another download may have got the name meanwhile.
-        return names.isClaimed(file.path, byOtherThan: id) ? nil : found
+        if names.isClaimed(file.path, byOtherThan: id) { return nil }
+        if isLikely, comparing.insert(id).inserted { compare(file, of: id) }
+        return found
+    }
+
+    /// Compares the bytes of a finished file with its record in the background. If they differ, the file counts as missing.
+    private func compare(_ file: PublishedFile, of id: DownloadID) {
+        Task { [files] in
+            let result = try? await files.find(file, of: id, isHashed: true)
+            comparing.remove(id)
+            if let (found, _) = result, found == nil, index.download(id)?.published?.path == file.path {
+                _ = try? await ask(.noteFile(nil), of: id)
+            }
+        }
     }
 }

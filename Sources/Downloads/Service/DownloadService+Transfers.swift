@@ -206,7 +206,8 @@ extension DownloadService {
             case .failure(.file(let error)):
                 degradation.withLock { $0.suspect() }
                 examination(error) { .event(id, .published(operation, .failure($0))) }
-            case .failure: break
+            // It may have been abandoned after its withdrawal was refused, because the file had to be copied.
+            case .failure: inbox.yield(.event(id, .withdrawn(operation)))
             }
         }
         finishedFiles.begin(publication)

@@ -41,6 +41,8 @@ public actor DownloadService {
     var waits = CommandWaits()
     /// Downloads with a transfer.
     var running: Set<DownloadID> = []
+    /// The completed downloads whose files are being compared with their records.
+    var comparing: Set<DownloadID> = []
     /// The numbers of downloads with work under way.
     var tally = WorkTally()
     var timers: ActorTimers

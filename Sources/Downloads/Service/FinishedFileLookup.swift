@@ -22,13 +22,18 @@ struct FinishedFileLookup: Sendable {
     var isKept: Bool { !finishedFiles.keepsObjects && volume.isAway }
 
     /// Finds the present identity of a finished file; `nil` if it is gone.
+    /// - Parameter isHashed: Whether a file with another identity is always hashed.
+    /// - Returns: The identity, and whether its bytes are still to be compared.
     /// - Throws: `unavailable`.
-    func find(_ file: PublishedFile, of id: DownloadID) async throws(FinishedFileError) -> FileIdentity? {
+    func find(
+        _ file: PublishedFile, of id: DownloadID, isHashed: Bool
+    ) async throws(FinishedFileError) -> (FileIdentity?, isLikely: Bool) {
         do throws(FileError) {
-            switch try await finishedFiles.recognise(file, of: id) {
-            case .identical: return file.identity
-            case .adopted(let identity): return identity
-            case .different, .missing: return nil
+            switch try await finishedFiles.recognise(file, of: id, isHashed: isHashed) {
+            case .identical: return (file.identity, false)
+            case .adopted(let identity): return (identity, false)
+            case .likely(let identity): return (identity, true)
+            case .different, .missing: return (nil, false)
             }
         } catch {
             throw .unavailable(error.message)

@@ -40,6 +40,21 @@ final class FilesFixture: Sendable {
                 }))
     }
 
+    /// The same directory where each name of a file has a number of its own, as if it were another file.
+    var numberingNames: LocalFiles {
+        LocalFiles(
+            directory,
+            operations: .init(link: { (from, name, to, newName) throws(SystemError) in
+                let (source, copy) = (try from.open(name, .reading), try to.open(newName, .creating))
+                let status = try source.status().identity
+                var bytes = [UInt8](repeating: 0, count: Int(status.size))
+                _ = try source.read(into: &bytes, count: bytes.count, at: 0)
+                try unsafe copy.write(bytes.span.bytes, at: 0)
+                try source.setModified(1)
+                try copy.setModified(1)
+            }))
+    }
+
     /// The same directory where no file can move from `incomplete` to `files` while the switch is on.
     func divided(_ isDivided: Locked<Bool>) -> LocalFiles {
         let check = { @Sendable (from: Directory, to: Directory) throws(SystemError) in
@@ -153,6 +168,11 @@ extension PartFiles {
 extension FinishedFiles {
     func publish(_ publication: Publication) async throws(FinishingFailure) -> PublishedFile {
         try await publication.outcome.value { begin(publication) }
+    }
+
+    /// Recognises a file by its hash unless its identity is the same.
+    func recognise(_ file: PublishedFile, of id: DownloadID) async throws(FileError) -> FileRecognition {
+        try await recognise(file, of: id, isHashed: true)
     }
 
     func finishPublishing(_ id: DownloadID) async throws(FileError) {

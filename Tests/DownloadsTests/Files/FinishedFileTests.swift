@@ -105,6 +105,25 @@ struct FinishedFileTests {
         }
     }
 
+    @Test("A file with the length and the time of the record is likely it, until it has been hashed", arguments: [true, false])
+    func likelyFile(isSame: Bool) async throws {
+        let file = try await fixture.publish(Self.bytes, as: "a")
+        let modified: Int64 = 784_111_777
+        try FileManager.default.moveItem(atPath: fixture.path("files/a"), toPath: fixture.path("moved"))
+        try fixture.write(isSame ? Self.bytes : Self.bytes.reversed(), to: "files/a")
+        try FileDescriptor(opening: fixture.path("files/a"), .writing).setModified(modified)
+        let found = try #require(try local.finished.identify("a"))
+        let known = FileIdentity(
+            device: found.device + 1, inode: found.inode, size: found.size, modified: modified * 1_000_000_000)
+        let record = PublishedFile(path: "a", length: file.length, sha256: file.sha256, identity: known)
+        let id = FilesFixture.id(1)
+        #expect(try await local.finished.recognise(record, of: id, isHashed: false) == .likely(found))
+        let recognition: FileRecognition = isSame ? .adopted(found) : .different
+        for isHashed in [true, false] {
+            #expect(try await local.finished.recognise(record, of: id, isHashed: isHashed) == recognition)
+        }
+    }
+
     @Test("Recognises a file without a stored identity by its hash")
     func fileWithoutIdentityIsRecognisedByHash() async throws {
         let published = try await fixture.publish(Self.bytes, as: "a")

@@ -82,6 +82,30 @@ struct FolderTests {
         #expect(try await remove(third) == [])
     }
 
+    @Test("Never removes a folder that an operator has made, and removes its own also after a restart")
+    func operatorsFolderStays() async throws {
+        try makeDirectory("files/mine")
+        let first = try await fixture.publish(bytes, as: "mine/own/a", number: 1)
+        let second = try await fixture.publish(bytes, as: "mine/b", number: 2)
+        let next = LocalFiles(fixture.directory)
+        _ = try next.finished.remove(first.path, as: try #require(first.identity))
+        #expect(try fixture.names(in: "files/mine") == ["b"])
+        _ = try next.finished.remove(second.path, as: try #require(second.identity))
+        #expect(try fixture.names(in: "files") == ["mine"])
+        // A publication that fails removes only what it has made.
+        let full = LocalFiles(
+            fixture.directory,
+            operations: .init(link: { (_, _, _, _) throws(SystemError) in throw SystemError(ENOSPC) }))
+        for folder in ["mine", "mine/own"] {
+            let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
+            await #expect(throws: FinishingFailure.self) {
+                try await full.finished.publish(
+                    Publication(id: FilesFixture.id(1), file: file, path: FilePath("a", in: folder)))
+            }
+            #expect(try fixture.names(in: "files/mine") == [] && fixture.names(in: "files") == ["mine"])
+        }
+    }
+
     @Test("Removes the folder of a file that was deleted by hand, but keeps one with another file")
     func folderOfMissingFileIsRemoved() async throws {
         let file = try await fixture.publish(bytes, as: "a/b/file")

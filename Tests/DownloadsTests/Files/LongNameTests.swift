@@ -21,20 +21,32 @@ struct LongNameTests {
     }
 
     /// A file system with names of at most this number of bytes, with hard links.
-    private func local(taking limit: Int) -> LocalFiles {
-        LocalFiles(
+    private func local(taking limit: Int, error: Int32 = ENAMETOOLONG) -> LocalFiles {
+        let check = { @Sendable (name: String) throws(SystemError) in
+            if name.utf8.count > limit { throw SystemError(error) }
+        }
+        return LocalFiles(
             fixture.directory,
-            operations: .init(link: { (from, name, to, newName) throws(SystemError) in
-                if newName.utf8.count > limit { throw SystemError(ENAMETOOLONG) }
-                try from.link(name, to: to, as: newName)
-            }))
+            operations: .init(
+                link: { (from, name, to, newName) throws(SystemError) in
+                    try check(newName)
+                    try from.link(name, to: to, as: newName)
+                },
+                rename: { (from, name, to, newName) throws(SystemError) in
+                    try check(newName)
+                    try from.renameExclusively(name, to: to, as: newName)
+                },
+                replace: { (from, name, to, newName) throws(SystemError) in
+                    try check(newName)
+                    try from.rename(name, to: to, as: newName)
+                }))
     }
 
     @Test(
         "Shortens a name between characters, keeps its extension, and numbers a used one",
-        arguments: [143, 120, 80])
-    func shortened(limit: Int) async throws {
-        let local = local(taking: limit)
+        arguments: [143, 120, 80], [ENAMETOOLONG, EBADMSG])
+    func shortened(limit: Int, error: Int32) async throws {
+        let local = local(taking: limit, error: error)
         let name = String(repeating: "日", count: 60) + ".tar.gz"
         var found: [String] = []
         for _ in 1...3 { found.append(try await publish(FilePath(name, in: "a"), by: local).path.name) }

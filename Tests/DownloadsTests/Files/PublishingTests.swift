@@ -91,7 +91,7 @@ struct PublishingTests {
 
     @Test(
         "Publishes files on a share with any error codes",
-        arguments: [EPERM, EOPNOTSUPP, ENOSYS, EINVAL, EACCES], [EINVAL, ENOSYS, EOPNOTSUPP, EPERM, EACCES])
+        arguments: [EPERM, EOPNOTSUPP, ENOSYS, EINVAL, EACCES, EIO, ERANGE], [EINVAL, ENOSYS, EOPNOTSUPP, EPERM, EACCES, EIO])
     func shareErrors(link: Int32, rename: Int32) async throws {
         try await publishes(fixture.onShare(link: link, rename: rename))
     }
@@ -296,7 +296,7 @@ struct PublishingTests {
     func crashBeforeNameIsGiven() async throws {
         let refuses = LocalFiles(
             fixture.directory,
-            operations: .init(link: { (_, _, _, _) throws(SystemError) in throw SystemError(EIO) }))
+            operations: .init(link: { (_, _, _, _) throws(SystemError) in throw SystemError(ENOSPC) }))
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         await #expect(throws: FinishingFailure.self) {
             try await refuses.finished.publish(Publication(id: id, file: file, path: "a"))
@@ -315,6 +315,125 @@ struct PublishingTests {
         try await next.finished.finishPublishing(id)
         #expect(try fixture.names(in: "incomplete") == [])
         #expect(try fixture.read("files/a") == bytes)
+    }
+
+    @Test("Where names have numbers of their own, detects a crash before the record's commit as well")
+    func namesAreNumbered() async throws {
+        let local = fixture.numberingNames
+        try local.finished.tryPublishing(isHidden: false)
+        let file = try await fixture.verify(try fixture.makePart(bytes, by: local), length: bytes.count)
+        let published = try await local.finished.publish(Publication(id: id, file: file, path: "a"))
+        // The first reader need not compare the file.
+        #expect(local.finished.has(published))
+        let next = fixture.numberingNames
+        let generation = try #require(file.part.generation)
+        let identity = try #require(published.identity)
+        #expect(
+            try next.parts.recover(id, generation, likelyPath: "a")
+                == .published(path: "a", identity: identity, sha256: file.sha256, generation: generation))
+        let again = try await fixture.verify(try next.parts.openPublished("a", as: identity), length: bytes.count)
+        #expect(try await next.finished.publish(Publication(id: id, file: again, path: "a")) == published)
+        try await next.finished.finishPublishing(id)
+        #expect(try fixture.names(in: "files") == ["a"] && fixture.names(in: "incomplete") == [])
+    }
+
+    @Test("A file at a note's path counts if it has the length and the time or the bytes", arguments: [true, false])
+    func noteDecides(isSame: Bool) async throws {
+        let local = fixture.numberingNames
+        let file = try await fixture.verify(try fixture.makePart(bytes, by: local), length: bytes.count)
+        _ = try await local.finished.publish(Publication(id: id, file: file, path: "a"))
+        try FileManager.default.removeItem(atPath: fixture.path("files/a"))
+        try fixture.write(isSame ? bytes : bytes.reversed(), to: "files/a")
+        let next = fixture.numberingNames
+        let generation = try #require(file.part.generation)
+        let found = try next.parts.recover(id, generation, likelyPath: "a")
+        if isSame {
+            let identity = try #require(try next.finished.identify("a"))
+            #expect(found == .published(path: "a", identity: identity, sha256: file.sha256, generation: generation))
+        } else {
+            #expect(found == .whole(size: Int64(bytes.count), sha256: file.sha256, generation: generation))
+        }
+    }
+
+    // MARK: - Copies
+
+    @Test("Copies a file into a folder on another file system, beside files of others")
+    func folderElsewhere() async throws {
+        let local = fixture.divided(Locked(true))
+        try FileManager.default.createDirectory(atPath: fixture.path("files/music"), withIntermediateDirectories: false)
+        try fixture.write([1], to: "files/music/a")
+        let part = try fixture.makePart(bytes, by: local)
+        let file = try await fixture.verify(part, length: bytes.count)
+        let publication = Publication(id: id, file: file, path: "music/a", modified: 784_111_777)
+        let published = try await local.finished.publish(publication)
+        #expect(published.path == "music/a (2)" && local.finished.has(published))
+        #expect(published.identity?.modified == 784_111_777_000_000_000)
+        #expect(try fixture.read("files/music/a (2)") == bytes)
+        #expect(try fixture.names(in: "files/music") == ["a", "a (2)"])
+        // The process ends before the record's commit.
+        let generation = try #require(part.generation)
+        let identity = try #require(published.identity)
+        #expect(
+            try fixture.divided(Locked(true)).parts.recover(id, generation, likelyPath: "music/a")
+                == .published(path: published.path, identity: identity, sha256: file.sha256, generation: generation))
+        try await local.finished.finishPublishing(id)
+        #expect(try fixture.names(in: "incomplete") == [])
+    }
+
+    @Test("A file to be copied can be abandoned, also while it is found out that it must be", arguments: [true, false])
+    func copyIsAbandoned(isEarly: Bool) async throws {
+        let found = Locked<Publication?>(nil)
+        let local = LocalFiles(
+            fixture.directory,
+            operations: .init(
+                link: { (from, _, to, _) throws(SystemError) in
+                    guard from !== to else { throw SystemError(EPERM) }
+                    if isEarly { _ = found.withLock(\.self)?.abandon() }
+                    throw SystemError(EXDEV)
+                },
+                rename: { (from, _, to, _) throws(SystemError) in
+                    // A copy without a name gets one in another way.
+                    throw SystemError(from === to ? EPERM : EXDEV)
+                }))
+        let part = try fixture.makePart(bytes, by: local)
+        let file = try await fixture.verify(part, length: bytes.count)
+        let publication = Publication(id: id, file: file, path: "new/a")
+        found.withLock { $0 = publication }
+        if isEarly {
+            await #expect(throws: FinishingFailure.abandoned) { try await local.finished.publish(publication) }
+            while try fixture.names(in: "files") != [] { await Task.yield() }
+            #expect(try fixture.names(in: "incomplete").contains { $0.hasSuffix(".whole") })
+        } else {
+            #expect(try await local.finished.publish(publication).path == "new/a")
+            #expect(!publication.abandon())
+            #expect(try fixture.read("files/new/a") == bytes)
+        }
+        found.withLock { $0 = nil }
+    }
+
+    @Test("A copy that a crash has cut is removed at the next start, and made again")
+    func cutCopyIsRemoved() async throws {
+        try FileManager.default.createDirectory(atPath: fixture.path("files/music"), withIntermediateDirectories: false)
+        let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
+        try file.part.cut(to: Int64(bytes.count))
+        let generation = try #require(file.part.generation)
+        let note = PublicationNote(
+            path: "music/a", identity: try file.part.identity(), sha256: file.sha256, generation: generation)
+        try note.write("\(id).publishing", in: fixture.directory.incomplete)
+        let copy = "files/music/\(FolderCopy.name(of: id))"
+        try fixture.write([1], to: copy)
+        let next = fixture.divided(Locked(true))
+        #expect(try next.parts.recover(id, generation, likelyPath: "music/a") == .part(size: Int64(bytes.count)))
+        try next.parts.removeOrphans { $0 == id && $1 == generation }
+        #expect(try fixture.names(in: "files/music") == [])
+        let part = try next.parts.openPart(id, generation, holding: Int64(bytes.count))
+        let again = try await fixture.verify(part, length: bytes.count)
+        #expect(try await next.finished.publish(Publication(id: id, file: again, path: "music/a")).path == "music/a")
+        #expect(try fixture.names(in: "files/music") == ["a"])
+        // It is also removed with its download.
+        try fixture.write([1], to: copy)
+        _ = try next.parts.removeParts(id)
+        #expect(try fixture.names(in: "files/music") == ["a"])
     }
 
     @Test("Does not publish a part file that was removed or replaced during verification")

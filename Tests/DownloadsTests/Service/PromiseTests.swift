@@ -565,9 +565,9 @@ final class SlowFinishedFiles: FinishedFiles {
     func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles {
         try real.remove(path, as: identity)
     }
-    func recognise(_ file: PublishedFile, of id: DownloadID) async throws(FileError) -> FileRecognition {
+    func recognise(_ file: PublishedFile, of id: DownloadID, isHashed: Bool) async throws(FileError) -> FileRecognition {
         disk.looks.withLock { $0 += 1 }
-        return try await real.recognise(file, of: id)
+        return try await real.recognise(file, of: id, isHashed: isHashed)
     }
 }
 
