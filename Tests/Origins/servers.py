@@ -1,7 +1,7 @@
 """Real servers and caches: how to install and start each, and what the scenes expect of it. Everything runs on 127.0.0.1."""
 
 import os
-import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -15,19 +15,30 @@ WHEELS = ("Twisted==26.10.0 CherryPy==18.10.0 bottle==0.13.4 WebOb==1.8.11 white
 os.environ["PATH"] += ":/usr/sbin"
 
 
+def free_ports():
+    """Ports below those that connections get, so that they stay free until the servers start."""
+    for port in random.sample(range(12_000, 32_000), 20_000):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                yield port
+
+
+PORTS = free_ports()
+
+
 class Server:
     """A row of the table. `command` has the fields {port}, {root}, {work} (an own directory) and {nginx}, the port of the server behind a
     cache; `config` is written to {work}/config.
 
-    `ranges` is false if the server sends the whole to every request that Pawl continues with; `calls` is what it calls unknown endings;
-    `frozen` is true if it keeps lengths and dates from its start."""
+    `ranges` is false if the server always sends the whole, and `None` if its parts cannot be used. `types` is true if it calls files with
+    unknown endings text/html. `frozen` is true if it keeps lengths and dates from its start, and `stale` if it may serve an old version
+    for seconds. A `cache` may do so for longer, and may pass on parts of two versions, which fails."""
 
-    def __init__(self, name, command, config=None, ranges=True, types=False, frozen=False, cache=False):
+    def __init__(self, name, command, config=None, ranges=True, types=False, frozen=False, stale=False, cache=False):
         self.name, self.command, self.config = name, command, config
-        self.ranges, self.types, self.frozen, self.cache = ranges, types, frozen, cache
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.ranges, self.types, self.frozen = ranges, types, frozen
+        self.outcomes = {2, 1, 0} if cache else {2, 1} if stale else {2}
+        self.port = next(PORTS)
 
     def start(self, work, root, python):
         own = work / self.name.replace(" ", "-")
@@ -82,9 +93,10 @@ SERVERS = [
     Server("nginx", ["nginx", "-e", "{work}/log", "-p", "{work}", "-c", "{work}/config"],
            NGINX % "server { listen 127.0.0.1:{port}; root {root}; }"),
     Server("busybox httpd", ["busybox", "httpd", "-f", "-p", "127.0.0.1:{port}", "-h", "{root}"]),
-    Server("lighttpd", ["lighttpd", "-D", "-f", "{work}/config"], LIGHTTPD + 'mimetype.assign = ("" => "video/mp4")\n'),
+    Server("lighttpd", ["lighttpd", "-D", "-f", "{work}/config"], LIGHTTPD + 'mimetype.assign = ("" => "video/mp4")\n',
+           stale=True),
     # Without a media type it sends no validator.
-    Server("lighttpd untyped", ["lighttpd", "-D", "-f", "{work}/config"], LIGHTTPD, ranges=False),
+    Server("lighttpd untyped", ["lighttpd", "-D", "-f", "{work}/config"], LIGHTTPD, ranges=False, stale=True),
     Server("caddy", ["caddy", "file-server", "--listen", "127.0.0.1:{port}", "--root", "{root}"]),
     Server("apache", ["apache2", "-X", "-f", "{work}/config"], APACHE % "User nobody\nDocumentRoot {root}"),
     Server("twisted", ["{bin}/twist", "web", "--path", "{root}", "--listen", "tcp:{port}:interface=127.0.0.1"], types=True),
@@ -98,7 +110,7 @@ SERVERS = [
     Server("mini_httpd", ["mini_httpd", "-D", "-p", "{port}", "-h", "127.0.0.1", "-d", "{root}"], ranges=False),
     Server("inets", ["erl", "-noshell", "-eval", 'inets:start(), {ok, _} = inets:start(httpd, [{port, {port}}, {bind_address, {127,0,0,1}}, '
                      '{server_name, "localhost"}, {server_root, "{work}"}, {document_root, "{root}"}, {modules, [mod_range, mod_get, '
-                     'mod_head]}]).']),
+                     'mod_head]}]).'], ranges=None),
     Server("yaws", ["yaws", "--conf", "{work}/config"], "logdir = {work}\n<server localhost>\nport = {port}\nlisten = 127.0.0.1\n"
            "docroot = {root}\n</server>\n"),
     Server("http.server", ["python3", "-m", "http.server", "--bind", "127.0.0.1", "--directory", "{root}", "{port}"], ranges=False),
@@ -132,7 +144,7 @@ SERVERS = [
     Server("haproxy", ["haproxy", "-db", "-f", "{work}/config"],
            "global\n tune.bufsize 32768\ndefaults\n mode http\n timeout client 60s\n timeout server 60s\n timeout connect 5s\ncache c\n"
            " total-max-size 256\n max-object-size 99999999\nfrontend f\n bind 127.0.0.1:{port}\n default_backend b\nbackend b\n"
-           " http-request cache-use c\n http-response cache-store c\n server s 127.0.0.1:{nginx}\n", cache=True),
+           " http-request cache-use c\n http-response cache-store c\n server s 127.0.0.1:{nginx}\n", ranges=False, cache=True),
 ]
 
 
