@@ -1,5 +1,6 @@
 """Real servers and caches: how to install and start each, and what the scenes expect of it. Everything runs on 127.0.0.1."""
 
+import contextlib
 import os
 import random
 import shutil
@@ -38,7 +39,7 @@ class Server:
         self.name, self.command, self.config = name, command, config
         self.ranges, self.types, self.frozen = ranges, types, frozen
         self.outcomes = {2, 1, 0} if cache else {2, 1} if stale else {2}
-        self.port = next(PORTS)
+        self.port, self.process = next(PORTS), None
 
     def start(self, work, root, python):
         own = work / self.name.replace(" ", "-")
@@ -53,13 +54,19 @@ class Server:
                 [substitute(each, names) for each in self.command], stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=root,
                 start_new_session=True, env={**os.environ, "HOME": str(own), "NODE_PATH": "/usr/share/nodejs", "PORT": str(self.port)})
 
+    def listens(self):
+        assert self.process.poll() is None, f"{self.name} ended: {self.log.read_text()[-1000:]}"
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
     def stop(self):
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self.process.wait()
-        self.process.stdin.close()
+        """Ends it in order, since Squid leaves shared memory otherwise."""
+        if self.process:
+            for end in (signal.SIGTERM, signal.SIGKILL):
+                with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                    os.killpg(self.process.pid, end)
+                    self.process.wait(3)
+            self.process.stdin.close()
 
 
 def substitute(text, names):
@@ -130,7 +137,7 @@ SERVERS = [
                          "uvicorn.run(StaticFiles(directory='{root}'), host='127.0.0.1', port={port})"]),
     Server("varnish", ["varnishd", "-F", "-j", "none", "-a", "127.0.0.1:{port}", "-b", "127.0.0.1:{nginx}", "-n", "{work}/n", "-s",
                        "malloc,256m"], cache=True),
-    Server("squid", ["squid", "-N", "-f", "{work}/config"],
+    Server("squid", ["squid", "-N", "-n", "pawl{port}", "-f", "{work}/config"],
            "http_port 127.0.0.1:{port} accel defaultsite=localhost\ncache_peer 127.0.0.1 parent {nginx} 0 no-query originserver\n"
            "http_access allow all\npid_filename {work}/pid\ncache_log {work}/log\naccess_log none\ncache_mem 256 MB\n"
            "maximum_object_size_in_memory 64 MB\nvisible_hostname localhost\nshutdown_lifetime 0 seconds\npinger_enable off\n"
@@ -144,7 +151,7 @@ SERVERS = [
     Server("haproxy", ["haproxy", "-db", "-f", "{work}/config"],
            "global\n tune.bufsize 32768\ndefaults\n mode http\n timeout client 60s\n timeout server 60s\n timeout connect 5s\ncache c\n"
            " total-max-size 256\n max-object-size 99999999\nfrontend f\n bind 127.0.0.1:{port}\n default_backend b\nbackend b\n"
-           " http-request cache-use c\n http-response cache-store c\n server s 127.0.0.1:{nginx}\n", ranges=False, cache=True),
+           " http-request cache-use c\n http-response cache-store c\n server s 127.0.0.1:{nginx}\n", ranges=None, cache=True),
 ]
 
 
