@@ -108,11 +108,11 @@ SERVERS = [
     Server("apache", ["apache2", "-X", "-f", "{work}/config"], APACHE % "User nobody\nDocumentRoot {root}"),
     Server("twisted", ["{bin}/twist", "web", "--path", "{root}", "--listen", "tcp:{port}:interface=127.0.0.1"], types=True),
     Server("webrick", ["ruby", "-rwebrick", "-e", "WEBrick::HTTPServer.new(BindAddress: '127.0.0.1', Port: {port}, DocumentRoot: '{root}', "
-                       "AccessLog: [], MaxClients: 100).start"]),
+                       "AccessLog: [], MaxClients: 100).start"], ranges=None),
     Server("rclone http", ["{bin}/rclone", "serve", "http", "--addr", "127.0.0.1:{port}", "{root}"]),
     Server("rclone webdav", ["{bin}/rclone", "serve", "webdav", "--addr", "127.0.0.1:{port}", "{root}"]),
     Server("serve-static", ["node", "-e", "const s = require('serve-static')('{root}'); require('http').createServer((q, r) => "
-                            "s(q, r, () => { r.statusCode = 404; r.end() })).listen({port}, '127.0.0.1')"]),
+                            "s(q, r, e => { r.statusCode = e ? e.status : 404; r.end() })).listen({port}, '127.0.0.1')"]),
     Server("webfsd", ["webfsd", "-F", "-p", "{port}", "-i", "127.0.0.1", "-r", "{root}"]),
     Server("mini_httpd", ["mini_httpd", "-D", "-p", "{port}", "-h", "127.0.0.1", "-d", "{root}"], ranges=False),
     Server("inets", ["erl", "-noshell", "-eval", 'inets:start(), {ok, _} = inets:start(httpd, [{port, {port}}, {bind_address, {127,0,0,1}}, '
