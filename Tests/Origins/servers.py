@@ -168,6 +168,7 @@ def install(build):
     if not (environment / "complete").exists():
         shutil.rmtree(environment, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", environment], check=True)
-        subprocess.run([environment / "bin/pip", "install", "--quiet", "--disable-pip-version-check", *WHEELS], check=True)
+        subprocess.run([environment / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile",
+                        *WHEELS], check=True)
         (environment / "complete").touch()
     return str(environment / "bin/python")
