@@ -42,7 +42,7 @@ extension TransferAttempt {
     /// Whether the first bytes of a response have to show what it is: it has a page's type, or may be empty.
     func needsBytes(_ response: OriginResponse, on connection: SegmentConnection, _ state: State) -> Bool {
         if state.expectation.failure(for: response) != nil { return true }
-        return response.contentLength == nil && connection.range == nil && state.plan.written.byteCount > 0
+        return response.contentLength == nil && connection.range == nil && state.resume.hadBytes
             && [200, 203].contains(response.status)
     }
 

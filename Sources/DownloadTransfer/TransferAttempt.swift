@@ -276,7 +276,7 @@ package final class TransferAttempt: Sendable {
     /// other's disk.
     package func received(_ bytes: RawSpan, on connection: SegmentConnection) -> SinkDecision {
         if let head = takeHeld(connection) {
-            let beginning = [UInt8](bytes.extracting(first: min(bytes.byteCount, Self.pageLength)))
+            let beginning = [UInt8](copying: bytes.extracting(first: min(bytes.byteCount, Self.pageLength)))
             if evaluate(head, beginning: beginning, on: connection) == .stop { return .stop }
         }
         let place = state.withLock { state -> (SegmentPlan.Placement, PlacedPiece, PartFile?, isSmall: Bool)? in
@@ -314,7 +314,7 @@ package final class TransferAttempt: Sendable {
         let (hasher, prefix) = state.withLock { state -> (StreamingHasher, Int64) in
             let range = pieces.own
             for late in pieces.uncompared {
-                state.uncompared.append((late.lowerBound, [UInt8](piece.extracting(pieces.place(of: late)))))
+                state.uncompared.append((late.lowerBound, [UInt8](copying: piece.extracting(pieces.place(of: late)))))
             }
             if range.isEmpty { return (state.hasher, state.plan.written.prefix) }
             if state.plan.wrote(connection.number, range) {

@@ -1,6 +1,6 @@
 extension [UInt8] {
     /// Copies the bytes of a span.
-    public init(_ bytes: RawSpan) {
+    public init(copying bytes: RawSpan) {
         self = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
     }
 }

@@ -8,7 +8,7 @@ import Testing
         arguments: [
             (ENOSPC, SystemError.Kind.outOfSpace), (EDQUOT, .outOfSpace), (EFBIG, .outOfSpace), (ENOENT, .notFound),
             (ENOTDIR, .notFound), (EEXIST, .alreadyExists), (ELOOP, .notRegular), (EISDIR, .notRegular), (ENOSYS, .unsupported),
-            (EMFILE, .transient), (ENOMEM, .transient), (EAGAIN, .transient), (EIO, .other), (EPERM, .other),
+            (EMFILE, .transient), (ENOMEM, .transient), (EAGAIN, .transient), (EIO, .device), (EROFS, .device), (EPERM, .other),
         ])
     func errorNumbersAreClassified(number: Int32, kind: SystemError.Kind) {
         #expect(SystemError(number).kind == kind)

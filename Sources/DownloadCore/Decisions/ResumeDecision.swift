@@ -96,6 +96,8 @@ package struct ResumeDecision: Sendable, Equatable {
     private(set) var unprovenParts = 0
     /// The number of such responses from which an origin counts as one without ranges.
     private static let maximumUnprovenParts = 2
+    /// Whether the file had bytes in an earlier attempt, so that an empty one is not believed.
+    package private(set) var hadBytes = false
     /// Whether segments have contradicted each other, so that one connection has to fetch everything.
     package private(set) var usesOneStream = false
     /// The URLs of failed sources that others have replaced. They are not asked again before a user's next command.
@@ -135,6 +137,7 @@ extension ResumeDecision {
         self.offset = max(offset, 0)
         self.hasLaterBytes = hasLaterBytes
         body = nil
+        if hasBytes { hadBytes = true }
         if entity == nil, hasBytes { return .ask(askWhole(discarding: "the origin of its bytes is unknown")) }
         if let total = self.entity.total, self.offset >= total, self.offset > 0 {
             if self.offset == total, isVouchedFor { return .complete }
@@ -197,6 +200,7 @@ extension ResumeDecision {
     /// connection.
     package mutating func restartAsOneStream(because reason: String) -> Ask {
         usesOneStream = true
+        hadBytes = true
         return askWhole(discarding: reason)
     }
 
@@ -248,7 +252,7 @@ extension ResumeDecision {
             self.source = source
             (hasRestarted, ignoresRanges, usesOneStream, unprovenParts) = (false, false, false, 0)
         }
-        if hasBytes, response.contentLength == 0, entity.total != 0 {
+        if hadBytes, response.contentLength == 0, entity.total != 0 {
             return .fail(
                 DownloadFailure(
                     .unexpectedEmpty, "the origin sent an empty file in place of the rest", httpStatus: response.status))

@@ -194,22 +194,26 @@ extension DownloadMachine {
 
     private mutating func flushFailed(_ error: FileError, _ context: inout Context) {
         // If another program has truncated the file, the lost bytes read as zeros once the transfer extends it.
-        end(DownloadFailure(error), losingAll: error.meansNoBytes, &context)
+        end(because: .fileFailed(error), losingAll: error.meansNoBytes, &context)
     }
 
-    private mutating func end(_ failure: DownloadFailure, losingAll isCut: Bool, _ context: inout Context) {
+    private mutating func end(because reason: StopReason, losingAll isCut: Bool, _ context: inout Context) {
         if isCut { startFromNothing(&context) }
         switch phase {
         case .transferring(var transfer):
             if isCut { transfer.isDisowned = true }
-            stop(transfer, because: .fileFailed(error), &context)
+            stop(transfer, because: reason, &context)
         case .stopping(var transfer, _):
             if isCut { transfer.isDisowned = true }
-            phase = .stopping(transfer, because: .fileFailed(error))
+            phase = .stopping(transfer, because: reason)
         case .verifying:
             context.actions.append(.abandonVerification)
             if !isCut { trustOnlyDurable(&context) }
-            fileFailed(error, &context)
+            switch reason {
+            case .fileFailed(let error): fileFailed(error, &context)
+            case .failure(let failure): fail(failure, retryAfter: nil, &context)
+            case .commands, .shutdown: break
+            }
         case .resting where isCut, .delayed where isCut, .waiting where isCut:
             change(&context) { _ in }
             save(&context)
@@ -230,7 +234,7 @@ extension DownloadMachine {
         case .resting, .waiting, .delayed, .transferring, .stopping, .verifying: break
         }
         dropOriginValues(&context)
-        end(DownloadFailure(error), losingAll: true, &context)
+        end(because: .failure(DownloadFailure(error)), losingAll: true, &context)
         return true
     }
 

@@ -267,7 +267,7 @@ struct GetSessionTests {
 
     @Test("Resumes an interrupted download when the command is repeated")
     func resuming() async throws {
-        let url = base + "/entity?size=10000&seed=5&fault=stall@5000;times=1"
+        let url = base + "/entity?size=100000&seed=5&fault=stall@50000;times=1"
         let first = try await get([url], mode: .terminal) { $0.contains(" 50%") }
         #expect(!first.isComplete)
         #expect(try names == [".pawl-get"])
@@ -275,8 +275,8 @@ struct GetSessionTests {
         #expect(try await get([base + "/entity?size=10"]).isComplete)
         #expect(try names.contains(".pawl-get"))
         #expect(try await get([url]).isComplete)
-        #expect(upstream.requests.last?.range == "bytes=5000-")
-        let expected = try #require(DemoUpstream.content(of: "/entity?size=10000&seed=5")).bytes
+        #expect(upstream.requests.last?.range == "bytes=33616-")
+        let expected = try #require(DemoUpstream.content(of: "/entity?size=100000&seed=5")).bytes
         #expect(try names.contains { contents($0) == expected })
         #expect(try !names.contains(".pawl-get"))
     }
@@ -300,7 +300,7 @@ struct GetSessionTests {
 
     @Test("Commands work in one directory at a time, and each resumes its own download")
     func together() async throws {
-        let urls = (1...3).map { base + "/entity?size=10000&seed=\(10 + $0)&fault=stall@5000;times=1" }
+        let urls = (1...3).map { base + "/entity?size=100000&seed=\(10 + $0)&fault=stall@50000;times=1" }
         async let first = get([urls[0]], mode: .terminal) { $0.contains(" 50%") }
         async let second = get([urls[1]], mode: .terminal) { $0.contains(" 50%") }
         async let third = get([urls[2]], mode: .terminal) { $0.contains(" 50%") }
@@ -313,7 +313,7 @@ struct GetSessionTests {
         async let earliest = get([urls[0]])
         let areComplete = try await [last, middle, earliest].allSatisfy { $0.isComplete }
         #expect(areComplete)
-        #expect(upstream.requests.suffix(3).map(\.range) == ["bytes=5000-", "bytes=5000-", "bytes=5000-"])
+        #expect(upstream.requests.suffix(3).map(\.range) == ["bytes=33616-", "bytes=33616-", "bytes=33616-"])
         #expect(try names.count == 3)
         #expect(try !names.contains { $0.hasPrefix(".pawl-get") })
     }
@@ -401,10 +401,10 @@ struct GetSessionTests {
 
     @Test("Requires the given checksum; bytes that were fetched without one start over")
     func checksum() async throws {
-        let expected = try #require(DemoUpstream.content(of: "/entity?size=10000&seed=5")).bytes
-        let url = base + "/entity?size=10000&seed=5&fault=stall@5000;times=1"
+        let expected = try #require(DemoUpstream.content(of: "/entity?size=100000&seed=5")).bytes
+        let url = base + "/entity?size=100000&seed=5&fault=stall@50000;times=1"
         #expect(try await !get([url], mode: .terminal) { $0.contains(" 50%") }.isComplete)
-        let other = try await get([base + "/entity?size=10000&seed=5&x=1", "--json"], mode: .json)
+        let other = try await get([base + "/entity?size=100000&seed=5&x=1", "--json"], mode: .json)
         let lines = try other.text.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
         let saved = lines.first { $0["event"]?.string == "saved" }
         let digest = try #require(saved?["sha256"]?.string)

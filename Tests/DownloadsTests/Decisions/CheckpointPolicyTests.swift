@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DownloadCore
+@testable import Downloads
 
 @Suite("Checkpoints of transfers")
 struct CheckpointPolicyTests {

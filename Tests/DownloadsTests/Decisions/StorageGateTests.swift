@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DownloadCore
+@testable import Downloads
 
 @Suite("The gate of new transfers", .timeLimit(.minutes(1)))
 struct StorageGateTests {

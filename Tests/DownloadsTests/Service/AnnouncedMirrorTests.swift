@@ -81,6 +81,21 @@ struct AnnouncedMirrorTests {
         await fixture.service.shutdown()
     }
 
+    @Test("Wrong bytes of the origin lead to the mirror that it announces", arguments: [true, false])
+    func wrongOwnBytes(isShorter: Bool) async throws {
+        let mirror = try Self.mirror()
+        let fields: [Field] = [("ETag", "\"v1\""), ("Link", link(mirror)), ("Digest", Self.digest())]
+        let wrong = isShorter ? Array(Self.content.dropLast(7)) : Self.content.reversed()
+        let origin = try ScriptedOrigin { _ in [.response(200, fields, body: wrong)] }
+        let fixture = try await ServiceFixture()
+        let done = try await fixture.end(of: try await add(fixture, origin).id)
+        #expect(done.state == .completed, "\(String(describing: done.error))")
+        #expect(try fixture.file(done) == Self.content)
+        #expect(origin.requests.count == 1)
+        #expect(mirror.requests.allSatisfy { !$0.head.contains("s3cret") })
+        await fixture.service.shutdown()
+    }
+
     @Test("An announced mirror shares the work of a large file")
     func shared() async throws {
         let content = [UInt8](repeating: 9, count: 9 << 20)

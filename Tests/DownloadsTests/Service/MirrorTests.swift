@@ -269,6 +269,34 @@ struct MirrorTests {
         await before.service.shutdown()
     }
 
+    @Test(
+        "Wrong bytes of the own URL lead to a mirror of right ones",
+        arguments: ["size=900000&seed=85", "size=800000&seed=84", "size=950000&seed=84", "size=0&seed=84"], [false, true])
+    func wrongOwnBytes(_ own: String, hasWrongMirror: Bool) async throws {
+        let fixture = try await ServiceFixture()
+        let checksum = try checksum(of: "size=900000&seed=84")
+        let wrong = hasWrongMirror ? ["size=900000&seed=86&etag=c"] : []
+        let done = try await finished(
+            fixture, own + "&etag=a", mirrors: wrong + ["size=900000&seed=84&etag=b"], checksum: checksum)
+        #expect(done.state == .completed, "\(String(describing: done.error))")
+        #expect(try fixture.file(done, is: "size=900000&seed=84"))
+        await fixture.service.shutdown()
+    }
+
+    @Test("If all sources have wrong bytes, each is asked for all of them at most twice")
+    func onlyWrongBytes() async throws {
+        let fixture = try await ServiceFixture()
+        let checksum = try checksum(of: "size=900000&seed=84")
+        let done = try await finished(
+            fixture, "size=900000&seed=85&etag=a", mirrors: ["size=900000&seed=86&etag=b", "size=900000&seed=87&etag=c"],
+            checksum: checksum)
+        #expect(done.state == .failed && done.error?.code == .checksumMismatch)
+        for tag in ["a", "b", "c"] {
+            #expect((1...2).contains(fixture.requests().count { $0.target.contains("etag=\(tag)") }), "etag=\(tag)")
+        }
+        await fixture.service.shutdown()
+    }
+
     @Test("Distributes connections over the remaining sources")
     func spread() {
         var table = SourceTable(count: 3)

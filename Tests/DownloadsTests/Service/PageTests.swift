@@ -96,6 +96,32 @@ struct PageTests {
         await fixture.service.shutdown()
     }
 
+    @Test("A recording that its server calls HTML is one by its first bytes")
+    func wrongType() async throws {
+        let content = [UInt8]("\0\0\0 ftypM4B ".utf8) + [UInt8](repeating: 7, count: 50_000)
+        let origin = try ScriptedOrigin { request in
+            let start = request["Range"].flatMap { Int($0.dropFirst(6).dropLast()) }
+            let fields = [("Content-Type", "text/html"), ("ETag", "\"1\"")]
+            if let start {
+                let place = ("Content-Range", "bytes \(start)-\(content.count - 1)/\(content.count)")
+                return [.response(206, fields + [place], body: Array(content[start...]))]
+            }
+            let head = fields.map { "\($0): \($1)\r\n" }.joined()
+            return [
+                .text("HTTP/1.1 200 OK\r\n\(head)Content-Length: \(content.count)\r\n\r\n"), .send(Array(content[..<30_000])),
+                .close,
+            ]
+        }
+        let fixture = try await ServiceFixture()
+        let track = Array(#"{"kind":"podcast-episode","name":"One"}"#.utf8)
+        let made = try await fixture.service.add(NewDownload(url: url(origin, "/one.m4b"), track: track)).download
+        let done = try await fixture.end(of: made.id)
+        #expect(done.state == .completed, "\(String(describing: done.error))")
+        #expect(try fixture.file(done) == content)
+        #expect(origin.requests.map { $0["Range"] } == [nil, range(continuing: 30_000)])
+        await fixture.service.shutdown()
+    }
+
     @Test("A first response for a song according to the catalogue is no page")
     func catalogue() async throws {
         let origin = try ScriptedOrigin { _ in [Self.page] }

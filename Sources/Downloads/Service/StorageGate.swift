@@ -1,22 +1,24 @@
+internal import DownloadCore
+
 /// Decides whether downloads may start, by the disks and the quota. Pure.
 ///
 /// Under a quota, bytes count that no record accounts for. Between two counts on the disk, the gate follows them by the
 /// removals and the releases of downloads.
-package struct StorageGate: Sendable, Equatable {
+struct StorageGate: Sendable, Equatable {
     /// Whether finished files are on this service's disk. Otherwise they are in object storage, and part files alone count.
-    package let holdsFinishedFiles: Bool
+    let holdsFinishedFiles: Bool
     /// Whether less disk space is free than must stay free.
-    package var isDiskLow = false
+    var isDiskLow = false
     /// Whether the downloads directory is away, or is back and is being searched.
-    package var isVolumeAway: Bool
+    var isVolumeAway: Bool
     /// The reason why no download starts; `nil`: downloads start.
-    package private(set) var reason: WaitingReason?
+    private(set) var reason: WaitingReason?
     /// The bytes on the disk that no record and no claim accounts for.
-    package private(set) var strayBytes: Int128 = 0
+    private(set) var strayBytes: Int128 = 0
     /// Queued downloads that already have bytes. Under a full quota, one of them may still exceed it.
-    package private(set) var begun: Set<DownloadID> = []
+    private(set) var begun: Set<DownloadID> = []
 
-    package init(holdsFinishedFiles: Bool, isVolumeAway: Bool = false) {
+    init(holdsFinishedFiles: Bool, isVolumeAway: Bool = false) {
         self.holdsFinishedFiles = holdsFinishedFiles
         self.isVolumeAway = isVolumeAway
     }
@@ -26,7 +28,7 @@ package struct StorageGate: Sendable, Equatable {
     ///   - isAway: Whether the downloads directory was found to be away, even if the service does not know that yet.
     ///   - isQuotaFull: Whether no download without bytes may begin under the quota.
     /// - Returns: Whether the reason has changed.
-    package mutating func update(isAway: Bool, isQuotaFull: @autoclosure () -> Bool) -> Bool {
+    mutating func update(isAway: Bool, isQuotaFull: @autoclosure () -> Bool) -> Bool {
         let former = reason
         reason =
             if isVolumeAway || isAway {
@@ -48,36 +50,36 @@ package struct StorageGate: Sendable, Equatable {
     ///   - finished: The bytes of all finished files.
     ///   - recorded: The bytes of finished files in records.
     ///   - unclaimed: The bytes of downloads without a claim.
-    package mutating func noteCount(finished: Int128, recorded: Int128, unclaimed: @autoclosure () -> Int128) {
+    mutating func noteCount(finished: Int128, recorded: Int128, unclaimed: @autoclosure () -> Int128) {
         strayBytes = holdsFinishedFiles ? max(finished - recorded, 0) : unclaimed()
     }
 
     /// Notes the removal of a record with this number of bytes in a finished file. A file that stays is stray. A removed
     /// one was subtracted before.
-    package mutating func noteRemovedRecord(_ bytes: Int64) {
+    mutating func noteRemovedRecord(_ bytes: Int64) {
         if holdsFinishedFiles { strayBytes += Int128(bytes) }
     }
 
     /// Notes the removal of a finished file, whose record is removed afterwards.
-    package mutating func noteRemovedFile(_ bytes: Int64) {
+    mutating func noteRemovedFile(_ bytes: Int64) {
         if holdsFinishedFiles { strayBytes -= Int128(bytes) }
     }
 
     /// Notes the end of the claim of a download with this number of bytes.
-    package mutating func noteEndedClaim(_ bytes: Int64) {
+    mutating func noteEndedClaim(_ bytes: Int64) {
         if !holdsFinishedFiles { strayBytes += Int128(bytes) }
     }
 
     // MARK: - Downloads with bytes
 
     /// Notes that a download with bytes has entered the queue. It was admitted before.
-    package mutating func noteQueued(_ id: DownloadID) {
+    mutating func noteQueued(_ id: DownloadID) {
         // Of a replica's downloads, the database decides which one begins.
         if holdsFinishedFiles { begun.insert(id) }
     }
 
     /// Notes that a download has left the queue.
-    package mutating func noteLeft(_ id: DownloadID) {
+    mutating func noteLeft(_ id: DownloadID) {
         if !begun.isEmpty { begun.remove(id) }
     }
 }
