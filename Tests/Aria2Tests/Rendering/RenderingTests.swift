@@ -115,7 +115,8 @@ struct DownloadViewTests {
         for (state, name) in states { #expect(Aria2Status(state).rawValue == name) }
         let codes: [(FailureCode, Int?, Int64)] = [
             (.httpStatus, 404, 3), (.httpStatus, 401, 24), (.httpStatus, 503, 29), (.httpStatus, 429, 29), (.httpStatus, 403, 22),
-            (.timedOut, nil, 2), (.connectionFailed, nil, 6), (.transferBroken, nil, 6), (.unexpectedEmpty, nil, 6), (.tooManyRedirects, nil, 23),
+            (.timedOut, nil, 2), (.connectionFailed, nil, 6), (.transferBroken, nil, 6), (.unexpectedEmpty, nil, 6),
+            (.tooManyRedirects, nil, 23),
             (.checksumMismatch, nil, 32), (.insufficientStorage, nil, 9), (.entityChanged, nil, 8), (.ioError, nil, 17),
             (.destinationForbidden, nil, 1), (.mediaTypeMismatch, nil, 1), (.unsupportedEncoding, nil, 1), (.tlsFailure, nil, 1),
         ]
