@@ -283,6 +283,10 @@ def lives(pair):
         pair.both("aria2.tellStatus", gids, ["errorMessage"], difference="messages")
 
     gids = add("/status/503/x", {"max-tries": "1"})
+    pair.until(gids, "error")
+    pair.both("aria2.tellStatus", gids, only=STOPPED)
+
+    gids = add("/status/503/y")
     pair.aria2.until(gids[0], "error")
     pair.both("aria2.tellStatus", gids, ["status"], difference="retries")
     pair.both("aria2.remove", gids, difference="retries")
