@@ -312,7 +312,7 @@ def fetching(scene):
         if now and all(life_of.get(row["owner"]) == fetch.life for row in [now, *meanwhile]):
             spans = [{(start, synced) for start, _, synced in json.loads(row["segments"] or "[]")} for row in [now, *meanwhile]]
             for first, end in set.intersection(*spans):
-                check(not first <= fetch.first < end, f"5: {fetch} asks for bytes of {first}..<{end}, which {id} had")
+                check(not first <= fetch.first < end - origin.OVERLAP, f"5: {fetch} asks for bytes of {first}..<{end}, which {id} had")
 
     # Replicas that were not cut off keep the limits, whatever the others fetch.
     for host in {fetch.host for fetch in fetches}:

@@ -23,6 +23,9 @@ import time
 import urllib.parse
 import urllib.request
 
+#: The bytes before a missing one that a continued download may fetch again, and compares.
+OVERLAP = 16 << 10
+
 #: The maximum bytes of one write.
 PIECE = 64 << 10
 #: A paced response is sent in at least this many pieces per second.
