@@ -44,7 +44,6 @@ class Mount:
     """A file system at `path`, whose bytes are in `place`."""
 
     #: Whether a finished file keeps its number and its time.
-    is_steady = True
 
     def __init__(self, place):
         self.place = pathlib.Path(place)
@@ -159,15 +158,9 @@ class CryFS(Mount):
 
 
 class RClone(Mount):
-    options, is_steady = ["--vfs-cache-mode", "writes"], False
-
     def mount(self):
-        self.start("rclone", "mount", self.place / "a", self.path, *self.options, "--cache-dir", self.place / "cache", "--config",
+        self.start("rclone", "mount", self.place / "a", self.path, "--cache-dir", self.place / "cache", "--config",
                    self.place / "conf")
-
-
-class PlainRClone(RClone):
-    options = []
 
 
 class SSHFS(Mount):
