@@ -138,7 +138,7 @@ struct FinishedFolders: Sendable {
     }
 
     /// Opens a finished file for reading.
-    /// - Throws: `.missing` if the file is missing, or the path is that of a file with another length or time.
+    /// - Throws: `.missing` if the file is missing, or has another length or time.
     func open(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
         let directory = try describing("open", describe(path)) { () throws(SystemError) in try find(path.folder) }
         guard let directory else { throw FileError(.missing, "\(describe(path)) is not there") }

@@ -25,7 +25,7 @@ struct FolderCopy: Sendable {
     ///   - directory: The folder.
     ///   - path: The path of the finished file, for messages.
     ///   - permissions: The mode of finished files; `nil` for access by the owner only.
-    /// - Returns: `nil` if the publication was abandoned meanwhile.
+    /// - Returns: `nil` if the publication was abandoned before its end.
     static func make(
         of publication: Publication, in directory: Directory, path: String, permissions: UInt32?
     ) throws(FileError) -> FolderCopy? {

@@ -344,7 +344,7 @@ package final class LocalFinishedFiles: FinishedFiles {
         var digest = FileDigest()
         let file = try partFiles.openPublished(path, as: identity)
         try file.hash(upTo: identity.size, into: &digest)
-        // The file may have been changed meanwhile.
+        // The file may have been changed while it was hashed.
         guard try file.identity() == identity else { return digest.sha256 }
         hashes.withLock { hashes in
             if hashes.count >= Self.maximumHashes { hashes = [:] }

@@ -312,7 +312,7 @@ package final class PartFiles: Sendable {
     }
 
     /// Copies a part file into the folder of its path.
-    /// - Returns: `nil` if the publication was abandoned meanwhile.
+    /// - Returns: `nil` if the publication was abandoned before its end.
     func copy(_ publication: Publication, to folder: FinishedFolders.Folder) throws(FileError) -> FolderCopy? {
         let path = FilePath(publication.path.name, in: folder.path)
         guard let found = try find(publication), let directory = folder.chain.last else {

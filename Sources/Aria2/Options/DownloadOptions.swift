@@ -18,7 +18,7 @@ struct DownloadOptions {
     let connectionsPerServer: Int64?
     /// `connect-timeout` and `timeout`, which is for heads and bodies.
     private let timeouts: Timeouts
-    /// `max-tries`, of which 0 is for ever, and `retry-wait`, of which 0 leaves the delay to the service.
+    /// `max-tries` (0: for ever) and `retry-wait` (0: the service chooses the delay).
     private let retry: RetryChoice
     private let reader: OptionReader
 

@@ -102,7 +102,7 @@ package struct ResumeDecision: Sendable, Equatable {
     package private(set) var usesOneStream = false
     /// The URLs of failed sources that others have replaced. They are not asked again before a user's next command.
     package private(set) var replacedSources: Set<String> = []
-    /// The source of the last entity; `nil` for the download's own URL. The members above are facts about this source.
+    /// The source of the last entity; `nil` for the download's own URL. Another one resets what is known of its ranges.
     private var source: String?
     private var entity = SavedEntity()
     private var offset: Int64 = 0
@@ -190,7 +190,7 @@ extension ResumeDecision {
         return Ask()
     }
 
-    /// Replaces sources that have sent wrong bytes. Others are asked one at a time.
+    /// Creates a decision that leaves out sources that have sent wrong bytes.
     package init(replacing sources: Set<String>) {
         replacedSources = sources
         usesOneStream = true
