@@ -255,7 +255,8 @@ def fetching(scene):
     records = collections.defaultdict(list)
     slots, used = {}, collections.Counter()
     for row in scene.postgres.ask(
-            "SELECT id, gone, state, owner, slot_holder, host, segments, extract(epoch FROM at)::float8 AS at FROM notes.records ORDER BY n"):
+            "SELECT id, gone, state, owner, slot_holder, host, segments, url, is_provable, extract(epoch FROM at)::float8 AS at"
+            " FROM notes.records ORDER BY n"):
         records[row["id"]].append(row)
         # Slots in the database.
         used[slots.pop(row["id"], None)] -= 1
@@ -269,13 +270,16 @@ def fetching(scene):
             if life.node == instance["node"] and life.began <= instance["at"] <= (life.ended or float("inf")):
                 life_of[instance["instance"]] = name
 
-    # Recorded bytes are discarded only when their owner has ended, or on request.
+    # Recorded bytes are discarded only when their owner has ended, on request, or if nothing proves them to a new URL.
     for id, history in records.items():
+        first_url = None
         for before, after in zip(history, history[1:]):
+            first_url = (first_url or before["url"]) if before["segments"] else None
             if before["segments"] and not after["segments"] and after["state"] in LIVE and not after["gone"]:
                 asked = before["state"] in ("failed", "cancelled")
                 died = before["owner"] in deaths and deaths[before["owner"]] <= after["at"] + SLACK
-                check(asked or died, f"5: {id} lost its bytes, though instance {before['owner']} lives: {before} {after}")
+                unproven = first_url != after["url"] and not before["is_provable"]
+                check(asked or died or unproven, f"5: {id} lost its bytes, though instance {before['owner']} lives: {before} {after}")
 
     by_name = collections.defaultdict(list)
     for entry in scene.entries.values():

@@ -100,15 +100,16 @@ NOTES = """
     CREATE TABLE notes.births (instance bigint, node text, at timestamptz DEFAULT clock_timestamp());
     CREATE TABLE notes.deaths (instance bigint, sequence bigint, at timestamptz DEFAULT clock_timestamp());
     CREATE TABLE notes.records (n bigserial PRIMARY KEY, at timestamptz DEFAULT clock_timestamp(), id text, gone boolean, state text,
-        owner bigint, slot_holder bigint, host text, segments text, revision bigint);
+        owner bigint, slot_holder bigint, host text, segments text, revision bigint, url text, is_provable boolean);
     CREATE FUNCTION notes.replica() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         IF TG_OP = 'INSERT' THEN INSERT INTO notes.births (instance, node) VALUES (NEW.id, NEW.node); END IF;
         IF TG_OP = 'DELETE' THEN INSERT INTO notes.deaths (instance, sequence) SELECT OLD.id, sequence FROM pawl.feed_end; END IF;
         RETURN NULL; END $$;
     CREATE FUNCTION notes.record() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE r record; BEGIN
         IF TG_OP = 'DELETE' THEN r := OLD; ELSE r := NEW; END IF;
-        INSERT INTO notes.records (id, gone, state, owner, slot_holder, host, segments, revision)
-            VALUES (r.id, TG_OP = 'DELETE', r.state, r.owner, r.slot_holder, r.host, r.synced_segments, r.revision);
+        INSERT INTO notes.records (id, gone, state, owner, slot_holder, host, segments, revision, url, is_provable)
+            VALUES (r.id, TG_OP = 'DELETE', r.state, r.owner, r.slot_holder, r.host, r.synced_segments, r.revision, r.url,
+                coalesce(r.entity_etag, r.entity_last_modified) IS NOT NULL);
         RETURN NULL; END $$;
     CREATE TRIGGER noted AFTER INSERT OR DELETE ON pawl.instances FOR EACH ROW EXECUTE FUNCTION notes.replica();
     CREATE TRIGGER noted AFTER INSERT OR UPDATE OR DELETE ON pawl.downloads FOR EACH ROW EXECUTE FUNCTION notes.record();
