@@ -15,6 +15,7 @@ extension TransferAttempt {
     func evaluate(_ head: ClientResponseHead, beginning: [UInt8]?, on connection: SegmentConnection) -> SinkDecision {
         var response = OriginResponse(status: head.status, fields: head.fields, contentLength: head.contentLength)
         if response.contentEncoding != nil { response.names = names(head, of: connection) }
+        response.target = head.url.target(of: connection.sourceURL.string)
         let (decision, opened) = state.withLock { state -> (SinkDecision, [SegmentConnection]) in
             if state.isCancelled || state.decided != nil { return (.stop, []) }
             if !head.status.isSuccessful || head.status.code == 202, let delay = response.retryDelay(now: .now()) {

@@ -419,10 +419,15 @@ package final class TransferAttempt: Sendable {
             let delay = state.retryTimes[reported.source].map { $0 - .now }
             return .failed(reported.failure, retryAfter: delay.map { max($0, .zero) })
         }
-        guard case .success = outcome else { return .cancelled }
-        let written = state.plan.written
-        switch state.resume.ended(at: written.prefix, hasLaterBytes: written.end > written.prefix) {
-        case .complete: return .whole
+        guard case .success(let summary) = outcome else { return .cancelled }
+        let (written, isConfirmed) = (state.plan.written, !summary.lacksCloseNotify)
+        switch state.resume.ended(at: written.prefix, hasLaterBytes: written.end > written.prefix, isConfirmed: isConfirmed) {
+        case .complete:
+            if !isConfirmed {
+                report(
+                    .warning("\(order.id) is whole if it ends at byte \(written.prefix): its origin sent no close_notify of TLS"))
+            }
+            return .whole
         case .askAgain(let ask): return .askAgain(ask)
         case .fail(let failure): return .failed(failure, retryAfter: nil)
         }

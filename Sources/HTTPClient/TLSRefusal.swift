@@ -31,6 +31,12 @@ enum TLSRefusal: Sendable, Equatable {
     /// too weak for this side.
     private static let (unsupportedProtocol, smallKey, legacyRenegotiation) = (0x102, 0x18A, 0x152)
 
+    /// Whether libcurl's text says that the connection ended without TLS's `close_notify`.
+    static func isEndWithoutNotice(_ text: String) -> Bool { number(in: text) == unexpectedEnd }
+
+    /// The reason of OpenSSL 3 for such an end.
+    private static let unexpectedEnd = 0x126
+
     private static func number(in text: String) -> Int? {
         text.firstRange(of: ":SSL routines:").flatMap { Int(text[..<$0.lowerBound].suffix(3), radix: 16) }
     }

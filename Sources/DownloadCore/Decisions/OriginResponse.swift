@@ -27,6 +27,8 @@ package struct OriginResponse: Sendable, Equatable {
     /// The names given to the file by its URL, its origin and the user. They show whether the file itself is in the
     /// format of a content coding.
     package var names: [String] = []
+    /// The target of the redirects that led to the response (``HTTPURL/target(of:)``); `nil` without any.
+    package var target: String?
 
     package init(status: Int) {
         self.status = status
@@ -99,7 +101,7 @@ extension OriginResponse {
     /// RFC 9110 §15.3.7 requires the ETag in a 206 if a 200 would have it. §15.3.7.3 allows parts to be combined only
     /// under a validator that they share. A saved ETag therefore has to be present again, also a weak or malformed one.
     /// A Last-Modified other than the saved one belongs to another version, whichever validator the request had. A
-    /// missing Last-Modified is accepted unless it is the only validator, and was not sent in `If-Range`.
+    /// missing Last-Modified is accepted: the tag, the length and the overlap of bytes stay.
     /// - Parameters:
     ///   - entity: The entity that the body has to belong to.
     ///   - start: The first requested byte.
@@ -116,7 +118,6 @@ extension OriginResponse {
         if let saved = entity.total, total != saved { return "the length is \(total) and no longer \(saved)" }
         if let contentLength, contentLength != range.bytes.upperBound - start { return "Content-Length and Content-Range differ" }
         if etag != entity.etag { return etag == nil ? "the part has no ETag" : "the ETag is no longer the same" }
-        if lastModified == nil, Validator(of: entity) == .dateBesideTag { return "the part has no Last-Modified" }
         if let lastModified, let saved = entity.lastModified, lastModified != saved {
             return "Last-Modified is no longer the same"
         }
@@ -172,5 +173,14 @@ extension OriginResponse {
         guard let validator = Validator(of: entity), etag == entity.etag else { return false }
         if case .entityTag = validator { return true }
         return lastModified == entity.lastModified
+    }
+}
+
+extension HTTPURL {
+    /// Returns this URL without its query, if redirects have led to it from another one; `nil` otherwise. Queries of
+    /// targets often differ with each redirect.
+    package func target(of asked: String) -> String? {
+        let target = Self.withoutSecrets(in: string)
+        return target == Self.withoutSecrets(in: asked) ? nil : target
     }
 }

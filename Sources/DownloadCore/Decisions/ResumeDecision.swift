@@ -102,6 +102,16 @@ package struct ResumeDecision: Sendable, Equatable {
     package private(set) var usesOneStream = false
     /// The URLs of failed sources that others have replaced. They are not asked again before a user's next command.
     package private(set) var replacedSources: Set<String> = []
+    /// The failure because of which sources are left out; `nil` if none has sent wrong bytes.
+    private var wrongBytes: DownloadFailure?
+    /// The lengths of bodies whose end the origin did not confirm.
+    private var unconfirmedEnds: [Int64] = []
+    /// The maximum number of such bodies.
+    private static let maximumUnconfirmedEnds = 3
+    /// The number of redirects to targets that have sent wrong bytes.
+    private var wrongTargets = 0
+    /// The maximum number of such redirects. Another request may be led to another target.
+    private static let maximumWrongTargets = 2
     /// The source of the last entity; `nil` for the download's own URL. Another one resets what is known of its ranges.
     private var source: String?
     private var entity = SavedEntity()
@@ -190,9 +200,10 @@ extension ResumeDecision {
         return Ask()
     }
 
-    /// Creates a decision that leaves out sources that have sent wrong bytes.
-    package init(replacing sources: Set<String>) {
+    /// Creates a decision that leaves out sources and redirect targets that have sent wrong bytes, because of a failure.
+    package init(replacing sources: Set<String>, because failure: DownloadFailure) {
         replacedSources = sources
+        wrongBytes = failure
         usesOneStream = true
     }
 
@@ -232,6 +243,10 @@ extension ResumeDecision {
     /// - Parameter source: The mirror that was asked; `nil` for the download's own URL.
     package mutating func evaluate(_ response: OriginResponse, from source: String? = nil) -> Verdict {
         mayBePart = false
+        if let target = response.target, replacedSources.contains(target), let wrongBytes {
+            wrongTargets += 1
+            return wrongTargets > Self.maximumWrongTargets ? .fail(wrongBytes) : .askAgain(askWhole())
+        }
         let verdict: Verdict
         switch response.status {
         case 200, 203: verdict = evaluateWhole(response, from: source)
@@ -250,7 +265,7 @@ extension ResumeDecision {
         if response.isCoded, let coding = response.coding { return .fail(Self.codingFailure(coding, response)) }
         if source != self.source {
             self.source = source
-            (hasRestarted, ignoresRanges, usesOneStream, unprovenParts) = (false, false, false, 0)
+            (hasRestarted, ignoresRanges, usesOneStream, unprovenParts) = (false, false, wrongBytes != nil, 0)
         }
         if hadBytes, response.contentLength == 0, entity.total != 0 {
             return .fail(
@@ -263,8 +278,9 @@ extension ResumeDecision {
             return .fail(
                 DownloadFailure(.transferBroken, "the origin answered without a range with \(part)", httpStatus: response.status))
         }
+        let isReadAgain = !unconfirmedEnds.isEmpty && response.contentLength == nil
         // Validators of another source say nothing, unless it was asked to continue these bytes.
-        if hasBytes, request != .whole || source == entity.source, response.isWhole(of: entity) {
+        if hasBytes, request != .whole || source == entity.source, response.isWhole(of: entity) || isReadAgain {
             return evaluateSame(response, from: source)
         }
         entity = response.entity
@@ -348,18 +364,30 @@ extension ResumeDecision {
     /// - Parameters:
     ///   - position: The number of bytes from the file's start to the first gap.
     ///   - hasLaterBytes: Whether there are more bytes behind that gap.
-    package mutating func ended(at position: Int64, hasLaterBytes: Bool = false) -> Ending {
+    ///   - isConfirmed: Whether the framing or TLS has confirmed the end. Another one counts once two bodies have had it.
+    package mutating func ended(at position: Int64, hasLaterBytes: Bool = false, isConfirmed: Bool = true) -> Ending {
         guard let body else { return .fail(DownloadFailure(.transferBroken, "the transfer ended before it began")) }
         if let end = body.end, position < end {
             return .fail(DownloadFailure(.transferBroken, "the transfer ended at byte \(position) of \(end)"))
         }
-        guard let total = body.entity.total, position < total else { return .complete(total: position) }
+        guard let total = body.entity.total, position < total else {
+            if isConfirmed || unconfirmedEnds.last == position { return .complete(total: position) }
+            unconfirmedEnds.append(position)
+            guard unconfirmedEnds.count < Self.maximumUnconfirmedEnds else {
+                return .fail(
+                    DownloadFailure(.transferBroken, "the body ended at other bytes each time, without TLS's close_notify"))
+            }
+            keep(body.entity, before: position, hasLaterBytes: false)
+            return .askAgain(askWhole())
+        }
         // RFC 9110 §15.3.7: a part may be shorter than the requested range.
-        entity = body.entity
-        offset = position
-        self.hasLaterBytes = hasLaterBytes
-        self.body = nil
+        keep(body.entity, before: position, hasLaterBytes: hasLaterBytes)
         return .askAgain(askRest())
+    }
+
+    private mutating func keep(_ entity: SavedEntity, before position: Int64, hasLaterBytes: Bool) {
+        (self.entity, offset, body) = (entity, position, nil)
+        self.hasLaterBytes = hasLaterBytes
     }
 }
 

@@ -66,7 +66,7 @@ extension DownloadMachine {
             record.partGeneration = accepted.partGeneration
             discardDurableBytes()
         }
-        bytes.accept(accepted, before: lastOperation + 1)
+        bytes.accept(accepted, from: record.entity?.source ?? url.string, before: lastOperation + 1)
         change(&context) { download in
             download.mediaType = accepted.mediaType ?? (isNew ? nil : download.mediaType)
             download.bytesTotal = accepted.body.entity.total
@@ -415,18 +415,16 @@ extension DownloadMachine {
         case .differs(let expected, let actual):
             // The wrong source may be the download's own URL, so mirrors are trusted again.
             record.distrustsMirrors = false
-            let source = record.entity?.source ?? url.string
-            if hasSource(besides: source) {
-                context.actions.append(
-                    .log(.startedOver(id, "the file is \(actual) and should be \(expected); another source is asked")))
-                return startOver(without: source, &context)
+            let failure = DownloadFailure(.checksumMismatch, "the file is \(actual), and should be \(expected)")
+            if let source = wrongSource {
+                context.actions.append(.log(.startedOver(id, "\(failure.message); another source is asked")))
+                return startOver(without: source, because: failure, &context)
             }
             // Wrong bytes are of no use to a later attempt.
             discardBytes(&context)
             dropOriginName(&context)
             context.actions.append(.discardPart)
-            fail(
-                DownloadFailure(.checksumMismatch, "the file is \(actual), and should be \(expected)"), retryAfter: nil, &context)
+            fail(failure, retryAfter: nil, &context)
         case .failed(let error): finishingFailed(error, &context)
         }
     }
@@ -455,19 +453,24 @@ extension DownloadMachine {
         enqueue(&context)
     }
 
-    /// Whether there is a source that has not been replaced, besides the one whose bytes were wrong.
-    private func hasSource(besides wrong: String) -> Bool {
-        !resume.replacedSources.contains(wrong)
-            && ([url.string] + record.mirrors + record.announcedMirrors).contains {
-                $0 != wrong && !resume.replacedSources.contains($0)
-            }
+    /// The source to leave out after wrong bytes; `nil` if no other is known. It is the URL that was asked if there is
+    /// another one, and otherwise the target of its redirects.
+    private var wrongSource: String? {
+        let (asked, replaced) = (record.entity?.source ?? url.string, resume.replacedSources)
+        let others = ([url.string] + record.mirrors + record.announcedMirrors).filter { $0 != asked && !replaced.contains($0) }
+        if !others.isEmpty, !replaced.contains(asked) { return asked }
+        guard let target = bytes.target, !replaced.contains(target), replaced.count < Self.maximumWrongTargets else { return nil }
+        return target
     }
 
+    /// The number of sources with wrong bytes from which no further target of redirects is tried.
+    private static let maximumWrongTargets = 3
+
     /// Fetches the file anew from the other sources, one at a time.
-    private mutating func startOver(without source: String, _ context: inout Context) {
+    private mutating func startOver(without source: String, because failure: DownloadFailure, _ context: inout Context) {
         let replaced = resume.replacedSources.union([source])
         let (announced, digest) = (record.announcedMirrors, record.entity?.digest)
-        startOver(&context, from: ResumeDecision(replacing: replaced)) { record in
+        startOver(&context, from: ResumeDecision(replacing: replaced, because: failure)) { record in
             // Announced mirrors count only with the digest that proves their bytes.
             guard let digest, !announced.isEmpty else { return }
             record.entity = SavedEntity(digest: digest)

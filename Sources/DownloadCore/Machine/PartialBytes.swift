@@ -9,6 +9,8 @@ extension DownloadMachine {
         private(set) var publishedName: PublishedName?
         /// Whether mirrors have sent any of the bytes.
         package private(set) var hasMixedSources: Bool
+        /// The target of the redirects that led to the last accepted response; `nil` without any, or if it is unknown.
+        private(set) var target: String?
         /// The mirrors' digests of the whole file.
         package private(set) var mirrorDigests: [Checksum] = []
         /// Whether the store counts on discarded bytes. Those are not overwritten in place.
@@ -70,7 +72,8 @@ extension DownloadMachine {
         }
 
         /// Takes the bytes that an accepted response continues.
-        mutating func accept(_ accepted: TransferAcceptance, before operation: Operation) {
+        mutating func accept(_ accepted: TransferAcceptance, from source: String, before operation: Operation) {
+            if let url = accepted.finalURL { target = url.target(of: source) }
             let isNew = accepted.written.byteCount == 0
             if isNew, accepted.isReplacement || written.byteCount > 0 { since = operation }
             written = accepted.written

@@ -398,11 +398,17 @@ final class ActiveTransfer {
 
     // MARK: Outcome
 
+    /// Whether the end of the connection is the end of the body (RFC 9112 §6.3).
+    private var endsWithConnection: Bool {
+        head.map { !$0.fields.contains(.contentLength) && !$0.fields.contains(.transferEncoding) } ?? false
+    }
+
     /// The outcome of libcurl's result for this hop, if it is the last one.
     func outcome(_ code: pawl_curl_code) -> Result<TransferSummary, ClientError> {
         if transfer.isCancelled { return .failure(.cancelled) }
         if let failure { return .failure(failure) }
-        guard code == CURLE_OK else {
+        let lacksCloseNotify = code == CURLE_RECV_ERROR && endsWithConnection && TLSRefusal.isEndWithoutNotice(easy.detail(code))
+        guard code == CURLE_OK || lacksCloseNotify else {
             if let proxy, easy.connectStatus == 407 { return .failure(.proxyRefused("\(proxy)")) }
             // The request was sent: before 8.1.0, libcurl reports a folded first field line with this code.
             if code == CURLE_BAD_FUNCTION_ARGUMENT, connection != nil {
@@ -422,6 +428,6 @@ final class ActiveTransfer {
         if hasBody, let length = head.contentLength, length != bodyBytes {
             return .failure(.transferBroken("\(bodyBytes) bytes of \(length)"))
         }
-        return .success(TransferSummary(head: head, bodyBytes: bodyBytes))
+        return .success(TransferSummary(head: head, bodyBytes: bodyBytes, lacksCloseNotify: lacksCloseNotify))
     }
 }

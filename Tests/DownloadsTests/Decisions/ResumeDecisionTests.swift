@@ -214,6 +214,24 @@ struct ResumeDecisionTests {
     }
 
     @Test(
+        "With a date beside a weak tag, the tag must stay, and the date may be missing",
+        arguments: [(#"W/"v1""#, nil, true), (#"W/"v1""#, modified, true), (#"W/"v2""#, modified, false), (nil, modified, false)]
+            as [(FieldValue?, FieldValue?, Bool)])
+    func dateBesideWeakTag(_ tag: FieldValue?, _ lastModified: FieldValue?, _ isTaken: Bool) {
+        let entity = SavedEntity(etag: #"W/"v1""#, lastModified: Self.modified, date: Self.date, total: 100_000)
+        var decision = resuming(entity)
+        let head = Self.part {
+            $0.etag = tag
+            $0.lastModified = lastModified
+        }
+        switch decision.evaluate(head) {
+        case .append(let body): #expect(isTaken && body.entity == entity)
+        case .askAgain(let ask): #expect(!isTaken && ask == Ask())
+        default: Issue.record("neither")
+        }
+    }
+
+    @Test(
         "With a date as validator, the date must stay and no tag may appear",
         arguments: [
             (part { $0.etag = nil }, true),
@@ -515,6 +533,59 @@ struct ResumeDecisionTests {
         }
         #expect(body.isResumable && body.entity.source == "http://mirror.example/")
         #expect(!decision.usesOneStream && !decision.hasRestarted)
+    }
+
+    @Test("After wrong bytes, each source is fetched by one connection, and their targets of redirects are not read again")
+    func wrongSources() {
+        let failure = DownloadFailure(.checksumMismatch, "wrong")
+        let (mirror, target) = ("http://mirror.example/", "http://node.example/a")
+        var decision = ResumeDecision(replacing: [mirror, target], because: failure)
+        #expect(decision.begin(entity: nil, offset: 0) == .ask(Ask()))
+        let wrong = Self.whole { $0.target = target }
+        #expect(decision.evaluate(wrong) == .askAgain(Ask()))
+        var other = decision
+        guard case .restart = other.evaluate(Self.whole { $0.target = "http://other.example/a" }, from: "http://mirror2.example/")
+        else {
+            Issue.record("another target is not taken")
+            return
+        }
+        #expect(other.usesOneStream)
+        #expect(decision.evaluate(wrong) == .askAgain(Ask()))
+        #expect(decision.evaluate(wrong) == .fail(failure))
+        // Redirects to targets without known faults mean nothing.
+        var fresh = ResumeDecision()
+        _ = fresh.begin(entity: nil, offset: 0)
+        guard case .restart = fresh.evaluate(wrong) else {
+            Issue.record("not taken")
+            return
+        }
+    }
+
+    @Test(
+        "An end that TLS does not confirm counts once two bodies have had it",
+        arguments: [
+            ([(50, false), (50, false)], true), ([(50, false), (50, true)], true), ([(50, false), (70, true)], true),
+            ([(50, false), (70, false), (70, false)], true), ([(50, false), (70, false), (90, false)], false),
+            ([(0, false), (0, false)], true), ([(50, true)], true),
+        ] as [([(Int64, Bool)], Bool)])
+    func unconfirmedEnd(_ ends: [(position: Int64, isConfirmed: Bool)], _ isComplete: Bool) {
+        var decision = ResumeDecision()
+        _ = decision.begin(entity: nil, offset: 0)
+        for (number, end) in ends.enumerated() {
+            let verdict = decision.evaluate(OriginResponse(status: 200))
+            // The bytes of the first body stay, and are compared.
+            let isNew = number == 0 || ends[number - 1].position == 0
+            switch verdict {
+            case .restart: #expect(isNew)
+            case .append(let body): #expect(!isNew && body.offset == 0)
+            default: Issue.record("not taken: \(verdict)")
+            }
+            switch decision.ended(at: end.position, isConfirmed: end.isConfirmed) {
+            case .complete(let total): #expect(isComplete && number == ends.count - 1 && total == end.position)
+            case .askAgain(let ask): #expect(number < ends.count - 1 && ask == Ask())
+            case .fail(let failure): #expect(!isComplete && number == ends.count - 1 && failure.code == .transferBroken)
+            }
+        }
     }
 
     @Test("Leaving a source costs no bytes")

@@ -297,6 +297,37 @@ struct MirrorTests {
         await fixture.service.shutdown()
     }
 
+    @Test("After wrong bytes of a redirect's target, another target is asked", arguments: [1, 3, 4])
+    func wrongTarget(wrongRedirects: Int) async throws {
+        let right = [UInt8](repeating: 1, count: 70_000)
+        let redirects = Locked(0)
+        let origin = try ScriptedOrigin { request in
+            guard request.target == "/start" else {
+                let isRight = request.target.hasPrefix("/right")
+                return [.response(200, [("ETag", "\"v\"")], body: isRight ? right : [0] + right.dropFirst())]
+            }
+            let number = redirects.withLock { number in
+                number += 1
+                return number
+            }
+            return [.response(302, [("Location", number <= wrongRedirects ? "/wrong?signature=\(number)" : "/right")])]
+        }
+        let fixture = try await ServiceFixture()
+        let url = try #require(HTTPURL(origin.url("/start")))
+        let digest = SHA256.hexadecimal(of: right)
+        let done = try await fixture.end(
+            of: try await fixture.service.add(NewDownload(url: url, checksum: try Checksum(parsing: "sha-256:" + digest)))
+                .download.id)
+        if wrongRedirects <= 3 {
+            #expect(done.state == .completed, "\(String(describing: done.error))")
+            #expect(try fixture.file(done) == right)
+        } else {
+            #expect(done.error?.code == .checksumMismatch && done.error?.message.contains(digest) == true)
+        }
+        #expect(redirects.withLock { $0 } == min(wrongRedirects + 1, 4))
+        await fixture.service.shutdown()
+    }
+
     @Test("Distributes connections over the remaining sources")
     func spread() {
         var table = SourceTable(count: 3)
