@@ -103,7 +103,7 @@ let package = Package(
             "DownloadStore",
             ["DownloadCore", "DownloadFiles", "HTTPCore", "JSON", "Postgres", "System", "CSQLite", "CSystem"],
             resources: [.embedInCode("SQL")]),
-        module("DownloadTransfer", ["DownloadCore", "DownloadFiles", "HTTPClient", "HTTPCore", "System"]),
+        module("DownloadTransfer", ["DownloadCore", "DownloadFiles", "HTTPClient", "HTTPCore", "JSON", "System"]),
         module("DownloadFeed", ["DownloadCore", "HTTPCore", "System", "CSystem"]),
         module("Downloads", downloads + ["HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Postgres", "System"]),
         module(

@@ -2,6 +2,7 @@ import HTTPCore
 import Testing
 
 @testable import DownloadCore
+@testable import DownloadTransfer
 
 @Suite("Pages in place of files") struct ContentExpectationTests {
     struct Case: Sendable, CustomTestStringConvertible {
