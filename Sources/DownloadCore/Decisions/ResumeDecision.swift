@@ -117,6 +117,9 @@ package struct ResumeDecision: Sendable, Equatable {
     private var entity = SavedEntity()
     private var offset: Int64 = 0
     private var hasLaterBytes = false
+    /// The maximum number of bytes before the first missing one that are requested again. It falls below ``overlap`` if the
+    /// origin sends no more than these.
+    private var repeated = Self.overlap
     private var request = Request.whole
     private var body: Body?
     /// Whether the body that is read from byte 0 may be a part of the file. Its bytes show that.
@@ -160,7 +163,7 @@ extension ResumeDecision {
     private var hasBytes: Bool { offset > 0 || hasLaterBytes }
 
     /// The first byte of a range that continues the present bytes.
-    private var start: Int64 { max(0, offset - Self.overlap) }
+    private var start: Int64 { max(0, offset - repeated) }
 
     /// Requests the missing bytes if a validator can prove the present ones, and otherwise the whole file.
     private mutating func askRest() -> Ask {
@@ -318,12 +321,14 @@ extension ResumeDecision {
                     .httpStatus, "the origin sent a partial response (206) to a request without Range", httpStatus: 206))
         }
         guard response.contradiction(to: entity, from: start) == nil, let range = response.partRange else { return unproven() }
+        let end = range.bytes.upperBound
+        if end <= offset, end != range.total { repeated = Int64(range.bytes.count) / 2 }
         self.source = source
         entity.source = source
         entity.total = entity.total ?? range.total
         // The response for the rest need not repeat the digest of the first response, and must not replace it.
         entity.digest = entity.digest ?? response.digest
-        return .append(Body(offset: start, end: range.bytes.upperBound, entity: entity, isResumable: true))
+        return .append(Body(offset: range.bytes.lowerBound, end: end, entity: entity, isResumable: true))
     }
 
     /// Evaluates a status that may refuse the range or its condition.

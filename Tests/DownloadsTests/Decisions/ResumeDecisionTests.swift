@@ -268,6 +268,21 @@ struct ResumeDecisionTests {
         #expect(unknown.evaluate(Self.part { $0.contentRange = "bytes 23616-99999/*" }) == .askAgain(Ask()))
     }
 
+    @Test("An origin that sends few bytes of each range brings new ones at the second request", arguments: [1, 8_192, 16_384])
+    func tinyParts(count: Int64) {
+        var decision = resuming()
+        for start in [Self.start, 40_000 - count / 2] {
+            let head = Self.part {
+                $0.contentRange = "bytes \(start)-\(start + count - 1)/100000"
+                $0.contentLength = count
+            }
+            let body = ResumeDecision.Body(offset: start, end: start + count, entity: Self.tagged, isResumable: true)
+            #expect(decision.evaluate(head) == .append(body))
+            guard case .ask(let ask) = decision.begin(entity: Self.tagged, offset: 40_000) else { continue }
+            #expect(ask.offset == 40_000 - count / 2)
+        }
+    }
+
     @Test("A range that ends early is continued in the same attempt")
     func shortPartIsContinued() {
         var decision = resuming()
