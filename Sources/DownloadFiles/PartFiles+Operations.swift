@@ -26,31 +26,25 @@ extension PartFiles {
         func give(
             _ newName: String, to name: String, in source: Directory, _ directory: Directory
         ) throws(SystemError) -> Bool {
-            do throws(SystemError) {
-                try link(source, name, directory, newName)
-                return false
-            } catch {
-                guard error.leavesOtherWays else { throw error }
-                if error.meansOtherFileSystem {
-                    // No empty file reserves a name in a folder that the file may not reach.
-                    let isMoved = try tryRename(name, from: source, to: directory, as: newName)
-                    if isMoved { return true }
-                    throw error
-                }
+            guard let failure = try attempt(link, name, source, directory, newName) else { return false }
+            if failure.meansOtherFileSystem {
+                // No empty file reserves a name in a folder that the file may not reach.
+                if try attempt(rename, name, source, directory, newName) == nil { return true }
+                throw failure
             }
             try move(name, from: source, to: directory, as: newName)
             return true
         }
 
-        /// Renames a file to a name that must be free, if the file system can do that.
-        private func tryRename(
-            _ name: String, from source: Directory, to directory: Directory, as newName: String
-        ) throws(SystemError) -> Bool {
+        /// Gives a file a name that must be free. Returns the error if another way may succeed.
+        private func attempt(
+            _ call: Call, _ name: String, _ source: Directory, _ directory: Directory, _ newName: String
+        ) throws(SystemError) -> SystemError? {
             do throws(SystemError) {
-                try rename(source, name, directory, newName)
-                return true
+                try call(source, name, directory, newName)
+                return nil
             } catch {
-                if error.leavesOtherWays { return false }
+                if error.leavesOtherWays { return error }
                 throw error
             }
         }
@@ -59,7 +53,7 @@ extension PartFiles {
         func move(
             _ name: String, from source: Directory, to directory: Directory, as newName: String
         ) throws(SystemError) {
-            if try !tryRename(name, from: source, to: directory, as: newName) {
+            if try attempt(rename, name, source, directory, newName) != nil {
                 try moveOverReservation(name, source, directory, newName)
             }
         }
