@@ -49,9 +49,9 @@ package protocol FinishedFiles: Sendable {
     /// Returns whether a finished file is there, as far as names and identities tell: another file may have its path.
     func has(_ file: PublishedFile) -> Bool
 
-    /// Opens a finished file for reading.
+    /// Opens a finished file for reading. A file with another time is hashed first.
     /// - Throws: `.missing` if the file is missing, or another file has the path.
-    func open(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> FileDescriptor
+    func open(_ file: PublishedFile) throws(FileError) -> FileDescriptor
 
     /// Opens a finished file if that needs no disk, so that an event loop may call it; `nil` if it needs one, or fails.
     func openCached(_ path: FilePath, as identity: FileIdentity) -> FileDescriptor?
@@ -61,9 +61,9 @@ package protocol FinishedFiles: Sendable {
         of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String
     ) -> String?
 
-    /// Removes a finished file, and folders that are then empty. Has no effect on another file with its path, and does
-    /// not fail if the file is missing.
-    func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles
+    /// Removes a finished file, and folders that are then empty. A file with another time is hashed first. Has no effect
+    /// on another file with its path, and does not fail if the file is missing.
+    func remove(_ file: PublishedFile) throws(FileError) -> RemovedFiles
 
     /// Determines whether a finished file is still the published one. A file with another identity is hashed: it may be
     /// the same file, restored from a backup or moved with its file system.

@@ -137,14 +137,15 @@ struct FinishedFolders: Sendable {
         return status?.kind == .regular ? status?.identity : nil
     }
 
-    /// Opens a finished file for reading.
-    /// - Throws: `.missing` if the file is missing, or has another length or time.
-    func open(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
+    /// Opens a finished file of this length in bytes for reading.
+    /// - Returns: The file, and its identity as the open file has it.
+    /// - Throws: `.missing` if the file is missing or has another length.
+    func open(_ path: FilePath, length: Int64) throws(FileError) -> (FileDescriptor, FileIdentity) {
         let directory = try describing("open", describe(path)) { () throws(SystemError) in try find(path.folder) }
         guard let directory else { throw FileError(.missing, "\(describe(path)) is not there") }
         let (descriptor, status) = try directory.open(path.name, .reading, describedAs: describe(path))
-        guard status.identity.isLikely(identity) else { throw FileError(.missing, "\(describe(path)) is another file") }
-        return descriptor
+        guard status.identity.size == length else { throw FileError(.missing, "\(describe(path)) is another file") }
+        return (descriptor, status.identity)
     }
 
     /// Returns the path of a finished file; `nil` if there is none. It may differ from the path in the record if

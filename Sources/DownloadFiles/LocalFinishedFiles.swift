@@ -255,8 +255,14 @@ package final class LocalFinishedFiles: FinishedFiles {
     /// Returns the identity of the regular file at a path; `nil` if there is none.
     package func identify(_ path: FilePath) throws(FileError) -> FileIdentity? { try folders.identify(path) }
 
-    package func open(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
-        try folders.open(path, as: identity)
+    package func open(_ file: PublishedFile) throws(FileError) -> FileDescriptor {
+        let (descriptor, identity) = try folders.open(file.path, length: file.length)
+        if file.identity?.isLikely(identity) == true { return descriptor }
+        // Until rclone 1.60 has uploaded a file, each opening changes its time.
+        guard try hash(descriptor, file.path, identity) == file.sha256 else {
+            throw FileError(.missing, "\(folders.describe(file.path)) is another file")
+        }
+        return descriptor
     }
 
     package func obstacle(to folder: String) -> String? {
@@ -286,22 +292,38 @@ package final class LocalFinishedFiles: FinishedFiles {
         return descriptor
     }
 
-    package func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles {
-        let isThere = try identify(path) == identity
+    package func remove(_ file: PublishedFile) throws(FileError) -> RemovedFiles {
+        let path = file.path
+        let isThere = try isThere(file)
         var removed = RemovedFiles()
+        let chain: [Directory]
+        do throws(SystemError) {
+            chain = try folders.open(path.folder)
+            if isThere, let directory = chain.last {
+                try removed.remove(path.name, from: directory)
+                removed.noteUnflushed(directory)
+            }
+        } catch {
+            if isThere { throw FileError("remove", folders.describe(path), error) }
+            return removed
+        }
         // A folder with another file is not empty, and stays. If the file is already gone, its empty folder is still
         // removed.
-        guard let chain = try? folders.open(path.folder), let directory = chain.last else { return removed }
-        if isThere {
-            do throws(SystemError) {
-                try removed.remove(path.name, from: directory)
-            } catch {
-                throw FileError("remove", folders.describe(path), error)
-            }
-            removed.noteUnflushed(directory)
-        }
         for parent in removeEmpty(path.folder, chain) { removed.noteUnflushed(parent) }
         return removed
+    }
+
+    /// Whether the file at the path of a finished file is this one.
+    private func isThere(_ file: PublishedFile) throws(FileError) -> Bool {
+        guard let found = try identify(file.path) else { return false }
+        if found == file.identity { return true }
+        do throws(FileError) {
+            _ = try open(file)
+            return true
+        } catch {
+            if error.meansNoBytes { return false }
+            throw error
+        }
     }
 
     /// Removes a folder and its parents as far as they are empty, now or once its last reader has ended.
@@ -334,15 +356,19 @@ package final class LocalFinishedFiles: FinishedFiles {
         if !isHashed, published.identity?.isLikely(found) == true, hashes.withLock({ $0[found] == nil }) {
             return .likely(found)
         }
-        let sha256 = try await BlockingExecutor.hashing.run { () throws(FileError) in try self.hash(published.path, found) }
+        let sha256 = try await BlockingExecutor.hashing.run { () throws(FileError) in
+            try self.hash(try self.folders.open(published.path, length: found.size).0, published.path, found)
+        }
         return sha256 == published.sha256 ? .adopted(found) : .different
     }
 
-    /// Returns the SHA-256 of a file.
-    private func hash(_ path: FilePath, _ identity: FileIdentity) throws(FileError) -> [UInt8] {
+    /// Returns the SHA-256 of an open file.
+    private func hash(
+        _ descriptor: FileDescriptor, _ path: FilePath, _ identity: FileIdentity
+    ) throws(FileError) -> [UInt8] {
         if let known = hashes.withLock({ $0[identity] }) { return known }
         var digest = FileDigest()
-        let file = try partFiles.openPublished(path, as: identity)
+        let file = PartFile(descriptor, in: folders.top, path: folders.describe(path))
         try file.hash(upTo: identity.size, into: &digest)
         // The file may have been changed while it was hashed.
         guard try file.identity() == identity else { return digest.sha256 }

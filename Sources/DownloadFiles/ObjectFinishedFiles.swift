@@ -273,14 +273,14 @@ package final class ObjectFinishedFiles: FinishedFiles {
 
     package func has(_ file: PublishedFile) -> Bool { file.identity?.device == 0 }
 
-    package func open(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
-        throw FileError(.missing, "\(path) is in object storage")
+    package func open(_ file: PublishedFile) throws(FileError) -> FileDescriptor {
+        throw FileError(.missing, "\(file.path) is in object storage")
     }
 
     package func openCached(_ path: FilePath, as identity: FileIdentity) -> FileDescriptor? { nil }
 
     /// Removes nothing: the object is removed with its record.
-    package func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles { RemovedFiles() }
+    package func remove(_ file: PublishedFile) throws(FileError) -> RemovedFiles { RemovedFiles() }
 
     package func recognise(
         _ file: PublishedFile, of id: DownloadID, isHashed: Bool

@@ -472,7 +472,7 @@ package final class PartFiles: Sendable {
         guard let found = try folders.identify(note.path), found.size == note.identity.size else { return nil }
         if found.isLikely(note.identity) { return found }
         var digest = FileDigest()
-        try openPublished(note.path, as: found).hash(upTo: found.size, into: &digest)
+        try openPublished(note.path, length: found.size).hash(upTo: found.size, into: &digest)
         return digest.sha256 == note.sha256 ? found : nil
     }
 
@@ -506,9 +506,9 @@ package final class PartFiles: Sendable {
         try describing("examine", path(name.text)) { () throws(SystemError) in try incomplete.status(of: name.text) }
     }
 
-    /// Opens a file that already has its name, to verify it.
-    package func openPublished(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> PartFile {
-        PartFile(try folders.open(path, as: identity), in: folders.top, path: folders.describe(path))
+    /// Opens a file of this length that already has its name, to verify it.
+    package func openPublished(_ path: FilePath, length: Int64) throws(FileError) -> PartFile {
+        PartFile(try folders.open(path, length: length).0, in: folders.top, path: folders.describe(path))
     }
 
     /// Removes the part files that no record counts on.

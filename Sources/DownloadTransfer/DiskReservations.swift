@@ -54,21 +54,10 @@ package final class DiskReservations: Sendable {
         guard total > Self.unclaimed else { return }
         do throws(FileError) {
             // Space that the file system has allocated needs no claim.
-            if try preallocate(total, in: part, of: partFiles) { release(id) }
+            if try part.preallocate(total) { release(id) }
         } catch {
             release(id)
             throw error
-        }
-    }
-
-    /// Reserves blocks for a file. btrfs counts the space of removed files as free before it can be allocated again.
-    private func preallocate(_ total: Int64, in part: PartFile, of partFiles: PartFiles) throws(FileError) -> Bool {
-        do throws(FileError) {
-            return try part.preallocate(total)
-        } catch {
-            guard error.kind == .full else { throw error }
-            partFiles.settleSpace()
-            return try part.preallocate(total)
         }
     }
 

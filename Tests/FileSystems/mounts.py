@@ -44,6 +44,9 @@ class Mount:
     """A file system at `path`, whose bytes are in `place`."""
 
     #: Whether a finished file keeps its number and its time.
+    is_steady = True
+    #: The seconds that the FUSE process has to end after it was unmounted.
+    patience = PATIENCE
 
     def __init__(self, place):
         self.place = pathlib.Path(place)
@@ -72,7 +75,7 @@ class Mount:
         subprocess.run(["umount", "-l", self.path], stderr=subprocess.DEVNULL)
         if self.process:
             try:
-                self.process.wait(PATIENCE)
+                self.process.wait(self.patience)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -94,10 +97,12 @@ class Mount:
 class Loop(Mount):
     """A file system in a file."""
 
+    size = 512 << 20
+
     def prepare(self):
         self.image = self.place / "image"
         with open(self.image, "wb") as file:
-            file.truncate(512 << 20)
+            file.truncate(self.size)
         run(*self.maker, self.image)
 
     def mount(self):
@@ -157,10 +162,24 @@ class CryFS(Mount):
         run("cryfs", self.place / "a", self.path, input=b"secret\n", env=environment)
 
 
+class SmallBtrfs(Btrfs):
+    """A file system with room for one file of two."""
+
+    size = 300 << 20
+
+
 class RClone(Mount):
+    options, is_steady = ["--vfs-cache-mode", "writes"], False
+    # It does not end at times. What it has not uploaded by then is uploaded after the next mount.
+    patience = 3
+
     def mount(self):
-        self.start("rclone", "mount", self.place / "a", self.path, "--cache-dir", self.place / "cache", "--config",
+        self.start("rclone", "mount", self.place / "a", self.path, *self.options, "--cache-dir", self.place / "cache", "--config",
                    self.place / "conf")
+
+
+class PlainRClone(RClone):
+    options = []
 
 
 class SSHFS(Mount):

@@ -6,6 +6,8 @@ package struct RetryBudget: Sendable, Equatable {
     /// The number of consecutive attempts without progress.
     private(set) var attemptsWithoutProgress = 0
     private var furthest: Int64
+    /// Whether an attempt has been repeated because the disk was full although it has free bytes.
+    var hasWaitedForRoom = false
 
     /// Creates a budget for a download with this many bytes.
     init(furthest: Int64 = 0) {

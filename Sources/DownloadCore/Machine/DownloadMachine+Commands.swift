@@ -379,11 +379,24 @@ extension DownloadMachine {
 
     private mutating func remove(_ command: Command, _ deletesFile: Bool, _ context: inout Context) {
         leavePhase(&context)
+        let removal = Removal(waiter: command.waiter, deletesFile: deletesFile, cancellation: announceCancellation(&context))
+        guard deletesFile, !record.download.fileMissing, let file = record.download.published else {
+            return submitRemoval(removal, &context)
+        }
         // The file is removed before the record. A crash in between leaves a record whose missing file is noticed
         // later. The reverse order would leave a file without a record.
-        if deletesFile { removeFile(&context) }
-        submitRemoval(
-            Removal(waiter: command.waiter, deletesFile: deletesFile, cancellation: announceCancellation(&context)), &context)
+        phase = .removing(nextOperation(), removal)
+        context.actions.append(.removeFile(file))
+    }
+
+    /// Removes the record after its file. If the file cannot be reached, both stay.
+    mutating func fileRemoved(_ error: FileError?, _ context: inout Context) {
+        guard case .removing(_, let removal) = phase else { return }
+        guard error?.kind == .away else { return submitRemoval(removal, &context) }
+        phase = .resting
+        context.actions.append(.answer(removal.waiter, .failure(.directoryAway)))
+        if saves.failures > 0 { save(&context) }
+        drain(&context)
     }
 
     /// Prepares the messages to webhooks about a live download, which the removal cancels.
@@ -458,12 +471,5 @@ extension DownloadMachine {
             change(&context) { _ in }
             context.actions.append(.discardPart)
         }
-    }
-
-    private func removeFile(_ context: inout Context) {
-        guard state == .completed, !record.download.fileMissing, let path = record.download.path,
-            let file = record.download.file
-        else { return }
-        context.actions.append(.removeFile(path, file))
     }
 }

@@ -319,7 +319,10 @@ extension DownloadMachine {
             // Bytes that were not flushed may be gone when the volume is back.
             trustOnlyDurable(&context)
             returnToQueue(&context)
-        case .noRoom:
+        // btrfs counts the space of removed files as free before it can be used again.
+        case .noRoom,
+            .full where error.neededBytes == 0 && !budget.hasWaitedForRoom:
+            if error.kind == .full { budget.hasWaitedForRoom = true }
             context.actions.append(.log(.warning("\(id) waits for room: \(error.message)")))
             returnToQueue(needing: error.neededBytes, &context)
         default: fail(DownloadFailure(error), retryAfter: nil, &context)

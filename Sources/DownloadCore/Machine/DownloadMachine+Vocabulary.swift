@@ -103,13 +103,6 @@ extension DownloadMachine {
         package let cancellation: [DownloadID]
         /// Whether the bytes were removed before the commit, because a full disk refuses the removal otherwise.
         var hasMadeRoom = false
-
-        package init(waiter: Waiter, deletesFile: Bool, cancellation: [DownloadID], hasMadeRoom: Bool = false) {
-            self.waiter = waiter
-            self.deletesFile = deletesFile
-            self.cancellation = cancellation
-            self.hasMadeRoom = hasMadeRoom
-        }
     }
 
     /// The number of a wait for a command's result.
@@ -199,6 +192,8 @@ extension DownloadMachine {
         /// The publication was abandoned before the file had its name.
         case withdrawn(Operation)
         case timer(Timer)
+        /// The removal of the finished file has ended, or has failed. No other event comes before it.
+        indirect case fileRemoved(FileError?)
         /// The directory of part files is away. Work that needs it is abandoned, and the download waits.
         case directoryAway
         /// The directory of part files is back, with these bytes of the download.
@@ -277,7 +272,8 @@ extension DownloadMachine {
         /// Removes a finished file that the database has refused to record.
         indirect case discardFile(PublishedFile)
         /// Removes the finished file, if it is this one.
-        indirect case removeFile(FilePath, FileIdentity)
+        /// ``Event/fileRemoved(_:)`` follows at once.
+        indirect case removeFile(PublishedFile)
         /// Claims a path for the finished file. Another download that has claimed it before has lost its file.
         /// The download's reservation ends.
         case claimName(FilePath)
@@ -312,15 +308,13 @@ extension DownloadMachine {
 
         package init(
             now: Timestamp, random: any RandomNumberGenerator, retryPolicy: RetryPolicy, retention: Retention = Retention(),
-            callsWebhooks: Bool = true, identifiers: DownloadIDGenerator = DownloadIDGenerator(), actions: [Action] = []
+            identifiers: DownloadIDGenerator = DownloadIDGenerator()
         ) {
             self.now = now
             self.random = random
             self.retryPolicy = retryPolicy
             self.retention = retention
-            self.callsWebhooks = callsWebhooks
             self.identifiers = identifiers
-            self.actions = actions
         }
 
         /// Makes an unused id that is later than all others.

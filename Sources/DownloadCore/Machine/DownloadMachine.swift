@@ -102,7 +102,7 @@ extension DownloadMachine {
     /// Whether failed attempts count against the retry limit. The record does not contain their number.
     package var countsFailures: Bool {
         switch state {
-        case .queued, .downloading, .retrying: budget.attemptsWithoutProgress > 0
+        case .queued, .downloading, .retrying: budget.attemptsWithoutProgress > 0 || budget.hasWaitedForRoom
         case .paused, .completed, .failed, .cancelled: false
         }
     }
@@ -169,6 +169,7 @@ extension DownloadMachine {
         case .withdrawn(let operation):
             if case .publishing(operation, _) = phase { withdrawn(&context) }
         case .timer(let timer): timerFired(timer, &context)
+        case .fileRemoved(let error): fileRemoved(error, &context)
         case .directoryAway: directoryAway(&context)
         case .directoryBack(let found): directoryBack(found, &context)
         case .shutdown: shutDown(&context)

@@ -60,10 +60,4 @@ package struct StoredProgress: Sendable, Equatable {
     package var id: DownloadID
     package var bytesReceived: Int64
     package var segments: [SyncedSegment]
-
-    package init(id: DownloadID, bytesReceived: Int64, segments: [SyncedSegment]) {
-        self.id = id
-        self.bytesReceived = bytesReceived
-        self.segments = segments
-    }
 }

@@ -144,7 +144,7 @@ public final class DirectoryCheck {
                 report.files += 1
                 if RecordInspection(record: record, evidence: evidence).needsHash {
                     var digest = FileDigest()
-                    try partFiles.openPublished(path, as: file).hash(upTo: file.size, into: &digest)
+                    try partFiles.openPublished(path, length: file.size).hash(upTo: file.size, into: &digest)
                     evidence.sha256 = digest.sha256
                     report.bytes += file.size
                 }

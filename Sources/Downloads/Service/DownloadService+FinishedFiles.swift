@@ -28,24 +28,16 @@ extension DownloadService {
     /// - Returns: The file and its identity; without a file if it is in object storage.
     /// - Throws: `gone`, `unavailable`.
     public func openFile(of id: DownloadID) async throws(FinishedFileError) -> (FileDescriptor?, FileIdentity) {
-        var isRepeated = false
-        while true {
-            if files.isAway { throw .unavailable("the downloads directory is away") }
-            guard let identity = try await currentFile(of: id), let path = index.download(id)?.path else { throw .gone }
-            if keepsObjects { return (nil, identity) }
-            do throws(FileError) {
-                return (
-                    try await BlockingExecutor.disk.run { [finishedFiles] () throws(FileError) in
-                        try finishedFiles.open(path, as: identity)
-                    },
-                    identity
-                )
-            } catch {
-                guard error.meansNoBytes else { throw .unavailable(error.message) }
-                // Its time may have changed while it was hashed: rclone sets it again once a file is uploaded.
-                if isRepeated { throw .gone }
-                isRepeated = true
+        if files.isAway { throw .unavailable("the downloads directory is away") }
+        guard let identity = try await currentFile(of: id), let file = index.download(id)?.published else { throw .gone }
+        if keepsObjects { return (nil, identity) }
+        do throws(FileError) {
+            let descriptor = try await BlockingExecutor.disk.run { [finishedFiles] () throws(FileError) in
+                try finishedFiles.open(file)
             }
+            return (descriptor, identity)
+        } catch {
+            throw error.meansNoBytes ? .gone : .unavailable(error.message)
         }
     }
 

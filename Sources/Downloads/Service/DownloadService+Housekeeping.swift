@@ -64,16 +64,16 @@ extension DownloadService {
                         if settles { partFiles.settleSpace() }
                         return try? partFiles.space()
                     }
-                    guard await self?.noteRoom(space) == true else { return }
-                    settles = false
+                    guard let next = await self?.noteRoom(space) ?? nil else { return }
+                    settles = next
                     do { try await Task.sleep(for: Self.roomInterval) } catch { return }
                 }
             })
     }
 
     /// Notes the free disk space, and lets downloads continue for which there is room.
-    /// - Returns: Whether to look again.
-    private func noteRoom(_ space: FileSystemSpace?) -> Bool {
+    /// - Returns: Whether to flush the file system before the next look; `nil`: there is none.
+    private func noteRoom(_ space: FileSystemSpace?) -> Bool? {
         let room = space?.usable.map { Int128($0) - parts.reservations.claimedBytes }
         let ready = roomWaits.take(room: room) { first, second in
             guard let ranks = entries[first].flatMap({ a in entries[second].map { (a, $0) } }) else { return first < second }
@@ -85,7 +85,7 @@ extension DownloadService {
         if !sharing.isShared { for entry in ready.compactMap({ entries[$0] }) { coordination.enqueue(entry, in: self) } }
         schedule()
         roomWaits.isWatched = parts.configuration.minFree > 0 || !roomWaits.isEmpty
-        return roomWaits.isWatched
+        return roomWaits.isWatched ? roomWaits.settles() : nil
     }
 
     /// Notes the bytes in the files directory for the quota. Files without a record count as well.

@@ -229,11 +229,24 @@ extension DownloadService {
     private func removed(_ id: DownloadID, _ purpose: String, _ result: Result<RemovedFiles, FileError>) {
         guard let entry = entries[id], var effects = entry.pausedEffects else { return }
         entry.pausedEffects = nil
+        var failure: FileError?
         switch result {
         case .success(let files): effects.removed.add(files)
-        case .failure(let error): log(.warning("cannot \(purpose) \(id): \(error.message)"))
+        case .failure(let error):
+            failure = error
+            log(.warning("cannot \(purpose) \(id): \(error.message)"))
         }
         backlog = []
+        if case .removeFile(let file) = effects.actions[effects.next - 1] {
+            if failure == nil {
+                names.forget(file.path, of: id)
+                noteStrayBytes { $0.noteRemovedFile(file.length) }
+            }
+            context.now = clock.now
+            entry.machine.handle(.fileRemoved(failure), &context)
+            effects.actions += context.actions
+            context.actions.removeAll(keepingCapacity: true)
+        }
         carryOut(consume effects, entry)
         while entry.pausedEffects == nil, !entry.postponed.isEmpty { handle(entry.postponed.removeFirst(), entry) }
         handleBacklog()
@@ -263,6 +276,7 @@ extension DownloadService {
                 for (waiter, result) in results { self.answer(waiter, result) }
             }
             await removed.free()
+            roomWaits.noteRemoval()
             for (waiter, result) in late { self.answer(waiter, result) }
         }
     }
@@ -352,7 +366,7 @@ extension DownloadService {
         case .openPart(let operation, let length, let published):
             let (generation, durable) = (entry.machine.record.partGeneration, entry.machine.record.segments)
             blocking(.disk) { [partFiles] () throws(FileError) in
-                if let published { return try partFiles.openPublished(published.path, as: published.identity) }
+                if let published { return try partFiles.openPublished(published.path, length: published.identity.size) }
                 return try partFiles.openPart(id, generation, holding: length, durable: durable)
             } then: {
                 .partOpened(id, operation, $0)
@@ -429,11 +443,11 @@ extension DownloadService {
                 try partFiles.removeParts(id)
             }
         case .discardFile(let file): return coordination.discard(file, of: id, in: self)
-        case .removeFile(let path, let identity):
-            names.forget(path, of: id)
-            noteStrayBytes { $0.noteRemovedFile(identity.size) }
+        case .removeFile(let file):
+            // Another download may have a file with the same bytes.
+            let isOthers = names.isClaimed(file.path, byOtherThan: id)
             return remove("remove the file of", of: id) { [finishedFiles] () throws(FileError) in
-                try finishedFiles.remove(path, as: identity)
+                isOthers ? RemovedFiles() : try finishedFiles.remove(file)
             }
         case .finishPublishing:
             let inbox = inbox

@@ -34,7 +34,7 @@ struct FolderTests {
             #expect(try fixture.read("files/\(file.path)") == bytes + [UInt8(number)])
             #expect(try local.finished.identify(file.path) == identity)
             #expect(local.finished.isTaken(file.path))
-            #expect(try local.finished.open(file.path, as: identity).status().identity == identity)
+            #expect(try local.finished.open(file).status().identity == identity)
             #expect(try await local.finished.recognise(file, of: FilesFixture.id(1)) == .identical)
         }
         #expect(!local.finished.isTaken("music/b"))
@@ -65,8 +65,7 @@ struct FolderTests {
         let second = try await fixture.publish(bytes, as: "a/b/second", number: 2)
         let third = try await fixture.publish(bytes, as: "third", number: 3)
         func remove(_ file: PublishedFile) async throws -> [String] {
-            let identity = try #require(file.identity)
-            let removed = try local.finished.remove(file.path, as: identity)
+            let removed = try local.finished.remove(file)
             await removed.flush()
             await removed.free()
             return try fixture.names(in: "files")
@@ -88,9 +87,9 @@ struct FolderTests {
         let first = try await fixture.publish(bytes, as: "mine/own/a", number: 1)
         let second = try await fixture.publish(bytes, as: "mine/b", number: 2)
         let next = LocalFiles(fixture.directory)
-        _ = try next.finished.remove(first.path, as: try #require(first.identity))
+        _ = try next.finished.remove(first)
         #expect(try fixture.names(in: "files/mine") == ["b"])
-        _ = try next.finished.remove(second.path, as: try #require(second.identity))
+        _ = try next.finished.remove(second)
         #expect(try fixture.names(in: "files") == ["mine"])
         // A publication that fails removes only what it has made.
         let full = LocalFiles(
@@ -109,13 +108,12 @@ struct FolderTests {
     @Test("Removes the folder of a file that was deleted by hand, but keeps one with another file")
     func folderOfMissingFileIsRemoved() async throws {
         let file = try await fixture.publish(bytes, as: "a/b/file")
-        let identity = try #require(file.identity)
         try FileManager.default.moveItem(atPath: fixture.path("files/a/b/file"), toPath: fixture.path("moved"))
         try fixture.write([1, 2, 3], to: "files/a/b/file")
-        _ = try local.finished.remove(file.path, as: identity)
+        _ = try local.finished.remove(file)
         #expect(try fixture.read("files/a/b/file") == [1, 2, 3])
         try FileManager.default.removeItem(atPath: fixture.path("files/a/b/file"))
-        _ = try local.finished.remove(file.path, as: identity)
+        _ = try local.finished.remove(file)
         #expect(try fixture.names(in: "files") == [])
     }
 
@@ -161,9 +159,10 @@ struct FolderTests {
         let status = try FileDescriptor(opening: fixture.path("outside/c")).status()
         #expect(try local.finished.identify("a/b/c") == nil)
         #expect(!local.finished.isTaken("a/b/c"))
-        #expect(throws: FileError.self) { try local.finished.open("a/b/c", as: status.identity) }
+        let outside = PublishedFile(path: "a/b/c", length: status.identity.size, sha256: [], identity: status.identity)
+        #expect(throws: FileError.self) { try local.finished.open(outside) }
         #expect(local.finished.openCached("a/b/c", as: status.identity) == nil)
-        _ = try? local.finished.remove("a/b/c", as: status.identity)
+        _ = try? local.finished.remove(outside)
         #expect(try fixture.names(in: "outside") == ["c"])
         #expect(try fixture.names(in: "files") == ["a"])
     }
@@ -191,7 +190,8 @@ struct FolderTests {
                     == .published(
                         path: published.path, identity: identity, sha256: published.sha256, generation: generation))
         }
-        let again = try await fixture.verify(try local.parts.openPublished(published.path, as: identity), length: bytes.count)
+        let again = try await fixture.verify(
+            try local.parts.openPublished(published.path, length: identity.size), length: bytes.count)
         #expect(
             try await local.finished.publish(Publication(id: FilesFixture.id(1), file: again, path: published.path)) == published)
         try await local.finished.finishPublishing(FilesFixture.id(1))
@@ -244,7 +244,7 @@ struct FolderTests {
         #expect(try mode("files/mine") == before)
         #expect(try mode("incomplete") == 0o700)
         let plain = try await self.fixture.publish(bytes, as: "a")
-        #expect(try self.fixture.local.finished.open(plain.path, as: try #require(plain.identity)).status().permissions == 0o600)
+        #expect(try self.fixture.local.finished.open(plain).status().permissions == 0o600)
     }
 
     @Test("A failed publication leaves no empty folder")

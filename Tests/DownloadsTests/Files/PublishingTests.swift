@@ -262,7 +262,7 @@ struct PublishingTests {
                         path: "a (2)", identity: identity, sha256: published.sha256, generation: generation))
         }
         // The next run verifies the file, and publishes it again.
-        let again = try await fixture.verify(try next.parts.openPublished("a (2)", as: identity), length: bytes.count)
+        let again = try await fixture.verify(try next.parts.openPublished("a (2)", length: identity.size), length: bytes.count)
         #expect(try await next.finished.publish(Publication(id: id, file: again, path: "a (2)")) == published)
         #expect(try fixture.names(in: "files") == ["a", "a (2)"])
     }
@@ -331,7 +331,7 @@ struct PublishingTests {
         #expect(
             try next.parts.recover(id, generation, likelyPath: "a")
                 == .published(path: "a", identity: identity, sha256: file.sha256, generation: generation))
-        let again = try await fixture.verify(try next.parts.openPublished("a", as: identity), length: bytes.count)
+        let again = try await fixture.verify(try next.parts.openPublished("a", length: identity.size), length: bytes.count)
         #expect(try await next.finished.publish(Publication(id: id, file: again, path: "a")) == published)
         try await next.finished.finishPublishing(id)
         #expect(try fixture.names(in: "files") == ["a"] && fixture.names(in: "incomplete") == [])
@@ -497,7 +497,7 @@ struct PublishingTests {
             return ((), wake: true)
         }
         let published = try await outcome
-        _ = try held.finished.remove(published.path, as: try #require(published.identity))
+        _ = try held.finished.remove(published)
         _ = try held.parts.removeParts(id)
         #expect(try fixture.names(in: "files") == [] && fixture.names(in: "incomplete") == [])
     }

@@ -210,7 +210,10 @@ struct MachineModel {
                 isRemoved || stored.download.state == .completed,
                 "a finished file keeps the name that it is found by until the store has it as completed")
             parts = [:]
-        case .removeFile, .discardFile: break
+        case .removeFile:
+            let isAway = random.number(below: 3) == 0
+            try send(.fileRemoved(isAway ? FileError(.away, "the directory is away") : nil))
+        case .discardFile: break
         case .save(let operation, let record, let messages), .saveCompletion(let operation, let record, let messages):
             try submit(Pending(operation: operation, record: record, messages: messages))
         case .saveRemoval(let operation, let messages): try submit(Pending(operation: operation, messages: messages))
@@ -398,7 +401,9 @@ struct MachineModel {
             outcome = .cancelled
         } else {
             switch random.number(below: 12) {
-            case 11: outcome = .fileFailed(FileError(.noRoom, "full", neededBytes: 1))
+            case 11:
+                let hasRoom = random.number(below: 2) == 0
+                outcome = .fileFailed(FileError(hasRoom ? .full : .noRoom, "full", neededBytes: hasRoom ? 0 : 1))
             case 10: outcome = .fileFailed(FileError(.away, "volume is away", losesBytes: true))
             case 9: outcome = .lostBytes(FileError(.altered, "part was altered"))
             case 8: outcome = .awaitRoom(Self.total)

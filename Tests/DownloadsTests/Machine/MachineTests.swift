@@ -369,6 +369,7 @@ struct MachineWalk {
         Row("publishing, to be withdrawn") { publishing().going({ _ in command(.pause) }) },
         Row("completing") { publishing().going({ .published($0.number("publish"), .success(file)) }) },
         Row("removing") { halfway(.paused).going({ _ in command(.remove(deletingFile: true)) }) },
+        Row("removing, the file as well") { completed().going({ _ in command(.remove(deletingFile: true)) }) },
         Row("removing after making room") {
             halfway(.paused).going({ _ in command(.remove(deletingFile: true)) }, { .committed($0.number("commit"), .full) })
         },
@@ -418,7 +419,9 @@ struct MachineWalk {
             .ended(transfer, ending(.failed(gone, retryAfter: nil))),
             .ended(transfer, ending(.lostBytes(FileError(.altered, "altered")))),
             .ended(transfer, ending(.fileFailed(FileError(.device, "bad sector")))), .ended(transfer, ending(.fileFailed(away))),
-            .ended(transfer, ending(.fileFailed(FileError(.noRoom, "full", neededBytes: 9)))), .checkpointDue(half),
+            .ended(transfer, ending(.fileFailed(FileError(.noRoom, "full", neededBytes: 9)))),
+            .ended(transfer, ending(.fileFailed(FileError(.full, "full")))),
+            .ended(transfer, ending(.fileFailed(FileError(.full, "too large", neededBytes: 9)))), .checkpointDue(half),
             .flushed(walk.number("flush"), half, nil), .flushed(walk.number("flush"), half, lost),
             .flushed(walk.number("flush"), half, FileError(.short, "short")), .flushed(walk.number("flush"), half, away),
             .committed(walk.number("commit"), nil), .committed(walk.number("commit"), .full),
@@ -432,7 +435,8 @@ struct MachineWalk {
             .published(walk.number("publish"), .failure(away)),
             .published(walk.number("publish"), .failure(FileError(.noRoom, "full"))), .withdrawn(walk.number("publish")),
             .timer(.retry(walk.number("retry"))), .timer(.patience(walk.number("patience"))), .timer(.save),
-            .reassigned(DownloadID(value: 1 << 99)), .shutdown,
+            .reassigned(DownloadID(value: 1 << 99)), .fileRemoved(nil), .fileRemoved(FileError(.other, "not permitted")),
+            .fileRemoved(away), .shutdown,
         ]
     }
 

@@ -21,7 +21,8 @@ extension DownloadMachine.Event {
             case .askAgain: "ended to ask again"
             case .awaitRoom: "ended to await room"
             case .lostBytes: "ended without its bytes"
-            case .fileFailed(let error): "ended at the file, \(error.kind)"
+            case .fileFailed(let error):
+                "ended at the file, \(error.kind)\(error.kind == .full && error.neededBytes > 0 ? " for good" : "")"
             case .cancelled: "ended as told"
             case .failed(let failure, let retryAfter):
                 "ended \(failure.retryable ? "retryable" : "for good")\(retryAfter == nil ? "" : " with Retry-After")"
@@ -45,6 +46,8 @@ extension DownloadMachine.Event {
         case .timer(.retry): "retry due"
         case .timer(.patience): "patience over"
         case .timer(.save): "save due"
+        case .fileRemoved(let error):
+            error == nil ? "file removed" : error?.kind == .away ? "file not removed, away" : "file not removed"
         case .directoryAway: "directory away"
         case .directoryBack: "directory back"
         case .shutdown: "shutdown"

@@ -502,6 +502,8 @@ final class SlowDisk: Sendable {
     let size = Locked<Int64>(0)
     /// Whether names of part files stay for now.
     let keepsNames = Monitor(false)
+    /// Whether no finished file can be removed.
+    let keepsFiles = Locked(false)
     /// The number of requests for a finished file.
     let looks = Locked(0)
 }
@@ -555,15 +557,14 @@ final class SlowFinishedFiles: FinishedFiles {
         disk.looks.withLock { $0 += 1 }
         return real.has(file)
     }
-    func open(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
-        try real.open(path, as: identity)
-    }
+    func open(_ file: PublishedFile) throws(FileError) -> FileDescriptor { try real.open(file) }
     func openCached(_ path: FilePath, as identity: FileIdentity) -> FileDescriptor? { real.openCached(path, as: identity) }
     func address(
         of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String
     ) -> String? { nil }
-    func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles {
-        try real.remove(path, as: identity)
+    func remove(_ file: PublishedFile) throws(FileError) -> RemovedFiles {
+        if disk.keepsFiles.withLock(\.self) { throw FileError(.device, "remove \(file.path): input/output error") }
+        return try real.remove(file)
     }
     func recognise(_ file: PublishedFile, of id: DownloadID, isHashed: Bool) async throws(FileError) -> FileRecognition {
         disk.looks.withLock { $0 += 1 }

@@ -10,7 +10,7 @@ struct RoomWaitsTests {
     @Test(
         "downloads go on in queue order as far as there is room for all of them together",
         arguments: [
-            ([], 10, []), ([5], 4, []), ([5], 5, [1]), ([0], 0, []), ([0], 1, [1]), ([5, 5], 9, [1]), ([5, 5], 10, [1, 2]),
+            ([], 10, []), ([5], 4, []), ([5], 5, [1]), ([0], 0, []), ([0], 1, []), ([5, 5], 9, [1]), ([5, 5], 10, [1, 2]),
             ([9, 5, 3], 8, [2, 3]), ([9, 5, 3], nil, [1, 2, 3]), ([9, 5], -1, []),
         ] as [([Int64], Int128?, [Int])])
     func take(needs: [Int64], room: Int128?, taken: [Int]) {
@@ -20,5 +20,26 @@ struct RoomWaitsTests {
         #expect(waits.ids == Set((1..<(needs.count + 1)).map(Self.id)).subtracting(taken.map(Self.id)))
         for id in waits.ids { waits.remove(id) }
         #expect(waits.isEmpty)
+    }
+
+    @Test("a download that needs any room goes on after the second look")
+    func secondLook() {
+        var waits = RoomWaits()
+        waits.add(Self.id(1), needing: 0)
+        waits.add(Self.id(2), needing: 1)
+        #expect(waits.take(room: 9, by: <) == [Self.id(2)])
+        #expect(waits.take(room: 0, by: <) == [])
+        #expect(waits.take(room: 9, by: <) == [Self.id(1)])
+    }
+
+    @Test("the file system is flushed a few times after a download has begun to wait, and after a removal")
+    func settles() {
+        var waits = RoomWaits()
+        func looks() -> [Bool] { (1...4).map { _ in waits.settles() } }
+        #expect(looks() == [false, false, false, false])
+        waits.add(Self.id(1), needing: 5)
+        #expect(looks() == [true, true, true, false])
+        waits.noteRemoval()
+        #expect(looks() == [true, true, true, false])
     }
 }

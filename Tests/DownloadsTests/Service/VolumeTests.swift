@@ -1,5 +1,6 @@
 import DemoUpstream
 import Foundation
+import System
 import TestSupport
 import Testing
 
@@ -104,6 +105,34 @@ struct VolumeTests {
         #expect(fixture.service.index.count(of: .failed) == 0)
         try FileManager.default.removeItem(atPath: incomplete)
         for id in others + [made.id] { #expect(try await fixture.end(of: id).state == .completed) }
+        await fixture.service.shutdown()
+    }
+
+    @Test("A record stays with its file if the directory is found to be away when the file is to be removed")
+    func recordStays() async throws {
+        let disk = SlowDisk()
+        disk.gate.open()
+        let fixture = try await ServiceFixture(disk: disk) { $0.downloadsDirectory = path }
+        let done = try await fixture.end(of: fixture.add("size=3000&seed=82").id)
+        try FileManager.default.removeItem(atPath: path + "/incomplete")
+        try Data().write(to: URL(filePath: path + "/incomplete"))
+        disk.keepsFiles.withLock { $0 = true }
+        await #expect(throws: DownloadError.directoryAway) { try await fixture.service.remove(done.id, deletingFile: true) }
+        await #expect(throws: DownloadError.directoryAway) {
+            _ = try await fixture.service.removeAll(ListQuery(states: [.completed]), deletingFiles: true)
+        }
+        #expect(fixture.service.index.download(done.id)?.fileMissing == false)
+        try FileManager.default.removeItem(atPath: path + "/incomplete")
+        disk.keepsFiles.withLock { $0 = false }
+        try await until { await fixture.service.storeCondition().degraded == [] }
+        #expect(try file(done, is: "size=3000&seed=82"))
+        try await fixture.service.remove(done.id, deletingFile: true)
+        #expect(try names(path + "/files") == [] && fixture.service.index.download(done.id) == nil)
+        // A file that cannot be removed from a directory that works does not keep its record.
+        let other = try await fixture.end(of: fixture.add("size=3000&seed=83").id)
+        disk.keepsFiles.withLock { $0 = true }
+        try await fixture.service.remove(other.id, deletingFile: true)
+        #expect(fixture.service.index.download(other.id) == nil)
         await fixture.service.shutdown()
     }
 
