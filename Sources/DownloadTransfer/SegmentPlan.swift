@@ -8,7 +8,8 @@ package import DownloadCore
 ///
 /// Where a connection meets bytes of another request, its body overlaps them, and the overlap is compared: it shows
 /// whether both belong to one version of the file. A range begins before its gap if there are bytes, and a body runs
-/// into the bytes behind its segment.
+/// into the bytes behind its segment. Where no body has shown that, the bytes meet at a seam. A request for nothing but
+/// the bytes beside a seam proves it. An attempt that ends before leaves out a byte there, so that the next one has to.
 package struct SegmentPlan: Sendable {
     /// Limits to the division of a file.
     package struct Limits: Sendable, Equatable {
@@ -43,6 +44,10 @@ package struct SegmentPlan: Sendable {
 
     /// The byte range of one connection.
     package struct Segment: Sendable, Equatable {
+        /// The offset of the body's first byte in the file.
+        fileprivate let begin: Int64
+        /// Whether the connection only compares the bytes beside a seam, which is its start and its end.
+        package let isProof: Bool
         /// The offset of its next byte in the file.
         package fileprivate(set) var position: Int64
         /// The offset of the segment's first byte. The body may begin before it.
@@ -60,8 +65,30 @@ package struct SegmentPlan: Sendable {
         /// Whether its body is shorter than requested.
         package fileprivate(set) var isShort = false
 
+        fileprivate init(position: Int64, start: Int64, end: Int64?, reach: Int64?, isProof: Bool = false) {
+            (begin, self.isProof) = (position, isProof)
+            (self.position, self.start, self.end, self.reach) = (position, start, end, reach)
+        }
+
+        /// Whether the body is shorter than requested, and ends before it brings a new byte. It has been compared.
+        package var endsInOverlap: Bool { isShort && end.map { $0 <= start && position >= $0 } ?? false }
+
+        /// Whether the body overlaps the bytes on the other side of a seam, as far as it has come.
+        fileprivate func hasPassed(_ seam: Int64, of total: Int64?) -> Bool {
+            guard begin < seam else { return false }
+            if seam == start, !isProof { return position >= seam }
+            return position >= min(seam + SegmentPlan.overlap, total ?? .max)
+        }
+
         /// The number of bytes left to fetch; 0 while the end is unknown.
         var remainder: Int64 { end.map { max(0, $0 - max(position, start)) } ?? 0 }
+    }
+
+    /// Bytes beside a segment that their own connection had not brought yet.
+    package struct Late: Sendable, Equatable {
+        fileprivate let seam: Int64
+        package let offset: Int64
+        package let bytes: [UInt8]
     }
 
     /// A connection to open.
@@ -115,9 +142,22 @@ package struct SegmentPlan: Sendable {
     private(set) var isDivided = false
     /// The length of the file; `nil` while it is unknown.
     package private(set) var total: Int64?
+    /// The places at which bytes of two bodies meet, or will meet, without the proof that both are of one version.
+    package private(set) var seams: Set<Int64> = []
+    /// The seams that are proven once the late bytes beside them have been compared.
+    private var passedSeams: Set<Int64> = []
+    private var late: [Late] = []
+    /// The offsets from which the proofs of seams go on.
+    private var proofs: [Int64: Int64] = [:]
+    /// The seams that no further request of this attempt is to prove.
+    private var unprovable: Set<Int64> = []
+    /// The begins of gaps with an overlap that has been compared, by bodies that brought nothing else.
+    private var checked: Set<Int64> = []
     private var nextConnection = 1
     private static let page: Int64 = 4096
-    private static let overlap = ResumeDecision.overlap
+    fileprivate static let overlap = ResumeDecision.overlap
+    /// The number of bytes that a request for a proof has to bring, if it is not to be the last one.
+    private static let worthwhileProof: Int64 = 1_000
 
     /// Creates a plan for a file of which some bytes may be present.
     package init(written: Coverage = Coverage(), limits: Limits = Limits()) {
@@ -128,8 +168,14 @@ package struct SegmentPlan: Sendable {
     /// The number of the connection whose response describes the file.
     package static let first = 0
 
-    /// Whether every byte of a file of known length has been written.
-    package var isWhole: Bool { total.map { written.prefix >= $0 } ?? false }
+    /// Whether every byte of a file of known length has been written, and all are of one version.
+    package var isWhole: Bool { total.map { proven.prefix >= $0 } ?? false }
+
+    /// The written bytes, without one byte at each unproven seam. The request for this byte will overlap both sides.
+    package var proven: Coverage { written.without(seams.filter(isClosed)) }
+
+    /// Whether the bytes on both sides of a seam have been written.
+    private func isClosed(_ seam: Int64) -> Bool { written.gaps(in: seam - 1..<seam + 1).isEmpty }
 }
 
 // MARK: - The first connection
@@ -147,6 +193,7 @@ extension SegmentPlan {
         isDivided = dividing && total.map { $0 >= limits.smallestDivided } ?? false
         segments = [:]
         gaps = []
+        (seams, passedSeams, late) = ([], [], [])
         var segment = Segment(position: offset, start: max(offset, written.prefix), end: end, reach: end)
         segment.isReceiving = true
         segment.isShort = total.map { (end ?? $0) < $0 } ?? false
@@ -157,18 +204,24 @@ extension SegmentPlan {
             // connections bring are not fetched twice.
             if let own = gaps.firstIndex(where: { $0.upperBound > offset }) {
                 let gap = gaps.remove(at: own)
+                addSeams(of: gap)
                 segment.end = min(end ?? gap.upperBound, gap.upperBound)
                 if let bound = segment.end, bound < gap.upperBound { addGap(bound..<gap.upperBound) }
             }
         } else if let total {
             // Later bytes that are present stay. The body passes over them, and ends with the last gap.
             written = written.clipped(to: total)
-            if let gap = written.gaps(upTo: total).last { segment.end = min(end ?? gap.upperBound, gap.upperBound) }
+            let gaps = written.gaps(upTo: total)
+            gaps.forEach { addSeams(of: $0) }
+            if let gap = gaps.last { segment.end = min(end ?? gap.upperBound, gap.upperBound) }
         } else {
             written = written.clipped(to: max(offset, written.prefix))
+            addSeams(of: segment.start..<Int64.max)
         }
         // If every byte is present, the body only has to prove that.
         if let total, written.prefix >= total { segment.end = min(end ?? total, offset + Self.overlap) }
+        // Another body has just overlapped the bytes before.
+        if offset == segment.start { seams.remove(offset) }
         segments[Self.first] = segment
         return open()
     }
@@ -182,7 +235,7 @@ extension SegmentPlan {
         guard var segment = segments[connection] else { return }
         segment.isReceiving = true
         segment.reach = end
-        if let wanted = segment.end, wanted > end {
+        if !segment.isProof, let wanted = segment.end, wanted > end {
             segment.end = end
             segment.isShort = true
             addGap(end..<wanted)
@@ -226,7 +279,7 @@ extension SegmentPlan {
             let next = segments.first { $0.key != connection && $0.value.position == end && !$0.value.isReceiving }
             guard let (other, neighbour) = next, let far = neighbour.end, Self.reaches(far, from: segment) else { break }
             segments[other] = nil
-            segments[connection]?.end = min(far, reach)
+            moveEnd(of: connection, to: min(far, reach))
             if reach < far { addGap(reach..<far) }
             superseded.append(other)
         }
@@ -239,12 +292,51 @@ extension SegmentPlan {
         return reach >= far || reach - end > overlap
     }
 
-    /// Adds written bytes to the coverage.
+    /// Adds written bytes to the coverage, after the placed ones beside them have been compared or kept.
     /// - Returns: Whether they count. Bytes of an abandoned connection do not.
     package mutating func wrote(_ connection: Int, _ range: Range<Int64>) -> Bool {
-        guard segments[connection] != nil else { return false }
+        guard let segment = segments[connection] else { return false }
         written.insert(range)
+        for seam in seams where segment.hasPassed(seam, of: total) { prove(seam) }
         return true
+    }
+
+    /// Keeps bytes that a connection has brought of another one's segment, until they can be compared.
+    package mutating func keep(_ bytes: [UInt8], at offset: Int64, of connection: Int) {
+        guard let segment = segments[connection] else { return }
+        let seam = segment.end.map { offset >= $0 } ?? false ? segment.end ?? offset : segment.start
+        late.append(Late(seam: seam, offset: offset, bytes: bytes))
+    }
+
+    /// Removes and returns the late bytes that can be compared, since their own connections have brought them.
+    package mutating func takeComparable() -> [Late] {
+        guard !late.isEmpty else { return [] }
+        let comparable = late.filter { written.gaps(in: $0.offset..<$0.offset + Int64($0.bytes.count)).isEmpty }
+        late.removeAll { comparable.contains($0) }
+        for seam in Set(comparable.map(\.seam)).intersection(passedSeams) { prove(seam) }
+        return comparable
+    }
+
+    private mutating func prove(_ seam: Int64) {
+        if late.contains(where: { $0.seam == seam }) {
+            passedSeams.insert(seam)
+        } else {
+            seams.remove(seam)
+        }
+    }
+
+    /// Notes that bytes of two bodies will meet at the ends of a gap.
+    private mutating func addSeams(of gap: Range<Int64>) {
+        for seam in [gap.lowerBound, gap.upperBound] where seam > 0 && seam < total ?? .max { seams.insert(seam) }
+    }
+
+    /// Lets a connection's body go on over the end of its segment.
+    private mutating func moveEnd(of connection: Int, to far: Int64) {
+        guard let end = segments[connection]?.end else { return }
+        // The bytes at the end may be present, as the overlap of the connection behind it.
+        if written.present(in: end..<end + 1).isEmpty { seams.remove(end) }
+        segments[connection]?.end = far
+        addSeams(of: far..<Int64.max)
     }
 }
 
@@ -255,6 +347,8 @@ extension SegmentPlan {
     package mutating func ended(_ connection: Int, _ ending: Ending) -> Consequence {
         guard let segment = segments.removeValue(forKey: connection) else { return consequence([]) }
         if segment.end == nil { return ending == .orderly ? .complete : .stuck }
+        if segment.endsInOverlap { checked.insert(segment.start) }
+        if segment.isProof { endProof(segment, ending) }
         if segment.remainder > 0, let end = segment.end { addGap(segment.position..<end) }
         if ending == .broken, !limits.isWorthwhile(segment) { limits.connections = max(1, segments.count) }
         // If the last connection broke off, the retry policy decides when to ask again.
@@ -277,6 +371,7 @@ extension SegmentPlan {
         segment.isReceiving = true
         segments = [connection: segment]
         gaps = []
+        written.gaps(upTo: total).forEach { addSeams(of: $0) }
         isDivided = false
         limits.connections = 1
         return Array(others.keys)
@@ -295,7 +390,7 @@ extension SegmentPlan {
 
     private func consequence(_ openings: [Opening]) -> Consequence {
         if !segments.isEmpty { return .goOn(openings) }
-        return gaps.isEmpty ? .complete : .stuck
+        return gaps.isEmpty && (total == nil || isWhole) ? .complete : .stuck
     }
 }
 
@@ -305,10 +400,12 @@ extension SegmentPlan {
     /// Assigns ranges to as many connections as the limit allows.
     private mutating func open() -> [Opening] {
         guard isDivided else { return [] }
+        addProofs()
         var opened: [Int] = []
         while segments.count < limits.connections, let (range, overlap) = takeGap() ?? takeHalf() {
             segments[nextConnection] = Segment(
-                position: range.lowerBound - overlap, start: range.lowerBound, end: range.upperBound, reach: range.upperBound)
+                position: range.lowerBound - overlap, start: range.lowerBound, end: range.upperBound, reach: range.upperBound,
+                isProof: range.isEmpty)
             opened.append(nextConnection)
             nextConnection += 1
         }
@@ -326,7 +423,37 @@ extension SegmentPlan {
     private mutating func takeGap() -> (range: Range<Int64>, overlap: Int64)? {
         guard !gaps.isEmpty else { return nil }
         let gap = gaps.removeFirst()
+        if gap.isEmpty { return (gap, gap.lowerBound - (proofs[gap.lowerBound] ?? max(0, gap.lowerBound - Self.overlap))) }
+        addSeams(of: gap)
+        if checked.remove(gap.lowerBound) != nil {
+            seams.remove(gap.lowerBound)
+            return (gap, 0)
+        }
         return (gap, min(Self.overlap, gap.lowerBound))
+    }
+
+    /// Adds empty gaps for the seams that no body in transfer will prove.
+    private mutating func addProofs() {
+        for seam in seams where isClosed(seam) && !unprovable.contains(seam) && !passedSeams.contains(seam) {
+            let isUnderWay = segments.values.contains { segment in
+                let stop = stop(of: segment) ?? .max
+                return segment.begin < seam && (segment.start == seam || stop >= min(seam + Self.overlap, total ?? .max))
+            }
+            if !isUnderWay, !gaps.contains(seam..<seam) { gaps.append(seam..<seam) }
+        }
+    }
+
+    private mutating func endProof(_ segment: Segment, _ ending: Ending) {
+        let seam = segment.start
+        if segment.position >= min(seam + Self.overlap, total ?? .max) {
+            prove(seam)
+        } else if ending == .orderly, segment.position == segment.reach, segment.position - segment.begin >= Self.worthwhileProof
+        {
+            // The origin sends less than it is asked for.
+            proofs[seam] = segment.position
+        } else {
+            unprovable.insert(seam)
+        }
     }
 
     /// Takes half of the largest remainder of a connection, whose body runs into the other half.
@@ -340,6 +467,7 @@ extension SegmentPlan {
         // No two connections write to the same page of the file.
         let middle = (end - segment.remainder / 2 + Self.page - 1) / Self.page * Self.page
         segments[connection]?.end = middle
+        seams.insert(middle)
         return (middle..<end, 0)
     }
 
@@ -358,12 +486,12 @@ extension SegmentPlan {
     /// - Returns: Whether there was such a gap.
     private mutating func absorbGap(_ connection: Int) -> Bool {
         guard let segment = segments[connection], segment.isReceiving, let reach = segment.reach, let end = segment.end,
-            segment.position <= end, end < reach, let index = gaps.firstIndex(where: { $0.lowerBound == end }),
+            segment.position <= end, end < reach, let index = gaps.firstIndex(where: { $0.lowerBound == end && !$0.isEmpty }),
             Self.reaches(gaps[index].upperBound, from: segment)
         else { return false }
         let gap = gaps.remove(at: index)
         let far = min(gap.upperBound, reach)
-        segments[connection]?.end = far
+        moveEnd(of: connection, to: far)
         if far < gap.upperBound { gaps.insert(far..<gap.upperBound, at: index) }
         return true
     }

@@ -72,7 +72,7 @@ extension TransferAttempt {
         state.firstFailure = state.reportedFailure
         state.decided = nil
         let openings = state.plan.goOnInRanges(total: total)
-        progress.set(state.plan.written)
+        progress.set(state.plan)
         return prepare(openings, &state)
     }
 

@@ -42,8 +42,21 @@ extension TransferAttempt {
     /// Whether the first bytes of a response have to show what it is: it has a page's type, or may be empty.
     func needsBytes(_ response: OriginResponse, on connection: SegmentConnection, _ state: State) -> Bool {
         if state.expectation.failure(for: response) != nil { return true }
-        return response.contentLength == nil && connection.range == nil && state.resume.hadBytes
-            && [200, 203].contains(response.status)
+        guard connection.range == nil, [200, 203].contains(response.status) else { return false }
+        return response.contentLength == nil && state.resume.hadBytes || mayBeTail(response, state)
+    }
+
+    private func mayBeTail(_ response: OriginResponse, _ state: State) -> Bool {
+        state.resume.repeatedBytes != nil && (response.contentLength == nil || response.contentLength != saved.total)
+    }
+
+    /// Whether a response with status 200 brings the requested range, and not the file from its start, by its first bytes.
+    func isTail(_ response: OriginResponse, _ beginning: [UInt8]?, _ state: State) -> Bool {
+        guard let beginning, !beginning.isEmpty, let part = order.part, [200, 203].contains(response.status),
+            mayBeTail(response, state), let repeated = state.resume.repeatedBytes
+        else { return false }
+        let first = unsafe beginning.span.bytes.extracting(first: min(beginning.count, repeated.count))
+        return (try? part.holds(first, at: repeated.lowerBound)) ?? false
     }
 
     /// Returns the head of a connection that waits for its first bytes; `nil` if there is none.
@@ -67,15 +80,12 @@ extension TransferAttempt {
         }
     }
 
-    /// Compares bytes that connections have brought of their neighbours' segments.
+    /// Compares bytes that connections have brought of their neighbours' segments, and that are there now.
     func compareLate(_ state: inout State) {
-        guard state.decided == nil, !state.isCancelled, let part = state.part else { return }
-        for (offset, bytes) in state.uncompared {
-            for range in state.plan.written.present(in: offset..<offset + Int64(bytes.count)) {
-                let start = Int(range.lowerBound - offset)
-                let holds = unsafe try? part.holds(bytes.span.bytes.extracting(start..<start + range.count), at: range.lowerBound)
-                guard holds == false else { continue }
-                return decide(state.resume.differs(at: range.lowerBound), &state)
+        guard let part = state.part else { return }
+        for late in state.plan.takeComparable() {
+            guard let holds = unsafe try? part.holds(late.bytes.span.bytes, at: late.offset), holds else {
+                return decide(state.resume.differs(at: late.offset), &state)
             }
         }
     }

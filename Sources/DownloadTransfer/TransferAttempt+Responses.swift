@@ -15,6 +15,8 @@ extension TransferAttempt {
     func evaluate(_ head: ClientResponseHead, beginning: [UInt8]?, on connection: SegmentConnection) -> SinkDecision {
         var response = OriginResponse(status: head.status, fields: head.fields, contentLength: head.contentLength)
         if response.contentEncoding != nil { response.names = names(head, of: connection) }
+        // RFC 9110 §6.6.1: a recipient notes the time of a response without Date.
+        response.date = response.date ?? HTTPDate(secondsSinceEpoch: Timestamp.now().millisecondsSinceEpoch / 1000).description
         response.target = head.url.target(of: connection.sourceURL.string)
         let (decision, opened) = state.withLock { state -> (SinkDecision, [SegmentConnection]) in
             if state.isCancelled || state.decided != nil { return (.stop, []) }
@@ -30,6 +32,10 @@ extension TransferAttempt {
             if let failure = state.expectation.failure(for: response, beginning: beginning) {
                 // Other connections do bring bytes of the file, so only this one fails.
                 if connection.range == nil { state.fail(failure) } else { state.refusals[connection.number] = failure }
+                return (.stop, [])
+            }
+            if connection.range == nil, isTail(response, beginning, state) {
+                decide(state.resume.unproven(), &state)
                 return (.stop, [])
             }
             if let range = connection.range {
@@ -133,7 +139,7 @@ extension TransferAttempt {
             state.sources.note(body.entity, of: state.sources.first)
             state.announcedDigest = body.entity.digest
             adopt(state.announcement, known: body.entity.digest, &state)
-            progress.set(written)
+            progress.set(state.plan)
             counters.received = written.byteCount
             report(
                 .accepted(

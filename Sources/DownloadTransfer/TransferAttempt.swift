@@ -115,8 +115,6 @@ package final class TransferAttempt: Sendable {
         var firstFailure: SourceFailure?
         /// The heads of responses whose first bytes have to show what they are, by connection.
         var held: [Int: ClientResponseHead] = [:]
-        /// Bytes beside segments that their neighbours had not brought yet, with their offsets. They are compared at the end.
-        var uncompared: [(offset: Int64, bytes: [UInt8])] = []
         /// The times at which sources may be asked again, according to their responses.
         var retryTimes: [Int: ContinuousClock.Instant] = [:]
 
@@ -314,13 +312,14 @@ package final class TransferAttempt: Sendable {
         let (hasher, prefix) = state.withLock { state -> (StreamingHasher, Int64) in
             let range = pieces.own
             for late in pieces.uncompared {
-                state.uncompared.append((late.lowerBound, [UInt8](copying: piece.extracting(pieces.place(of: late)))))
+                let bytes = [UInt8](copying: piece.extracting(pieces.place(of: late)))
+                state.plan.keep(bytes, at: late.lowerBound, of: connection.number)
             }
-            if range.isEmpty { return (state.hasher, state.plan.written.prefix) }
             if state.plan.wrote(connection.number, range) {
+                compareLate(&state)
                 // The ranges come first. A reader that has the count then finds at least as many bytes in the ranges.
-                progress.insert(range)
-                connection.count(placement.count)
+                progress.insert(range, seams: state.plan.seams)
+                if !range.isEmpty { connection.count(placement.count) }
                 counters.received = state.plan.written.byteCount
             }
             return (state.hasher, state.plan.written.prefix)
@@ -348,7 +347,6 @@ package final class TransferAttempt: Sendable {
             // This comes last. Readers then find either the connection or those that replace it.
             progress.ended(connection)
             counters.connections = state.connections.count
-            if state.connections.isEmpty { compareLate(&state) }
             return (opened, state.connections.isEmpty ? end(outcome, &state) : nil, state.hasher)
         }
         start(opened)
@@ -384,6 +382,7 @@ package final class TransferAttempt: Sendable {
     ) -> DownloadFailure? {
         if case .failure(.cancelled) = outcome { return nil }
         if case .failure(.stopped) = outcome { return nil }
+        if case .success = outcome, let segment, segment.isProof || segment.endsInOverlap { return nil }
         // After a body has brought its segment, the rest of it does not matter.
         if let segment, let end = segment.end, segment.position >= end {
             guard segment.isShort, !limits.isWorthwhile(segment) else { return nil }
@@ -400,7 +399,7 @@ package final class TransferAttempt: Sendable {
     /// Returns the end of the attempt, after the last connection has ended.
     private func end(_ outcome: Result<TransferSummary, ClientError>, _ state: inout State) -> TransferEnding {
         TransferEnding(
-            outcome: conclude(outcome, &state), written: state.plan.written, resume: state.resume,
+            outcome: conclude(outcome, &state), written: state.plan.proven, resume: state.resume,
             hasMixedSources: state.sources.hasMixed || state.announced.contains(state.sources.first),
             mirrorDigests: state.sources.mirrorDigests)
     }
@@ -420,7 +419,7 @@ package final class TransferAttempt: Sendable {
             return .failed(reported.failure, retryAfter: delay.map { max($0, .zero) })
         }
         guard case .success(let summary) = outcome else { return .cancelled }
-        let (written, isConfirmed) = (state.plan.written, !summary.lacksCloseNotify)
+        let (written, isConfirmed) = (state.plan.proven, !summary.lacksCloseNotify)
         switch state.resume.ended(at: written.prefix, hasLaterBytes: written.end > written.prefix, isConfirmed: isConfirmed) {
         case .complete:
             if !isConfirmed {

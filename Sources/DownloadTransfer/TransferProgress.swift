@@ -8,6 +8,7 @@ internal import System
 package final class TransferProgress: CoverageSource {
     private struct State {
         var written: Coverage
+        var seams: Set<Int64> = []
         var connections: [SegmentConnection] = []
     }
 
@@ -19,20 +20,27 @@ package final class TransferProgress: CoverageSource {
         state = Locked(State(written: written))
     }
 
-    /// The bytes in the part file that belong to the version of the file that is being fetched.
-    var written: Coverage { state.withLock { $0.written } }
+    /// The bytes in the part file that belong to the version of the file that is being fetched (``SegmentPlan/proven``).
+    var written: Coverage {
+        let (written, seams) = state.withLock { ($0.written, $0.seams) }
+        return written.without(seams.filter { written.gaps(in: $0 - 1..<$0 + 1).isEmpty })
+    }
 
     /// The connections that are open or being opened.
     var connections: [SegmentConnection] { state.withLock { $0.connections } }
 
     /// Adds bytes that have been written.
-    package func insert(_ range: Range<Int64>) {
-        state.withLock { $0.written.insert(range) }
+    /// - Parameter seams: The unproven seams from now on.
+    package func insert(_ range: Range<Int64>, seams: Set<Int64>) {
+        state.withLock { state in
+            state.written.insert(range)
+            state.seams = seams
+        }
     }
 
     /// Replaces the coverage, for a response that does not continue from the earlier bytes.
-    func set(_ written: Coverage) {
-        state.withLock { $0.written = written }
+    func set(_ plan: SegmentPlan) {
+        state.withLock { ($0.written, $0.seams) = (plan.written, plan.seams) }
     }
 
     /// Adds a connection.

@@ -107,6 +107,21 @@ package struct Coverage: Sendable, Equatable {
         return clipped
     }
 
+    /// Returns the coverage without the bytes at some offsets.
+    package func without(_ offsets: some Collection<Int64>) -> Coverage {
+        guard !offsets.isEmpty else { return self }
+        var coverage = Coverage()
+        for range in ranges {
+            var start = range.lowerBound
+            for offset in offsets.sorted() where offset >= start && offset < range.upperBound {
+                if start < offset { coverage.ranges.append(start..<offset) }
+                start = offset + 1
+            }
+            if start < range.upperBound { coverage.ranges.append(start..<range.upperBound) }
+        }
+        return coverage
+    }
+
     /// Returns the coverage if a file of `size` bytes holds all of it; otherwise an empty one.
     ///
     /// A shorter file is another state of the file. Its first bytes may be missing too, and read as zeros.

@@ -120,6 +120,8 @@ package struct ResumeDecision: Sendable, Equatable {
     /// The maximum number of bytes before the first missing one that are requested again. It falls below ``overlap`` if the
     /// origin sends no more than these.
     private var repeated = Self.overlap
+    /// Whether the next request begins with the first missing byte: a part that ended before it has just been compared.
+    private var skipsOverlap = false
     private var request = Request.whole
     private var body: Body?
     /// Whether the body that is read from byte 0 may be a part of the file. Its bytes show that.
@@ -150,6 +152,7 @@ extension ResumeDecision {
         self.offset = max(offset, 0)
         self.hasLaterBytes = hasLaterBytes
         body = nil
+        skipsOverlap = false
         if hasBytes { hadBytes = true }
         if entity == nil, hasBytes { return .ask(askWhole(discarding: "the origin of its bytes is unknown")) }
         if let total = self.entity.total, self.offset >= total, self.offset > 0 {
@@ -163,7 +166,7 @@ extension ResumeDecision {
     private var hasBytes: Bool { offset > 0 || hasLaterBytes }
 
     /// The first byte of a range that continues the present bytes.
-    private var start: Int64 { max(0, offset - repeated) }
+    private var start: Int64 { max(0, offset - (skipsOverlap ? 0 : repeated)) }
 
     /// Requests the missing bytes if a validator can prove the present ones, and otherwise the whole file.
     private mutating func askRest() -> Ask {
@@ -231,9 +234,12 @@ extension ResumeDecision {
         return .askAgain(restartAsOneStream(because: reason))
     }
 
+    /// The present bytes that the last request repeats, if it is for a range behind the file's start; `nil` otherwise.
+    package var repeatedBytes: Range<Int64>? { request == .whole || start == 0 || start == offset ? nil : start..<offset }
+
     /// Requests the whole file after a response to a range that proved nothing. The origin's second such response shows
     /// that its ranges are of no use.
-    private mutating func unproven() -> Verdict {
+    package mutating func unproven() -> Verdict {
         unprovenParts += 1
         return .askAgain(askWhole())
     }
@@ -255,7 +261,7 @@ extension ResumeDecision {
         case 200, 203: verdict = evaluateWhole(response, from: source)
         case 206: verdict = evaluatePart(response, from: source)
         // A range, or its condition, may be what the origin refuses. Only its response to a request without them counts.
-        case 304, 400, 403, 405, 412, 416, 500, 501: verdict = evaluateRefusal(response)
+        case 304, 400, 403, 405, 406, 409, 412, 413, 414, 416, 417, 422, 428, 431, 500, 501: verdict = evaluateRefusal(response)
         default: verdict = .fail(.refusal(response))
         }
         if case .append(let body) = verdict { self.body = body }
@@ -322,7 +328,8 @@ extension ResumeDecision {
         }
         guard response.contradiction(to: entity, from: start) == nil, let range = response.partRange else { return unproven() }
         let end = range.bytes.upperBound
-        if end <= offset, end != range.total { repeated = Int64(range.bytes.count) / 2 }
+        // Such an origin sends few bytes of each range. Slices of a file often end where present bytes do.
+        if !skipsOverlap, end < offset + repeated, end != offset, end != range.total { repeated = Int64(range.bytes.count) / 2 }
         self.source = source
         entity.source = source
         entity.total = entity.total ?? range.total
@@ -386,6 +393,11 @@ extension ResumeDecision {
             return .askAgain(askWhole())
         }
         // RFC 9110 §15.3.7: a part may be shorter than the requested range.
+        let isNew = position > offset
+        if !isNew, skipsOverlap {
+            return .fail(DownloadFailure(.transferBroken, "the origin sent none of the missing bytes, from byte \(position)"))
+        }
+        skipsOverlap = !isNew
         keep(body.entity, before: position, hasLaterBytes: hasLaterBytes)
         return .askAgain(askRest())
     }

@@ -8,6 +8,7 @@ struct ResumeDecisionTests {
     static let modified: FieldValue = "Sat, 21 Nov 2026 09:00:00 GMT"
     static let date = "Sat, 21 Nov 2026 10:00:00 GMT"
     static let tagged = SavedEntity(etag: tag, total: 100_000)
+    static let refusals = [304, 400, 403, 405, 406, 409, 412, 413, 414, 416, 417, 422, 428, 431, 500, 501]
     static let dated = SavedEntity(lastModified: modified, date: date, total: 100_000)
 
     /// The first byte of the ranges that continue 40,000 bytes: 16 KiB before them.
@@ -268,7 +269,37 @@ struct ResumeDecisionTests {
         #expect(unknown.evaluate(Self.part { $0.contentRange = "bytes 23616-99999/*" }) == .askAgain(Ask()))
     }
 
-    @Test("An origin that sends few bytes of each range brings new ones at the second request", arguments: [1, 8_192, 16_384])
+    @Test("An origin that sends slices of the file brings new bytes after a part that only repeats present ones")
+    func slices() {
+        var decision = resuming()
+        for _ in 0..<2 {
+            let overlap = Self.part {
+                $0.contentRange = "bytes 23616-39999/100000"
+                $0.contentLength = 16_384
+            }
+            let repetition = ResumeDecision.Body(offset: Self.start, end: 40_000, entity: Self.tagged, isResumable: true)
+            #expect(decision.evaluate(overlap) == .append(repetition))
+            #expect(decision.ended(at: 40_000) == .askAgain(Ask(offset: 40_000, ifRange: Self.tag, isRange: true)))
+            #expect(decision.repeatedBytes == nil)
+            var other = decision
+            let slice = Self.part {
+                $0.contentRange = "bytes 40000-59999/100000"
+                $0.contentLength = 20_000
+            }
+            guard case .append = other.evaluate(slice) else {
+                Issue.record("the slice is not taken")
+                return
+            }
+            #expect(other.ended(at: 60_000) == .askAgain(Ask(offset: 43_616, ifRange: Self.tag, isRange: true)))
+            guard case .fail = decision.ended(at: 40_000) else {
+                Issue.record("asked again for bytes that do not come")
+                return
+            }
+            _ = decision.begin(entity: Self.tagged, offset: 40_000)
+        }
+    }
+
+    @Test("An origin that sends few bytes of each range brings new ones at the second request", arguments: [1, 8_192, 16_385])
     func tinyParts(count: Int64) {
         var decision = resuming()
         for start in [Self.start, 40_000 - count / 2] {
@@ -623,7 +654,7 @@ struct ResumeDecisionTests {
 
     @Test(
         "Statuses that may refuse a range lead to the plain range, and then to the whole file",
-        arguments: [304, 400, 403, 405, 412, 416, 500, 501])
+        arguments: refusals)
     func refusedRange(_ status: Int) {
         var decision = resuming()
         #expect(decision.evaluate(Self.head(status)) == .askAgain(Ask(offset: Self.start, isRange: true)))
@@ -661,7 +692,7 @@ struct ResumeDecisionTests {
     func responsesWithoutFileAreErrors(_ offset: Int64) {
         for status in [100, 201, 202, 204, 205, 226, 300, 304, 400, 401, 403, 404, 408, 412, 429, 500, 501, 503, 599] {
             var decision = resuming(at: offset)
-            let isAskedAgain = offset > 0 && [304, 400, 403, 405, 412, 416, 500, 501].contains(status)
+            let isAskedAgain = offset > 0 && Self.refusals.contains(status)
             if isAskedAgain { continue }
             guard case .fail(let failure) = decision.evaluate(Self.head(status)) else {
                 Issue.record("\(status) is taken")

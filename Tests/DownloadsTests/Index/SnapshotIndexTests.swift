@@ -207,7 +207,7 @@ struct SnapshotIndexTests {
         let progress = TransferProgress(written: Coverage(prefix: 10))
         let counters = TransferCounters(received: 15, progress: progress)
         index.publish(download, counters: counters)
-        progress.insert(40..<45)
+        progress.insert(40..<45, seams: [])
         #expect(index.download(ids[4])?.receivedRanges == [0..<10, 40..<45])
         counters.end()
         #expect(index.download(ids[4])?.receivedRanges == [0..<10, 40..<45])
