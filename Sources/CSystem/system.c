@@ -123,9 +123,26 @@ int pawl_open_unnamed_at(int directory, unsigned mode) {
     return openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 }
 
-int pawl_set_attribute(int descriptor, const char *name) { return fsetxattr(descriptor, name, "1", 1, 0); }
+int pawl_set_attribute(int descriptor, const char *name, const char *value) {
+    return fsetxattr(descriptor, name, value, strlen(value), 0);
+}
 
-bool pawl_has_attribute(int descriptor, const char *name) { return fgetxattr(descriptor, name, NULL, 0) >= 0; }
+bool pawl_has_attribute(int descriptor, const char *name, const char *value) {
+    char found[256];
+    ssize_t length = fgetxattr(descriptor, name, found, sizeof found);
+    return length >= 0 && (size_t)length == strlen(value) && memcmp(found, value, (size_t)length) == 0;
+}
+
+int pawl_birth_time(int descriptor, int64_t *nanoseconds) {
+    struct statx status;
+    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) return -1;
+    if (!(status.stx_mask & STATX_BTIME)) {
+        errno = ENOTSUP;
+        return -1;
+    }
+    *nanoseconds = (int64_t)((uint64_t)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec);
+    return 0;
+}
 
 int pawl_open_name_at(int directory, const char *name) { return openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC); }
 

@@ -8,10 +8,10 @@ struct FinishedFolders: Sendable {
     let path: String
     let permissions: FilePermissions
     var top: Directory { directory.files }
-    /// The folders that this run has made where directories have no extended attributes.
-    private let made = Locked<Set<String>>([])
+    private let made = Locked(Made())
+    private let run = UInt64.random(in: .min ... .max)
 
-    /// The extended attribute of folders that Pawl has made. No other folder is removed.
+    /// The extended attribute of folders that Pawl has made, with ``Proof/text``. No other folder is removed.
     private static let mark = "user.pawl.made"
     /// The maximum number of folders that are remembered without the attribute. Others stay when they are empty.
     private static let maximumMade = 10_000
@@ -88,9 +88,44 @@ struct FinishedFolders: Sendable {
         }
     }
 
+    /// The difference between a folder that Pawl has made and any other one at its path, or with its attributes.
+    private struct Proof: Equatable {
+        let device: UInt64
+        /// The digest of the path, the number and the time of birth. Copied, renamed and restored folders have others.
+        let text: String
+    }
+
+    /// The folders that this run has made where directories have no extended attributes.
+    private struct Made {
+        /// The directory of finished files. After a new mount, other folders may have the same numbers.
+        weak var top: Directory?
+        /// The proofs, by the paths of the folders.
+        var proofs: [String: Proof] = [:]
+    }
+
+    /// Returns the proof that a folder had if Pawl has made it.
+    ///
+    /// FUSE has no time of birth, and the number may be that of the path. There the proof counts for this run only.
+    private func proof(of directory: Directory, _ folder: String) -> Proof? {
+        guard let identity = try? directory.status().identity else { return nil }
+        let birth = directory.birthTime().map { "\($0)" } ?? "run \(run)"
+        var digest = FileDigest()
+        unsafe digest.update(Array("\(identity.inode) \(birth) \(folder)".utf8).span.bytes)
+        return Proof(device: identity.device, text: Hexadecimal.encode(digest.sha256))
+    }
+
     private func noteMade(_ directory: Directory, _ folder: String) {
-        if directory.mark(Self.mark) { return }
-        made.withLock { if $0.count < Self.maximumMade { $0.insert(folder) } }
+        guard let proof = proof(of: directory, folder), !directory.mark(Self.mark, as: proof.text) else { return }
+        made.withLock { [top] made in
+            if made.top !== top { made = Made(top: top) }
+            if made.proofs.count < Self.maximumMade { made.proofs[folder] = proof }
+        }
+    }
+
+    private func hasMade(_ directory: Directory, _ folder: String) -> Bool {
+        guard let proof = proof(of: directory, folder) else { return false }
+        return directory.isMarked(Self.mark, as: proof.text)
+            || made.withLock { [top] made in made.top === top && made.proofs[folder] == proof }
     }
 
     /// Removes a folder and its parents as far as they are empty, and Pawl has made them.
@@ -103,12 +138,12 @@ struct FinishedFolders: Sendable {
         for (parent, directory) in zip(chain, chain.dropFirst()).reversed() {
             let folder = names.joined(separator: "/")
             let name = names.removeLast()
-            guard directory.isMarked(Self.mark) || made.withLock({ $0.contains(folder) }) else { break }
+            guard hasMade(directory, folder) else { break }
             guard (try? parent.removeDirectory(name)) != nil else {
                 let left = (try? directory.entries()) ?? []
                 return (changed, !left.isEmpty && left.allSatisfy { $0.hasPrefix(".fuse_hidden") || $0.hasPrefix(".nfs") })
             }
-            made.withLock { _ = $0.remove(folder) }
+            made.withLock { $0.proofs[folder] = nil }
             changed.append(parent)
         }
         return (changed, false)

@@ -299,12 +299,23 @@ public final class Directory: Sendable {
         guard unsafe linkat(AT_FDCWD, path, descriptor.number, name, AT_SYMLINK_FOLLOW) == 0 else { throw .last }
     }
 
-    /// Marks the directory with an extended attribute, which stays with it.
+    /// Marks the directory with an extended attribute, which stays with it and is copied with it.
     /// - Returns: Whether the file system has extended attributes.
-    public func mark(_ attribute: String) -> Bool { unsafe pawl_set_attribute(descriptor.number, attribute) == 0 }
+    public func mark(_ attribute: String, as value: String) -> Bool {
+        unsafe pawl_set_attribute(descriptor.number, attribute, value) == 0
+    }
 
-    /// Returns whether the directory has the mark.
-    public func isMarked(_ attribute: String) -> Bool { unsafe pawl_has_attribute(descriptor.number, attribute) }
+    /// Returns whether the directory has the mark with this value of at most 255 bytes.
+    public func isMarked(_ attribute: String, as value: String) -> Bool {
+        unsafe pawl_has_attribute(descriptor.number, attribute, value)
+    }
+
+    /// The time at which the directory was made, in nanoseconds since 1970; `nil` if the file system has none. No program
+    /// can set it.
+    public func birthTime() -> Int64? {
+        var time: Int64 = 0
+        return unsafe pawl_birth_time(descriptor.number, &time) == 0 ? time : nil
+    }
 
     /// Waits until everything written to the file system is on the disk.
     public func synchronizeFileSystem() throws(SystemError) {

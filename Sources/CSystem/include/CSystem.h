@@ -46,11 +46,14 @@ int pawl_open_at(int directory, const char *name, int flags, unsigned mode);
 // openat(2) with O_TMPFILE, for reading and writing. EOPNOTSUPP where the file system has no files without a name.
 int pawl_open_unnamed_at(int directory, unsigned mode);
 
-// fsetxattr(2) with the value "1".
-int pawl_set_attribute(int descriptor, const char *name);
+// fsetxattr(2) with a text as the value.
+int pawl_set_attribute(int descriptor, const char *name, const char *value);
 
-// fgetxattr(2): whether there is such an attribute.
-bool pawl_has_attribute(int descriptor, const char *name);
+// fgetxattr(2): whether there is such an attribute with this value of at most 255 bytes.
+bool pawl_has_attribute(int descriptor, const char *name, const char *value);
+
+// statx(2): the time at which the file was made, in nanoseconds since 1970. ENOTSUP where the file system has none.
+int pawl_birth_time(int descriptor, int64_t *nanoseconds);
 
 // openat(2) with O_PATH: opens an entry, or the link itself, without access to its content.
 int pawl_open_name_at(int directory, const char *name);

@@ -105,6 +105,24 @@ struct FolderTests {
         }
     }
 
+    @Test(
+        "Never removes a copy of a folder that it has made, or a renamed one",
+        arguments: [
+            ("mine", "cp -a music mine; rm mine/a"), ("mine", "mv music mine; rm mine/a"),
+            ("music", "cp -a music copy; rm -r music; mv copy music; rm music/a"),
+        ])
+    func copiedFolderStays(folder: String, operations: String) async throws {
+        _ = try await fixture.publish(bytes, as: "music/a", number: 1)
+        let shell = TestProcess()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        shell.arguments = ["-ec", "cd '\(fixture.path("files"))'; \(operations)"]
+        try shell.run()
+        shell.waitUntilExit()
+        let file = try await fixture.publish(bytes, as: FilePath("b", in: folder), number: 2)
+        _ = try local.finished.remove(file.path, as: try #require(file.identity))
+        #expect(try fixture.names(in: "files/\(folder)") == [])
+    }
+
     @Test("Removes the folder of a file that was deleted by hand, but keeps one with another file")
     func folderOfMissingFileIsRemoved() async throws {
         let file = try await fixture.publish(bytes, as: "a/b/file")
