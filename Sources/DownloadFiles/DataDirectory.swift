@@ -269,22 +269,24 @@ package final class DataDirectory: Sendable {
     ///
     /// A start without records would remove all part files. The first start creates everything else after the records, so
     /// a crash in between loses none.
-    package func recordLoss() -> String? {
+    /// - Parameter isUnused: Whether the file was opened, and has never had a record.
+    package func recordLoss(isUnused: Bool = false) -> String? {
         let file = try? top.status(of: Self.databaseName)
-        if let file, file.kind != .regular || file.identity.size > 0 { return nil }
+        if let file, file.kind != .regular || file.identity.size > 0 && !isUnused { return nil }
+        let hasNoBytes = file != nil && !isUnused
         let hasFiles = ["incomplete", "files", "in-transfer"].contains { name in (try? top.status(of: name)) != nil }
-        guard file == nil ? Self.hasParts(in: top) : hasFiles else { return nil }
-        return "it \(file == nil ? "is missing, and 'incomplete' has part files" : "has no bytes, and files are beside it"): "
+        guard hasNoBytes ? hasFiles : Self.hasParts(in: top) else { return nil }
+        let finding =
+            isUnused ? "has no records (was its pawl.sqlite-wal lost?)" : hasNoBytes ? "has no bytes" : "is missing"
+        return "it \(finding), and \(hasNoBytes ? "files are beside it" : "'incomplete' has part files"): "
             + "restore it from a backup, or begin new records with `pawl check --repair`, which removes part files, "
             + "or give an empty directory"
     }
 
     /// Creates the record file so that only its owner can read it, because it holds request headers with secrets.
     /// SQLite itself would follow the umask. Its companion files copy the mode.
-    /// - Parameter beginsAnew: Whether lost records are replaced by new ones.
-    /// - Throws: `.unavailable`, also if records are lost.
-    package func prepareDatabaseFile(beginningAnew beginsAnew: Bool = false) throws(StoreError) {
-        if !beginsAnew, let loss = recordLoss() { throw .unavailable(path: databasePath, reason: loss) }
+    /// - Throws: `.unavailable`.
+    package func prepareDatabaseFile() throws(StoreError) {
         try Self.naming(databasePath) { () throws(SystemError) in
             let file = try top.open(Self.databaseName, .keeping)
             try file.setPermissions(0o600)

@@ -1,4 +1,5 @@
 internal import CSQLite
+package import DownloadCore
 package import DownloadFiles
 internal import Glibc
 package import System
@@ -281,4 +282,26 @@ extension SQLiteStatement: RowDecoder {
 extension DataDirectory {
     /// Opens the record file, which must exist.
     package func openDatabase() throws -> SQLiteConnection { try SQLiteConnection(Self.databaseName, in: top) }
+
+    /// Opens the records, and migrates them to the schema of this release. The first start creates the file.
+    /// - Parameter beginsAnew: Whether lost records are replaced by new ones.
+    /// - Returns: The connection, and the reason why records seem to be lost; `nil` if none are.
+    /// - Throws: `StoreError.foreign`, `.newerSchema`, `.damaged`, `.unavailable`, also if records are lost, or an error of
+    ///   SQLite.
+    package func openRecords(
+        beginningAnew beginsAnew: Bool = false
+    ) throws(StoreError) -> (connection: SQLiteConnection, loss: String?) {
+        func accepted(_ loss: String?) throws(StoreError) -> String? {
+            if let loss, !beginsAnew { throw .unavailable(path: databasePath, reason: loss) }
+            return loss
+        }
+        let loss = try accepted(recordLoss())
+        try prepareDatabaseFile()
+        let (connection, isUnused) = try StoreError.translating {
+            let connection = try openDatabase()
+            try StoreSchema.prepare(connection, path: databasePath, in: top)
+            return (connection, try connection.number(StoreSchema.isUnused) == 1)
+        }
+        return (connection, try isUnused ? accepted(recordLoss(isUnused: true)) ?? loss : loss)
+    }
 }

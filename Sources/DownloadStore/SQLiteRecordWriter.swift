@@ -14,11 +14,9 @@ package final class SQLiteRecordWriter: RecordWriter {
     ///   a small disk.
     /// - Throws: `StoreError.foreign`, `.newerSchema`, `.damaged`, `.unavailable`, or an error of SQLite.
     init(_ directory: DataDirectory, maximumPages: Int? = nil) throws(StoreError) {
-        try directory.prepareDatabaseFile()
         let capacity = directory.capacity()
+        let connection = try directory.openRecords().connection
         writer = try StoreError.translating {
-            let connection = try directory.openDatabase()
-            try StoreSchema.prepare(connection, path: directory.databasePath, in: directory.top)
             if let maximumPages { _ = try connection.number("PRAGMA max_page_count = \(maximumPages)") }
             try connection.execute("PRAGMA wal_autocheckpoint = \(RecordReserve.checkpointPages(capacity: capacity))")
             // A service that stops does not wait for another program. The committer tries again.

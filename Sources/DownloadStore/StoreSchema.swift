@@ -17,6 +17,12 @@ package enum StoreSchema {
     /// The schema version that this release writes.
     package static var version: Int { files.newestVersion }
 
+    /// Whether no download was ever added. The latest removals stay in the history.
+    static let isUnused = """
+        SELECT NOT EXISTS (SELECT 1 FROM downloads)
+            AND NOT EXISTS (SELECT 1 FROM event_history WHERE removed_id IS NOT NULL)
+        """
+
     /// Migrates the database to the schema of this release.
     ///
     /// - Parameters:

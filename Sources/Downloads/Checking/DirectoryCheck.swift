@@ -43,10 +43,7 @@ public final class DirectoryCheck {
             directory = try DataDirectory(path: path, claimed: claimed, downloads: downloadsPath)
             partFiles = PartFiles(directory)
             finishedFiles = LocalFinishedFiles(partFiles)
-            loss = directory.recordLoss()
-            try directory.prepareDatabaseFile(beginningAnew: beginsAnew)
-            connection = try directory.openDatabase()
-            try StoreSchema.prepare(connection, path: directory.databasePath, in: directory.top)
+            (connection, loss) = try directory.openRecords(beginningAnew: beginsAnew)
             writer = try SQLiteStatements(connection)
         } catch {
             throw DownloadsStartError(error)
