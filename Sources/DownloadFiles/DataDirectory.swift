@@ -48,7 +48,7 @@ package final class DataDirectory: Sendable {
     /// The name of the marker, which distinguishes a downloads directory from a bare mount point.
     static let markerName = ".pawl"
 
-    /// The name of the file that tests the directory of part files.
+    /// The name of the file that tests a directory.
     static let probeName = ".probe"
 
     /// The data directory, open and locked.
@@ -58,6 +58,9 @@ package final class DataDirectory: Sendable {
     /// Whether no other user can have placed anything in it.
     private let isClaimed: Bool
     private let downloads = Locked(Downloads())
+    /// The number of times in succession that the file system of the records was found to have failed.
+    private let failedLooks = Locked(0)
+    private static let maximumFailedLooks = 2
 
     /// Creates the directory and those inside it if they are missing, readable by the owner only, and locks the
     /// directory.
@@ -91,15 +94,42 @@ package final class DataDirectory: Sendable {
         if opensDownloads { try openDownloads() }
     }
 
-    /// Whether the path of the data directory leads to another file system that is mounted there, or that has records.
-    /// The open records then are no longer those that the path leads to. May wait for a disk.
-    package var isElsewhere: Bool {
+    /// The file system that the path of the data directory leads to.
+    private enum Place {
+        /// The file system of the open records, or none that can be read.
+        case same
+        /// A directory without records, such as a mount point without its volume.
+        case bare
+        /// Another file system that is mounted there, or that has records.
+        case other
+    }
+
+    private var place: Place {
         guard let device, let found = try? Directory(opening: path), let status = try? found.status(),
             status.identity.device != device
-        else { return false }
-        // A mount point without its volume is no other place: the next instance would begin with no records there.
+        else { return .same }
+        // The next instance would begin with no records in a bare mount point.
         let above = try? found.lineage().dropFirst().first?.device
-        return [Self.databaseName, "node"].contains { (try? found.status(of: $0)) != nil } || above != status.identity.device
+        if above != status.identity.device { return .other }
+        return [Self.databaseName, "node"].contains { (try? found.status(of: $0)) != nil } ? .other : .bare
+    }
+
+    /// Returns the reason that the process has to end, because the open records will never work again; `nil` if there is
+    /// none. May wait for a disk.
+    ///
+    /// The path leads elsewhere, or the file system has failed. While the process keeps a failed one open, a new mount of
+    /// the same disk fails as well. What comes back as another file system is waited for, such as FUSE.
+    /// - Parameters:
+    ///   - isSuspected: Whether an operation on the records has failed, so that the file system is tested.
+    package func recordsEnd(isSuspected: Bool) -> String? {
+        let place = place
+        if place == .other { return "\(path) leads to another file system than the open records" }
+        let failures = failedLooks.withLock { looks in
+            looks = isSuspected && recordsFailure()?.isFinal == true ? looks + 1 : 0
+            return looks
+        }
+        guard failures >= Self.maximumFailedLooks, place == .same else { return nil }
+        return "the file system of \(path) has failed"
     }
 
     /// Creates the directories of files if they are missing, opens them, and locks the downloads directory.
@@ -195,21 +225,32 @@ package final class DataDirectory: Sendable {
         }
     }
 
-    /// Tests the directories of files by a small file among the part files, which is flushed and removed.
+    /// Tests the directories of files by a small file among the part files.
     /// - Returns: The reason that nothing can be written there; `nil` if that works, or fails for want of space or
     ///   descriptors.
     func writeFailure() -> SystemError? {
         let (incomplete, files) = downloads.withLock { ($0.incomplete, $0.files) }
+        do throws(SystemError) { try files.checkWritable() } catch { return error.kind == .transient ? nil : error }
+        return Self.writeFailure(in: incomplete)
+    }
+
+    /// Tests the file system of the records by a small file. May wait for a disk.
+    /// - Returns: The reason that nothing can be written there; `nil` if that works, or fails for want of space or
+    ///   descriptors.
+    package func recordsFailure() -> SystemError? { Self.writeFailure(in: top) }
+
+    /// Tests a directory by a small file, which is flushed and removed.
+    static func writeFailure(in directory: Directory) -> SystemError? {
         do throws(SystemError) {
-            try files.checkWritable()
-            try incomplete.remove(Self.probeName)
-            let file = try incomplete.open(Self.probeName, .creating)
+            try directory.remove(probeName)
+            let file = try directory.open(probeName, .creating)
             unsafe try file.write(([1] as [UInt8]).span.bytes, at: 0)
             try file.synchronize()
-            try incomplete.remove(Self.probeName)
+            try directory.remove(probeName)
             return nil
         } catch {
-            _ = try? incomplete.remove(Self.probeName)
+            let error = directory.cause(of: error)
+            _ = try? directory.remove(probeName)
             return [.outOfSpace, .transient].contains(error.kind) ? nil : error
         }
     }

@@ -69,10 +69,8 @@ package final class DownloadsVolume: Sendable {
         state = Locked(State(known: known))
     }
 
-    /// Whether the data directory is open on another file system than its path leads to. May wait for a disk.
-    package var isDataElsewhere: Bool { directory.isElsewhere }
-    /// The path of the data directory.
-    package var dataPath: String { directory.path }
+    /// Returns the reason that the open records will never work again. See ``DataDirectory/recordsEnd(isSuspected:)``.
+    package func recordsEnd(isSuspected: Bool) -> String? { directory.recordsEnd(isSuspected: isSuspected) }
     /// Whether the directory is missing or takes no writes.
     package var isAway: Bool { state.withLock { $0.reason != nil } }
     /// Whether an examination has found the directory to be away, which no inspection has reported yet.

@@ -36,25 +36,26 @@ package final class SQLiteRecordWriter: RecordWriter {
     }
 
     package func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] {
-        try open().records(ids)
+        try use { writer throws(StoreError) in try writer.records(ids) }
     }
 
     package func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
-        try open().deliveries(from: id, if: isWanted)
+        try use { writer throws(StoreError) in try writer.deliveries(from: id, if: isWanted) }
     }
 
     package func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem] {
-        try open().items(query)
+        try use { writer throws(StoreError) in try writer.items(query) }
     }
 
     package func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {
-        let writer = try open()
-        do throws(StoreError) {
-            try writer.commit(changes)
-        } catch {
-            // The log cannot grow. If the file has room for its pages, the log can start anew.
-            guard error == .full, writer.emptyLog() else { throw error }
-            try writer.commit(changes)
+        try use { writer throws(StoreError) in
+            do throws(StoreError) {
+                try writer.commit(changes)
+            } catch {
+                // The log cannot grow. If the file has room for its pages, the log can start anew.
+                guard error == .full, writer.emptyLog() else { throw error }
+                try writer.commit(changes)
+            }
         }
     }
 
@@ -76,5 +77,19 @@ package final class SQLiteRecordWriter: RecordWriter {
     private func open() throws(StoreError) -> SQLiteStatements {
         guard let writer else { throw .closed }
         return writer
+    }
+
+    /// Runs the body. SQLite takes a file system that has died for a damaged file.
+    private func use<Value>(_ body: (SQLiteStatements) throws(StoreError) -> Value) throws(StoreError) -> Value {
+        do throws(StoreError) {
+            return try body(open())
+        } catch {
+            switch error {
+            case .damaged, .refused:
+                guard let failure = directory?.recordsFailure() else { throw error }
+                throw .inputOutput("\(failure)")
+            default: throw error
+            }
+        }
     }
 }

@@ -49,8 +49,7 @@ extension Log {
                 .error, "the downloads directory is away, and transfers wait",
                 [("degraded", .text("downloads-directory-away")), ("reason", .text(reason))])
         case .volume(nil): write(.info, "the downloads directory is available again")
-        case .recordsElsewhere(let path):
-            write(.error, "\(path) leads to another file system than the open records: the service ends, and has to start again")
+        case .recordsGone(let reason): write(.error, "\(reason): the service ends, and has to start again")
         case .objectStorage(nil): write(.info, "the object storage is reachable again")
         case .joined(let run): write(.info, "this replica has joined its fleet", [("run", .integer(run))])
         case .adopted(let replicas, let downloads):

@@ -67,6 +67,9 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether the device, or the process or server behind the file system, has failed or is gone.
     public var meansFailedDevice: Bool { kind == .device && number != EROFS && number != ENODEV }
 
+    /// Whether the file system has failed, and works only after a new mount of the same disk.
+    public var isFinal: Bool { [EIO, ESHUTDOWN, EUCLEAN].contains(number) }
+
     /// Whether the file system is mounted for reading only.
     public var meansReadOnly: Bool { number == EROFS }
 

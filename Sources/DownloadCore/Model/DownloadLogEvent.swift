@@ -23,8 +23,8 @@ public enum DownloadLogEvent: Sendable {
     case objectStorage(String?)
     /// The downloads directory is away, for this reason; `nil`: it is back.
     case volume(String?)
-    /// This path of the data directory leads to another file system than the one of the open records.
-    case recordsElsewhere(String)
+    /// The open records will never work again, for this reason. The process must end.
+    case recordsGone(String)
     /// No download starts, for this reason; `nil`: downloads start again.
     case gate(WaitingReason?)
     /// Records were removed after their retention time. `withFiles`: together with their finished files.

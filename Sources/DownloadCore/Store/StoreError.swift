@@ -51,7 +51,7 @@ extension StoreError: CustomStringConvertible {
             "\(records) has records of an unreleased build of Pawl, which this release cannot read: \(remedy)"
         case .damaged(let message): "the record file is damaged: \(message)"
         case .full: "no space left for records"
-        case .inputOutput(let message): "records cannot be written: \(message)"
+        case .inputOutput(let message): "records cannot be read or written now: \(message)"
         case .refused(let message): message
         case .unstorable(let message): "the database cannot store a value: \(message)"
         case .interrupted(let reason): "the database cannot be reached: \(reason)"

@@ -210,6 +210,7 @@ extension DownloadService {
     private func conclude(_ drafts: AdditionPlan.Drafts, _ urls: [String], _ key: RequestKey?, _ error: StoreError?)
         -> StoreError?
     {
+        if error != nil, error != .conflict { parts.degradation.withLock { $0.suspect() } }
         defer {
             let failure = error.flatMap { $0 == .conflict ? nil : DownloadError($0) }
             ledger.end(urls: urls, gids: drafts.gids, after: failure)

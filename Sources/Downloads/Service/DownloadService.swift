@@ -223,14 +223,15 @@ public actor DownloadService {
     }
 
     /// Logs changes of the store's condition, and tells webhooks of impairments, without a request for it. Reports once
-    /// that the service has to end because its records are elsewhere. To be called every few seconds.
+    /// that the service has to end because its records are gone. To be called every few seconds.
     public nonisolated func watchStore() async {
-        if await BlockingExecutor.disk.run({ [volume] in volume.isDataElsewhere }) {
-            return log(.recordsElsewhere(volume.dataPath))
-        }
-        await probe.watch()
         // A disk that works may sleep, so it is tested only after a failure.
         let hasFailed = parts.degradation.withLock { $0.needsTest }
+        let isSuspected = hasFailed || probe.isImpaired
+        if let reason = await BlockingExecutor.disk.run({ [volume] in volume.recordsEnd(isSuspected: isSuspected) }) {
+            return log(.recordsGone(reason))
+        }
+        await probe.watch()
         if hasFailed || probe.isImpaired || finishedFiles.isStorageAway || volume.isAway { _ = await storeCondition() }
     }
 

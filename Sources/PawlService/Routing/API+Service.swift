@@ -26,7 +26,7 @@ extension API {
             // The service may have begun to stop meanwhile.
             try checkReadiness()
             if let reason = store.unreadable {
-                throw Problem(.unavailable, "records cannot be read: \(reason)", retryAfter: 1)
+                throw Problem(.unavailable, reason, retryAfter: 1)
             }
             var response = Response()
             response.forbidStoring()

@@ -63,7 +63,7 @@ public final class Service: Sendable {
     ///   - log: The log.
     ///   - losses: The number of leases that this process has lost before.
     ///   - fenced: Called, from any thread, when the replica has lost its lease: this service must then be stopped.
-    ///   - displaced: Called, from any thread, when the path of the data directory leads elsewhere: the process must end.
+    ///   - displaced: Called, from any thread, when the open records will never work again: the process must end.
     /// - Throws: An error with one line of text if the service cannot start.
     public static func start(
         _ configuration: Configuration, log: Log, losses: UInt64 = 0, fenced: @escaping @Sendable () -> Void = {},
@@ -89,7 +89,7 @@ public final class Service: Sendable {
                 log.write(event)
                 switch event {
                 case .fenced: fenced()
-                case .recordsElsewhere: displaced()
+                case .recordsGone: displaced()
                 default: break
                 }
             }
