@@ -98,16 +98,16 @@ package final class DataDirectory: Sendable {
     private enum Place {
         /// The file system of the open records, or none that can be read.
         case same
-        /// A directory without records, such as a mount point without its volume.
+        /// Nothing, or a directory without records, such as a mount point without its volume.
         case bare
         /// Another file system that is mounted there, or that has records.
         case other
     }
 
     private var place: Place {
-        guard let device, let found = try? Directory(opening: path), let status = try? found.status(),
-            status.identity.device != device
-        else { return .same }
+        let found: Directory
+        do throws(SystemError) { found = try Directory(opening: path) } catch { return error.kind == .notFound ? .bare : .same }
+        guard let device, let status = try? found.status(), status.identity.device != device else { return .same }
         // The next instance would begin with no records in a bare mount point.
         let above = try? found.lineage().dropFirst().first?.device
         if above != status.identity.device { return .other }
