@@ -119,7 +119,7 @@ struct FolderTests {
         try shell.run()
         shell.waitUntilExit()
         let file = try await fixture.publish(bytes, as: FilePath("b", in: folder), number: 2)
-        _ = try local.finished.remove(file.path, as: try #require(file.identity))
+        _ = try local.finished.remove(file)
         #expect(try fixture.names(in: "files/\(folder)") == [])
     }
 

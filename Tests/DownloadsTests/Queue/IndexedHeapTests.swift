@@ -1,6 +1,7 @@
 import Testing
 
 @testable import DownloadCore
+@testable import Downloads
 
 @Suite("Indexed heap")
 struct IndexedHeapTests {

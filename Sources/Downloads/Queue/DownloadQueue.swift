@@ -1,3 +1,5 @@
+package import DownloadCore
+
 /// Decides which downloads get slots: in the order of their ranks, up to one limit overall and
 /// another per host and port.
 ///
