@@ -70,7 +70,7 @@ struct ChangeTests {
             }
             switch request.number {
             case 0: return [.send(head("v1", content.count)), .send(Array(content[..<200_000])), .stall]
-            case 1: return [.send(head("v2", 1 << 60)), .stall]
+            case 1: return [.send(head("v2", 1 << 60) + [1, 2, 3]), .stall]
             default:
                 return [
                     .response(
