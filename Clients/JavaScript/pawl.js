@@ -1,6 +1,6 @@
 // A client of Pawl for browsers and Node. pawl.d.ts describes it.
 
-// Milliseconds; a stream has something every 15 seconds.
+// In ms; a stream has something every 4 s.
 const [responseLimit, streamSilence, leaderSilence, stallLimit] = [60_000, 40_000, 20_000, 10_000];
 const [mediaAttempts, listLimit, eventLimit] = [10, 20_000, 64 << 20];
 // By media element.
@@ -382,17 +382,17 @@ function sharedStream({ key, open, take, onStatus, refuse }) {
 }
 
 function eventParser() {
-	let [rest, fields] = ["", {}];
+	let [rest, data, fields] = ["", "", {}];
 	return (text) => {
-		const [events, lines] = [[], text.replaceAll("\r", "").split("\n")];
-		lines[0] = rest + lines[0];
+		const [events, lines] = [[], (rest + text.replaceAll("\r", "")).split("\n")];
 		rest = lines.pop();
-		if (rest.length > eventLimit) throw new PawlError("unexpected-response", 200, "an event is too large");
+		if (rest.length + data.length > eventLimit) throw new PawlError("unexpected-response", 200, "an event is too long");
 		for (const line of lines) {
 			const [name, value] = line.split(/: ?(.*)/s);
-			if (line) fields[name] = value;
-			else if (fields.data) events.push({ id: fields.id, name: fields.event, data: JSON.parse(fields.data) });
-			if (!line) fields = {};
+			if (name === "data") data += value;
+			else if (line) fields[name] = value;
+			else if (data) events.push({ id: fields.id, name: fields.event, data: JSON.parse(data) });
+			if (!line) [data, fields] = ["", {}];
 		}
 		return events;
 	};
@@ -416,7 +416,7 @@ function causeOf(error, signal, detail = error.message) {
 	return error instanceof PawlError ? error : new PawlError("no-connection", 0, detail);
 }
 
-// Varies, so that clients do not come back all at once.
+// Random, so that clients spread.
 const pauseAfter = (failures, retryAfter) => Math.max(Math.min(30, 0.5 * 2 ** failures), Math.min(300, retryAfter ?? 0)) * (1 + Math.random() / 2);
 
 // A signal that is aborted with another one, and after a time.

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/openat2.h>
@@ -24,9 +25,47 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-int pawl_accept(int listener, struct sockaddr *address, socklen_t *length) {
-    return accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+// The numbers from which on descriptors of files and of connections are refused.
+static int file_share = INT_MAX, connection_share = INT_MAX;
+
+void pawl_share_descriptors(int files, int connections) {
+    file_share = files;
+    connection_share = connections;
 }
+
+// The system gives the lowest free number, so a number below the share shows that the share is not used up.
+static int within(int share, int descriptor) {
+    if (descriptor < share) return descriptor;
+    close(descriptor);
+    errno = EMFILE;
+    return -1;
+}
+
+static bool is_free(int share) {
+    int probe = within(share, fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0));
+    if (probe >= 0) close(probe);
+    return probe >= 0 || (errno != EMFILE && errno != ENFILE);
+}
+
+bool pawl_has_descriptors(void) { return is_free(file_share); }
+
+int pawl_socket(int family, int type, int protocol) {
+    return within(file_share, socket(family, type | SOCK_CLOEXEC, protocol));
+}
+
+int pawl_accept(int listener, struct sockaddr *address, socklen_t *length) {
+    static _Atomic int last;
+    // Half of the reserve is for libraries, the other half for connections that are refused, and for probes.
+    int hard = connection_share + (connection_share - file_share) / 2;
+    // A connection that is not accepted waits. One that is accepted and closed is lost, so descriptors are looked at before
+    // they are few.
+    if (last >= file_share && !is_free(hard)) return -1;
+    int descriptor = within(hard, accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (descriptor >= 0) last = descriptor;
+    return descriptor;
+}
+
+bool pawl_is_reserved(int descriptor) { return descriptor >= connection_share; }
 
 int pawl_rename_exclusive_at(int from_directory, const char *from, int to_directory, const char *to) {
     return renameat2(from_directory, from, to_directory, to, RENAME_NOREPLACE);
@@ -113,14 +152,18 @@ int pawl_tcp_queues(
     return 0;
 }
 
-int pawl_open(const char *path, int flags, unsigned mode) { return open(path, flags | O_CLOEXEC, mode); }
+int pawl_open(const char *path, int flags, unsigned mode) { return pawl_open_at(AT_FDCWD, path, flags, mode); }
 
 int pawl_open_at(int directory, const char *name, int flags, unsigned mode) {
-    return openat(directory, name, flags | O_CLOEXEC, mode);
+    int opened = openat(directory, name, flags | O_CLOEXEC, mode);
+    int descriptor = within(file_share, opened);
+    // The refused call has created the file.
+    if (opened >= 0 && descriptor < 0 && (flags & O_EXCL)) unlinkat(directory, name, 0);
+    return descriptor;
 }
 
 int pawl_open_unnamed_at(int directory, unsigned mode) {
-    return openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    return within(file_share, openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
 }
 
 int pawl_set_attribute(int descriptor, const char *name, const char *value) {
@@ -144,11 +187,13 @@ int pawl_birth_time(int descriptor, int64_t *nanoseconds) {
     return 0;
 }
 
-int pawl_open_name_at(int directory, const char *name) { return openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC); }
+int pawl_open_name_at(int directory, const char *name) {
+    return within(file_share, openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+}
 
 int pawl_open_cached_at(int directory, const char *name, int flags) {
     struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC, .resolve = RESOLVE_CACHED};
-    return (int)syscall(SYS_openat2, directory, name, &how, sizeof how);
+    return within(file_share, (int)syscall(SYS_openat2, directory, name, &how, sizeof how));
 }
 
 int pawl_lock_exclusive(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }

@@ -93,7 +93,8 @@ extension Catalog {
         guard description.hosts == .own else {
             let response = try await response(to: request, source, fields)
             guard let successor = source.successor(of: response) else {
-                return try ResponseValidator.listing(of: response, to: request, from: source)
+                let first = try ResponseValidator.listing(of: response, to: request, from: source)
+                return await withPages(first, of: request, source, fields, response.head)
             }
             let second = SourceRequest(url: successor)
             let isOwn = successor.hasOrigin(of: request.url) && !response.head.hasLeftOrigin
@@ -101,7 +102,8 @@ extension Catalog {
             let hasLostEncryption =
                 response.head.hasLostEncryption || response.head.url.scheme == "https" && successor.scheme == "http"
             let answer = try await self.response(to: second, source, others, hasLostEncryption: hasLostEncryption)
-            return try ResponseValidator.listing(of: answer, to: second, from: source)
+            let first = try ResponseValidator.listing(of: answer, to: second, from: source)
+            return await withPages(first, of: second, source, others, answer.head)
         }
         try await waitForToken(of: description)
         let response = try await response(to: request, source)
@@ -113,22 +115,58 @@ extension Catalog {
             }
             withBudget(description) { $0.succeeded() }
             return listing
-        } catch .upstreamRateLimited(let retryAfter) {
+        } catch .upstreamRateLimited(let retryAfter, let status) {
             let now = clock.now
             let wait = withBudget(description) { budget in
                 budget.throttled(at: now, retryAfter: retryAfter == .zero ? nil : retryAfter)
             }
-            throw .upstreamRateLimited(retryAfter: wait)
+            throw .upstreamRateLimited(retryAfter: wait, httpStatus: status)
         }
+    }
+
+    /// Returns the listing of a feed with the items of its older pages, as far as the time suffices.
+    /// - Parameters:
+    ///   - fields: Fields for the origin of the request.
+    ///   - head: The head of the response with the first page.
+    private func withPages(
+        _ first: Listing, of request: SourceRequest, _ source: any SearchSource, _ fields: [(name: String, value: String)],
+        _ head: ClientResponseHead
+    ) async -> Listing {
+        guard let feed = first.feed else { return first }
+        var pages = PagedFeed(feed, at: head.url)
+        let deadline = clock.now + configuration.feedTimeout
+        while let next = pages.next {
+            guard !Task.isCancelled, clock.now < deadline, !head.hasLostEncryption,
+                head.url.scheme == "http" || next.scheme == "https"
+            else {
+                pages.end(clock.now < deadline ? "one of them is at an address of http" : "they take too long")
+                break
+            }
+            let isOwn = next.hasOrigin(of: request.url) && !head.hasLeftOrigin
+            let page = SourceRequest(url: next)
+            do throws(CatalogError) {
+                let answer = try await response(
+                    to: page, source, isOwn ? fields : fields.filter { FieldName($0.name)?.isHarmless == true },
+                    limit: clock.now.duration(to: deadline))
+                let listing = try ResponseValidator.listing(of: answer, to: page, from: source)
+                guard let feed = listing.feed else { break }
+                pages.add(feed)
+            } catch {
+                pages.end("\(next.host) does not answer with a feed")
+            }
+        }
+        var listing = feed.next == nil ? first : FeedSource.listing(of: pages.feed, at: request.url)
+        listing.feed = nil
+        return listing
     }
 
     /// Sends a request to the source.
     private func response(
         to requested: SourceRequest, _ source: any SearchSource, _ fields: [(name: String, value: String)] = [],
-        hasLostEncryption: Bool = false
+        hasLostEncryption: Bool = false, limit: Duration? = nil
     ) async throws(CatalogError) -> ClientResponse {
         let description = type(of: source).description
-        let limit = description.hosts == .any ? configuration.feedTimeout : configuration.totalTimeout
+        let limit = limit ?? (description.hosts == .any ? configuration.feedTimeout : configuration.totalTimeout)
         var request = ClientRequest(url: requested.url)
         request.connectTimeout = configuration.connectTimeout
         request.headTimeout = limit

@@ -153,6 +153,9 @@ public struct FoundWork: Sendable {
     /// The work itself.
     public var item: SearchItem { work.of.item }
 
+    /// The faults of the listing despite which it was read, in sentences.
+    public var warnings: [String] { work.warnings }
+
     /// Returns all selected parts in order.
     /// - Throws: The errors of ``parts(_:)``.
     public func allParts(formats: [String]) throws(CatalogError) -> [SearchItem] {

@@ -234,6 +234,22 @@ package final class DataDirectory: Sendable {
         return Self.writeFailure(in: incomplete)
     }
 
+    /// Tests a folder of finished files by a small file, in the last directory of its path that exists. May wait for a disk.
+    /// - Returns: The reason that nothing can be written there; `nil` if that works, or fails for want of descriptors or of
+    ///   space for this number of bytes, and whether it has that space.
+    func condition(ofFolder folder: String, for bytes: Int64) -> (failure: SystemError?, hasRoom: Bool) {
+        var directory = files
+        do throws(SystemError) {
+            for name in FileNaming.names(ofFolder: folder) {
+                guard try directory.status(of: name) != nil else { break }
+                directory = try directory.openDirectory(name)
+            }
+            return (Self.writeFailure(in: directory), try directory.space().hasRoom(for: bytes))
+        } catch {
+            return (error, false)
+        }
+    }
+
     /// Tests the file system of the records by a small file. May wait for a disk.
     /// - Returns: The reason that nothing can be written there; `nil` if that works, or fails for want of space or
     ///   descriptors.

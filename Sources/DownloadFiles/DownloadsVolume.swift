@@ -196,16 +196,20 @@ package final class DownloadsVolume: Sendable {
     /// Decides whether a failed operation on a file means that its volume is away or full. May wait for a disk.
     ///
     /// A failure while the volume is away is a consequence. After other failures that a broken volume may cause, a small
-    /// write shows whether it works. A file system with free space refuses a file for another reason.
+    /// write shows whether it works. A file system with free space refuses a file for another reason. The folder of the
+    /// error is examined as well, which may be on another file system.
     package func examine(_ error: FileError) -> FileError {
         examination.withLock { _ in
-            if isAway { return error.found(.away) }
+            if isAway { return error.found(.away).of("") }
             switch error.kind {
             case .device, .missing, .other:
-                guard let failure = directory.writeFailure() else { return error }
+                guard let failure = directory.writeFailure() else {
+                    return error.folder.isEmpty || condition(of: error).failure == nil ? error : error.found(.away)
+                }
                 lose(failure)
                 state.withLock { $0.isNews = true }
-                return error.found(.away)
+                return error.found(.away).of("")
+            case .full where !error.folder.isEmpty && !condition(of: error).hasRoom: return error.found(.noRoom)
             case .full:
                 // A file of known length was compared with the free space before.
                 guard error.neededBytes == 0, let space = try? directory.incomplete.space(), !space.hasRoom(for: 0) else {
@@ -215,6 +219,16 @@ package final class DownloadsVolume: Sendable {
             case .noRoom, .away, .transient, .short, .altered, .notRegular, .nameTooLong: return error
             }
         }
+    }
+
+    private func condition(of error: FileError) -> (failure: SystemError?, hasRoom: Bool) {
+        directory.condition(ofFolder: error.folder, for: error.neededBytes)
+    }
+
+    /// Whether a folder of finished files can be written and has this number of free bytes; 0: any. May wait for a disk.
+    package func isUsable(folder: String, for bytes: Int64) -> Bool {
+        let condition = directory.condition(ofFolder: folder, for: bytes)
+        return condition.failure == nil && condition.hasRoom
     }
 
     /// Marks an open directory that had no room for the marker before.

@@ -30,9 +30,9 @@ package protocol FinishedFiles: Sendable {
     /// Returns whether an entry of any kind has a path.
     func isTaken(_ path: FilePath) -> Bool
 
-    /// Returns the reason that a folder does not exist and cannot be created, as the end of a sentence; `nil` if it
-    /// exists or no obstacle is known.
-    func obstacle(to folder: String) -> String?
+    /// Returns the reason that a folder cannot be created or used; `nil` if no obstacle is known. `.away` and `.noRoom`
+    /// pass, and `.other` does not.
+    func obstacle(to folder: String) -> FileError?
 
     // MARK: - Files
 
@@ -49,6 +49,9 @@ package protocol FinishedFiles: Sendable {
     /// Returns whether a finished file is there, as far as names and identities tell: another file may have its path.
     func has(_ file: PublishedFile) -> Bool
 
+    /// Returns whether no file of its length is at the path of a finished file. May wait for the disk.
+    func isGone(_ file: PublishedFile) -> Bool
+
     /// Opens a finished file for reading. A file with another time is hashed first.
     /// - Throws: `.missing` if the file is missing, or another file has the path.
     func open(_ file: PublishedFile) throws(FileError) -> FileDescriptor
@@ -56,9 +59,9 @@ package protocol FinishedFiles: Sendable {
     /// Opens a finished file if that needs no disk, so that an event loop may call it; `nil` if it needs one, or fails.
     func openCached(_ path: FilePath, as identity: FileIdentity) -> FileDescriptor?
 
-    /// Returns a signed URL of a finished file; `nil` if the file is not in object storage.
+    /// Returns a URL of a finished file that is valid for this number of seconds; `nil` if the file is not in object storage.
     func address(
-        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String
+        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String, validFor seconds: Int
     ) -> String?
 
     /// Removes a finished file, and folders that are then empty. A file with another time is hashed first. Has no effect

@@ -105,7 +105,8 @@ struct FinishedFolders: Sendable {
 
     /// Returns the proof that a folder had if Pawl has made it.
     ///
-    /// FUSE has no time of birth, and the number may be that of the path. There the proof counts for this run only.
+    /// A file system in FUSE has no time of birth, and may number paths and not files. Without that time, the proof holds
+    /// for this run only.
     private func proof(of directory: Directory, _ folder: String) -> Proof? {
         guard let identity = try? directory.status().identity else { return nil }
         let birth = directory.birthTime().map { "\($0)" } ?? "run \(run)"

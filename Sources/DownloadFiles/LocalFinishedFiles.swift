@@ -89,7 +89,7 @@ package final class LocalFinishedFiles: FinishedFiles {
         var toCopy: [Publication] = []
         // Failures are reported last, after folders that were created in vain have been removed.
         var failed: [(Publication, FileError)] = []
-        defer { for (publication, error) in failed { publication.outcome.resolve(.failure(.file(error))) } }
+        defer { for (publication, error) in failed { publication.outcome.resolve(.failure(.file(error.of(folder)))) } }
         for (publication, found) in batch {
             guard publication.outcome.commit() else {
                 discardCopy(of: publication, in: folder)
@@ -120,7 +120,7 @@ package final class LocalFinishedFiles: FinishedFiles {
             for directory in open.chain.reversed() { try directory.synchronize() }
             for (publication, file) in named { publication.outcome.resolve(.success(file)) }
         } catch {
-            let failure = FileError("flush", folder.isEmpty ? folders.path : "\(folders.path)/\(folder)", error)
+            let failure = FileError("flush", folder.isEmpty ? folders.path : "\(folders.path)/\(folder)", error).of(folder)
             for (publication, _) in named { publication.outcome.resolve(.failure(.file(failure))) }
         }
     }
@@ -135,7 +135,7 @@ package final class LocalFinishedFiles: FinishedFiles {
             removeEmpty(folder.path, folder.chain)
         } catch {
             removeEmpty(folder.path, folder.chain)
-            publication.outcome.resolve(.failure(.file(error)))
+            publication.outcome.resolve(.failure(.file(error.of(publication.path.folder))))
         }
     }
 
@@ -252,6 +252,11 @@ package final class LocalFinishedFiles: FinishedFiles {
         return found == identity
     }
 
+    package func isGone(_ file: PublishedFile) -> Bool {
+        // A path that cannot be examined proves nothing.
+        do throws(FileError) { return try identify(file.path)?.size != file.length } catch { return false }
+    }
+
     /// Returns the identity of the regular file at a path; `nil` if there is none.
     package func identify(_ path: FilePath) throws(FileError) -> FileIdentity? { try folders.identify(path) }
 
@@ -265,19 +270,26 @@ package final class LocalFinishedFiles: FinishedFiles {
         return descriptor
     }
 
-    package func obstacle(to folder: String) -> String? {
-        var directory = folders.top
-        for name in FileNaming.names(ofFolder: folder) {
-            do throws(SystemError) {
-                guard let status = try directory.status(of: name) else { return nil }
-                guard status.kind == .directory else { return "'\(name)' in the files directory is no directory" }
-                directory = try directory.openDirectory(name)
-            } catch {
-                // Publishing will find the error and report it.
-                return nil
-            }
+    package func obstacle(to folder: String) -> FileError? {
+        func obstacle(_ kind: FileError.Kind, _ reason: String) -> FileError {
+            FileError(kind, "folder '\(folder)' cannot be used: \(reason)").of(folder)
         }
-        return nil
+        var directory = folders.top
+        do throws(SystemError) {
+            for name in FileNaming.names(ofFolder: folder) {
+                guard let status = try directory.status(of: name) else { break }
+                guard status.kind == .directory else {
+                    return obstacle(.other, "'\(name)' in the files directory is no directory")
+                }
+                directory = try directory.openDirectory(name)
+            }
+            try directory.checkWritable()
+            guard try directory.status().identity.device != folders.top.status().identity.device else { return nil }
+            return try directory.space().hasRoom(for: 0) ? nil : obstacle(.noRoom, "its file system is full")
+        } catch {
+            // Publishing will find any other error and report it.
+            return error.kind == .device ? obstacle(.away, "\(error)") : nil
+        }
     }
 
     package func openCached(_ path: FilePath, as identity: FileIdentity) -> FileDescriptor? {
@@ -293,7 +305,10 @@ package final class LocalFinishedFiles: FinishedFiles {
     }
 
     package func remove(_ file: PublishedFile) throws(FileError) -> RemovedFiles {
-        let path = file.path
+        do throws(FileError) { return try remove(file, file.path) } catch { throw error.of(file.path.folder) }
+    }
+
+    private func remove(_ file: PublishedFile, _ path: FilePath) throws(FileError) -> RemovedFiles {
         let isThere = try isThere(file)
         var removed = RemovedFiles()
         let chain: [Directory]
@@ -420,7 +435,7 @@ package final class LocalFinishedFiles: FinishedFiles {
     package var isStorageAway: Bool { false }
 
     package func address(
-        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String
+        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String, validFor seconds: Int
     ) -> String? { nil }
 
     package func settle() async {}

@@ -19,8 +19,6 @@ package final class ObjectFinishedFiles: FinishedFiles {
     static let maximumMismatches = 3
     /// The maximum pause between two attempts to store a file.
     package static let longestPause: Duration = .seconds(30)
-    /// The validity of a signed URL in seconds. A response that has begun by then goes on.
-    static let addressLifetime = 60
 
     package let storage: ObjectStorage
     package let place: ObjectPlace
@@ -269,9 +267,12 @@ package final class ObjectFinishedFiles: FinishedFiles {
     /// Always false: a name belongs to its download, so it cannot be taken by another file.
     package func isTaken(_ path: FilePath) -> Bool { false }
 
-    package func obstacle(to folder: String) -> String? { nil }
+    package func obstacle(to folder: String) -> FileError? { nil }
 
     package func has(_ file: PublishedFile) -> Bool { file.identity?.device == 0 }
+
+    /// Always false: the storage is not asked for each object.
+    package func isGone(_ file: PublishedFile) -> Bool { false }
 
     package func open(_ file: PublishedFile) throws(FileError) -> FileDescriptor {
         throw FileError(.missing, "\(file.path) is in object storage")
@@ -296,11 +297,11 @@ package final class ObjectFinishedFiles: FinishedFiles {
 
     /// Returns a signed URL of a finished file; `nil` if the file is not in the storage.
     package func address(
-        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String
+        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String, validFor seconds: Int
     ) -> String? {
         guard let key = ObjectKey(id, identity) else { return nil }
         return storage.signedURL(
             key.description, method: isHead ? "HEAD" : "GET", disposition: disposition, mediaType: mediaType,
-            validFor: Self.addressLifetime, now: storage.now)
+            validFor: seconds, now: storage.now)
     }
 }

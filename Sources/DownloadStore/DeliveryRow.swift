@@ -19,15 +19,27 @@ package struct DeliveryPage: Sendable {
     }
 }
 
+/// The webhook deliveries that are not finished.
+package struct DeliveryBacklog: Sendable, Equatable {
+    /// Their number.
+    package var count: Int64
+    /// The first of them; `nil` if there are none.
+    package var oldest: DownloadID?
+}
+
 /// The row of a webhook delivery.
 enum DeliveryRow {
     static let saveStatement = """
-        REPLACE INTO webhook_deliveries (id, subject, url, body, attempts, due_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        INSERT INTO webhook_deliveries (id, subject, url, body, attempts, due_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (id) DO UPDATE SET
+                subject = excluded.subject, url = excluded.url, body = excluded.body, attempts = excluded.attempts,
+                due_at = excluded.due_at
         """
     /// The maximum number of rows of a page.
     static let pageSize = 1_000
     static let columns = "id, url, subject, body, attempts, due_at"
     static let loadStatement = "SELECT \(columns) FROM webhook_deliveries ORDER BY id"
+    static let backlogStatement = "SELECT count(*), min(id) FROM webhook_deliveries"
     static let pageStatement = "SELECT \(columns) FROM webhook_deliveries WHERE id >= ?1 ORDER BY id LIMIT \(pageSize)"
 
     /// Encodes a delivery for `saveStatement`.
@@ -38,6 +50,11 @@ enum DeliveryRow {
         try row.put(delivery.body)
         try row.put(Int64(delivery.attempts))
         try row.put(delivery.due.millisecondsSinceEpoch)
+    }
+
+    /// Decodes the row of `backlogStatement`.
+    static func backlog(from row: some RowDecoder) -> DeliveryBacklog {
+        DeliveryBacklog(count: row.integer(0) ?? 0, oldest: row.text(1).flatMap(DownloadID.init))
     }
 
     /// Adds the current row of `pageStatement` to a page if its URL is wanted.

@@ -17,7 +17,8 @@ enum DownloadRow {
         "fingerprints", "timeouts", "remote_time", "announced_mirrors", "retry",
     ]
 
-    static let saveStatement = "REPLACE \(values)"
+    static let saveStatement =
+        "INSERT \(values) ON CONFLICT (id) DO UPDATE SET \(columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))"
     /// Inserts a row that must not replace another.
     static let insertStatement = "INSERT OR IGNORE \(values)"
     private static let values =

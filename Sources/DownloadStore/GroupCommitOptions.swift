@@ -12,6 +12,8 @@ package struct GroupCommitOptions: Sendable {
     package var gatherTime: Duration = .zero
     /// The time for which notes of progress gather before they cause a transaction of their own.
     var noteDelay: Duration = .milliseconds(250)
+    /// The time from a transaction to a look for work that can wait, and the pause between its parts.
+    var (tidyDelay, tidyPause): (Duration, Duration) = (.seconds(1), .milliseconds(100))
     /// Called on the store's thread with the duration and the number of changes of each transaction.
     package var committed: @Sendable (Duration, Int) -> Void
 

@@ -48,6 +48,8 @@ private struct Backlog {
     var notes: [DownloadID: StoredProgress] = [:]
     /// The time at which the notes cause a transaction; `nil` without notes.
     var notesDue: ContinuousClock.Instant?
+    /// The time of the next part of the work that can wait; `nil`: there is none.
+    var tidyDue: ContinuousClock.Instant?
     var isStopping = false
     var isClosed = false
     var closers: [CheckedContinuation<Void, Never>] = []
@@ -58,6 +60,7 @@ private enum Job {
     /// Without changes, the commit renews the lease.
     case commit([QueuedWrite], notes: [StoredProgress])
     case perform(QueuedRequest, notes: [StoredProgress])
+    case tidy
     case close
 }
 
@@ -164,6 +167,10 @@ extension GroupCommitter {
             case .commit(let writes, let notes):
                 commit(writes, notes: notes)
                 _ = reserveRoom()
+                backlog.withLock { ($0.tidyDue = $0.tidyDue ?? .now + options.tidyDelay, wake: false) }
+            case .tidy:
+                let hasMore = writer.withLock { $0.tidy() }
+                backlog.withLock { ($0.tidyDue = hasMore ? .now + options.tidyPause : nil, wake: false) }
             case .perform(let request, let notes):
                 if !notes.isEmpty { commit([], notes: notes) }
                 request.body()
@@ -198,10 +205,10 @@ extension GroupCommitter {
                 return .done(.commit(writes, notes: backlog.writes.isEmpty ? takeNotes(&backlog) : []))
             }
             if backlog.isStopping, backlog.notesDue == nil { return .done(.close) }
-            guard let due = [backlog.notesDue, silenceEnds].compactMap(\.self).min() else { return .wait(nil) }
+            guard let due = [backlog.notesDue, silenceEnds, backlog.tidyDue].compactMap(\.self).min() else { return .wait(nil) }
             let remaining = ContinuousClock.now.duration(to: due)
-            if backlog.isStopping || remaining <= .zero { return .done(.commit([], notes: takeNotes(&backlog))) }
-            return .wait(remaining)
+            guard backlog.isStopping || remaining <= .zero else { return .wait(remaining) }
+            return .done(!backlog.isStopping && due == backlog.tidyDue ? .tidy : .commit([], notes: takeNotes(&backlog)))
         }
     }
 

@@ -4,7 +4,8 @@ import JSON
 
 /// The row of the outcome of a request with an idempotency key.
 ///
-/// Outcomes are a JSON array of arrays: `["created",<snapshot>]`, `["existing",<snapshot>]` or `["refused",<refusal>]`.
+/// Outcomes are a JSON array of arrays: `["created",<snapshot>]`, `["existing",<snapshot>]`, `["refused",<refusal>]`,
+/// `["subscribed",<subscription>]` for a new one, or `["known",<subscription>]`. Texts among them are warnings.
 enum IdempotencyRow {
     static let saveStatement =
         "REPLACE INTO idempotency_keys (key, request_digest, outcomes, created_at) VALUES (?1, ?2, ?3, ?4)"
@@ -13,7 +14,10 @@ enum IdempotencyRow {
 
     /// Encodes a record for `saveStatement`.
     static func encode<Row: RowEncoder>(_ record: IdempotencyRecord, to row: inout Row) throws(Row.Failure) {
-        let outcomes = JSONValue.array(record.outcomes.map(encode)).serialized()
+        let subscription = record.subscription.map { [encode($0.stored, isNew: $0.isNew)] } ?? []
+        let outcomes = JSONValue.array(
+            record.outcomes.map(encode) + subscription + record.warnings.map(JSONValue.string)
+        ).serialized()
         try row.put(record.key)
         try row.put(record.digest)
         try row.put(String(decoding: outcomes, as: UTF8.self))
@@ -26,10 +30,31 @@ enum IdempotencyRow {
         guard let key = row.text(0), let digest = row.blob(1), let text = row.text(2), let time = row.integer(3),
             let items = (try? JSONValue(parsing: text.utf8))?.array
         else { throw .damaged("an idempotency key cannot be read") }
-        var outcomes: [Addition.Outcome] = []
-        for item in items { outcomes.append(try decode(item)) }
-        return IdempotencyRecord(
-            key: key, digest: digest, outcomes: outcomes, createdAt: Timestamp(millisecondsSinceEpoch: time))
+        var record = IdempotencyRecord(
+            key: key, digest: digest, outcomes: [], createdAt: Timestamp(millisecondsSinceEpoch: time))
+        record.subscription = items.first.flatMap(subscription)
+        if record.subscription == nil {
+            record.warnings = items.compactMap(\.string)
+            for item in items where item.string == nil { record.outcomes.append(try decode(item)) }
+        }
+        return record
+    }
+
+    private static func encode(_ stored: StoredSubscription, isNew: Bool) -> JSONValue {
+        .array([
+            .string(isNew ? "subscribed" : "known"),
+            .object([
+                JSONMember(name: "id", value: .string(stored.id.description)),
+                JSONMember(name: "body", value: .string(String(decoding: stored.body, as: UTF8.self))),
+            ]),
+        ])
+    }
+
+    private static func subscription(_ item: JSONValue) -> (stored: StoredSubscription, isNew: Bool)? {
+        guard let parts = item.array, let id = parts.last?["id"]?.string.flatMap(DownloadID.init),
+            let body = parts.last?["body"]?.string, let kind = parts.first?.string, ["subscribed", "known"].contains(kind)
+        else { return nil }
+        return (StoredSubscription(id: id, body: Array(body.utf8)), kind == "subscribed")
     }
 
     private static func encode(_ outcome: Addition.Outcome) -> JSONValue {

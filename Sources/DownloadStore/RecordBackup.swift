@@ -5,8 +5,8 @@ public import System
 
 /// Copies the records as of one moment, even while a service uses them.
 public enum RecordBackup {
-    /// The maximum wait for other programs that lock the records.
-    private static let patience: Duration = .seconds(30)
+    /// The maximum wait for other programs that lock the records, in milliseconds.
+    private static let patience: Int32 = 30_000
 
     /// The names of the service's directories in a data directory.
     private static let directories = ["files", "incomplete", "damaged"]
@@ -72,11 +72,20 @@ public enum RecordBackup {
                 guard try original.number("PRAGMA application_id") == StoreSchema.applicationID else {
                     throw StoreError.foreign(path: source)
                 }
-                try fill(
-                    SQLiteConnection(temporary, in: directory), from: original)
+                original.setPatience(milliseconds: patience)
+                // One state of one moment, without free pages, and without the log (<https://www.sqlite.org/lang_vacuum.html>).
+                let target = try original.prepare("VACUUM INTO ?1")
+                try target.bind(1, directory.descriptorPath(of: temporary))
+                try target.run()
+                let finding = try SQLiteConnection(temporary, in: directory).text("PRAGMA quick_check(1)") ?? "nothing"
+                guard finding == "ok" else { throw StoreError.damaged(finding) }
             }
             try StoreError.describing(path) { () throws(SystemError) in
                 try file.synchronize()
+                // SQLite makes a new file if the process is ending, and has removed this one.
+                guard try directory.status(of: temporary)?.identity.isSameFile(as: file.status().identity) ?? false else {
+                    throw SystemError(EINTR)
+                }
                 try directory.rename(temporary, to: name)
                 try directory.synchronize()
             }
@@ -84,16 +93,6 @@ public enum RecordBackup {
             unfinished.remove()
             throw error
         }
-    }
-
-    private static func fill(_ copy: SQLiteConnection, from records: SQLiteConnection) throws {
-        // No journal file beside the copy: an incomplete copy is of no use.
-        _ = try copy.text("PRAGMA journal_mode = MEMORY")
-        try copy.fill(from: records, patience: patience)
-        // Ends WAL mode, so that one file holds everything for any program that opens it.
-        _ = try copy.text("PRAGMA journal_mode = MEMORY")
-        let finding = try copy.text("PRAGMA quick_check(1)") ?? "nothing"
-        guard finding == "ok" else { throw StoreError.damaged(finding) }
     }
 
     /// Returns the name of the service's own file or directory that a path leads to, or into; `nil` if there is none.

@@ -14,6 +14,9 @@ package protocol RecordStore: Sendable {
         from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
     ) async throws(StoreError) -> DeliveryPage
 
+    /// Returns the number and age of the webhook deliveries of this instance; `nil` if they are unknown.
+    func backlog() async throws(StoreError) -> DeliveryBacklog?
+
     /// Returns items of a subscription.
     func items(_ query: ItemQuery) async throws(StoreError) -> [StoredItem]
 
@@ -42,6 +45,7 @@ extension RecordStore {
     /// Submits changes that a client waits for.
     package func submit(_ changes: [StoreChange]) -> StoreCommit { submit(changes, isAwaited: true) }
 
+    package func backlog() async throws(StoreError) -> DeliveryBacklog? { nil }
     package var isCongested: Bool { false }
     package var silence: Duration? { nil }
 }

@@ -12,6 +12,9 @@ package protocol RecordWriter: AnyObject, SendableMetatype {
     /// Returns a page of the webhook deliveries of this instance whose ids are at least `id` and whose URLs are wanted.
     func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage
 
+    /// Returns the number and age of the webhook deliveries of this instance; `nil` if they are unknown.
+    func backlog() throws(StoreError) -> DeliveryBacklog?
+
     /// Returns items of a subscription.
     func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem]
 
@@ -25,9 +28,18 @@ package protocol RecordWriter: AnyObject, SendableMetatype {
     /// - Returns: Whether the space is reserved; true if that cannot be determined.
     func reserveRoom() -> Bool
 
+    /// Does a part of the work that can wait, of some milliseconds: removes rows that belong to nothing any more, and gives
+    /// free pages back to the file system.
+    /// - Returns: Whether there is more to do.
+    func tidy() -> Bool
+
     /// The maximum time between two commits; `nil` if there is none.
     var longestSilence: Duration? { get }
 
     /// Closes the database and releases everything that was held for it. No other call follows.
     func close()
+}
+
+extension RecordWriter {
+    package func tidy() -> Bool { false }
 }

@@ -89,24 +89,6 @@ package import System
         return unsafe SQLiteStatement(statement, of: self)
     }
 
-    /// Replaces all contents with those of another database at one moment, even while other connections use it
-    /// (<https://www.sqlite.org/backup.html>).
-    /// - Parameter patience: The maximum wait for other programs that lock the source.
-    package func fill(from source: SQLiteConnection, patience: Duration) throws(SQLiteError) {
-        guard let backup = unsafe sqlite3_backup_init(handle, "main", source.handle, "main") else {
-            throw error(Int32(PAWL_SQLITE_ERROR))
-        }
-        let deadline = ContinuousClock.now + patience
-        var code: Int32
-        repeat {
-            // One step copies all pages, and therefore the state of one moment.
-            code = unsafe sqlite3_backup_step(backup, -1)
-            if code & 0xFF == PAWL_SQLITE_BUSY || code & 0xFF == PAWL_SQLITE_LOCKED { usleep(50_000) } else { break }
-        } while ContinuousClock.now < deadline
-        let end = unsafe sqlite3_backup_finish(backup)
-        guard code == PAWL_SQLITE_DONE else { throw error(end == PAWL_SQLITE_OK ? code : end) }
-    }
-
     /// Runs the body in a transaction: either all its changes are made, or none.
     func transaction<Failure: Error>(
         _ body: () throws(Failure) -> Void, failure: (SQLiteError) -> Failure

@@ -43,6 +43,10 @@ package final class SQLiteRecordWriter: RecordWriter {
         try use { writer throws(StoreError) in try writer.deliveries(from: id, if: isWanted) }
     }
 
+    package func backlog() throws(StoreError) -> DeliveryBacklog? {
+        try use { writer throws(StoreError) in try writer.backlog() }
+    }
+
     package func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem] {
         try use { writer throws(StoreError) in try writer.items(query) }
     }
@@ -60,6 +64,10 @@ package final class SQLiteRecordWriter: RecordWriter {
     }
 
     package var longestSilence: Duration? { nil }
+
+    package func tidy() -> Bool {
+        (try? use { writer throws(StoreError) in try writer.tidy() }) ?? false
+    }
 
     package func reserveRoom() -> Bool {
         reserve?.refill() ?? true

@@ -17,9 +17,10 @@ package final class SQLiteStatements {
     private let removeSubscription: SQLiteStatement
     private let saveItem: SQLiteStatement
     private let dropItem: SQLiteStatement
-    private let dropItems: SQLiteStatement
     private let insertEvent: SQLiteStatement
     private let trimEvents: SQLiteStatement
+    /// Whether there may be items of removed subscriptions.
+    private var mayHaveOrphans = true
 
     package init(_ connection: SQLiteConnection) throws(SQLiteError) {
         self.connection = connection
@@ -37,7 +38,6 @@ package final class SQLiteStatements {
         removeSubscription = try connection.prepare("DELETE FROM subscriptions WHERE id = ?1")
         saveItem = try connection.prepare(ItemRow.saveStatement)
         dropItem = try connection.prepare("DELETE FROM subscription_items WHERE subscription = ?1 AND key = ?2")
-        dropItems = try connection.prepare("DELETE FROM subscription_items WHERE subscription = ?1")
         insertEvent = try connection.prepare(EventHistoryRow.insertStatement)
         trimEvents = try connection.prepare(EventHistoryRow.trimStatement)
     }
@@ -55,6 +55,27 @@ package final class SQLiteStatements {
             throw error.storeError
         }
     }
+
+    /// Removes some items of removed subscriptions. Without any, shortens the file if much of it is free.
+    /// - Returns: Whether there is more to do.
+    func tidy() throws(StoreError) -> Bool {
+        try StoreError.translating {
+            if mayHaveOrphans {
+                try connection.execute(ItemRow.dropOrphansStatement)
+                mayHaveOrphans = try connection.number("SELECT changes()") > 0
+                return true
+            }
+            let free = try connection.number("PRAGMA freelist_count")
+            guard try free > max(Self.fewPages, connection.number("PRAGMA page_count") / 8) else { return false }
+            try connection.execute("PRAGMA incremental_vacuum(\(Self.pagesPerStep))")
+            return try connection.number("PRAGMA freelist_count") < free
+        }
+    }
+
+    /// The number of free pages that the file keeps for new rows.
+    private static let fewPages: Int64 = 1_024
+    /// The number of pages by which a step shortens the file.
+    private static let pagesPerStep = 256
 
     /// Moves all pages of the log into the file, so that the next transaction starts a new log.
     /// - Returns: Whether the log had pages, and all of them were moved.
@@ -110,10 +131,11 @@ package final class SQLiteStatements {
             try SubscriptionRow.encode(subscription, to: &row)
             try saveSubscription.run()
         case .removeSubscription(let id):
-            for statement in [dropItems, removeSubscription] {
-                try statement.bind(1, id.description)
-                try statement.run()
-            }
+            try removeSubscription.bind(1, id.description)
+            try removeSubscription.run()
+            // Its items may be many. The first are removed now, and the others by ``tidy()``.
+            try connection.execute(ItemRow.dropOrphansStatement)
+            mayHaveOrphans = true
         case .saveItem(let item):
             var row = SQLiteRowEncoder(saveItem)
             try ItemRow.encode(item, to: &row)
@@ -191,6 +213,14 @@ package final class SQLiteStatements {
             try rows.bind(1, id.description)
             while try rows.step() { DeliveryRow.read(rows, into: &page, if: isWanted) }
             return page
+        }
+    }
+
+    /// Returns the number and age of the webhook deliveries.
+    package func backlog() throws(StoreError) -> DeliveryBacklog? {
+        try StoreError.translating {
+            let row = try connection.prepare(DeliveryRow.backlogStatement)
+            return try row.step() ? DeliveryRow.backlog(from: row) : nil
         }
     }
 

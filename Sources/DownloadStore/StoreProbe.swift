@@ -21,6 +21,8 @@ package final class StoreProbe: Sendable {
         var known: (condition: StoreCondition, at: ContinuousClock.Instant)?
         /// The last condition that was reported.
         var reported = StoreCondition()
+        /// The deliveries at the last read.
+        var backlog: DeliveryBacklog?
     }
 
     /// The key path of the pending write or the pending read.
@@ -28,7 +30,7 @@ package final class StoreProbe: Sendable {
 
     private let store: any RecordStore
     private let limit: Duration
-    private let fullDirectory: @Sendable () -> String?
+    private let obstacle: @Sendable () -> (StoreCondition.Degradation, reason: String)?
     private let changed: @Sendable (StoreCondition) -> Void
     private let state = Locked(State())
 
@@ -37,17 +39,18 @@ package final class StoreProbe: Sendable {
     ///   - store: The store to test.
     ///   - limit: The maximum duration of a write or read; `nil` for the default. The default is shorter for a replica,
     ///     because load balancers soon time out.
-    ///   - fullDirectory: Returns the path whose file system has no room for new files; `nil` if there is none. Must
-    ///     not block.
+    ///   - obstacle: Returns an impairment that no write shows, such as a lack of room for new files; `nil` if there is
+    ///     none. Must not block.
     ///   - changed: Called with the condition when an impairment begins or ends, or when records become readable or
     ///     unreadable.
     package init(
-        _ store: any RecordStore, limit: Duration? = nil, fullDirectory: @escaping @Sendable () -> String? = { nil },
+        _ store: any RecordStore, limit: Duration? = nil,
+        obstacle: @escaping @Sendable () -> (StoreCondition.Degradation, reason: String)? = { nil },
         changed: @escaping @Sendable (StoreCondition) -> Void = { _ in }
     ) {
         self.store = store
         self.limit = limit ?? (store.silence == nil ? .seconds(2) : .milliseconds(750))
-        self.fullDirectory = fullDirectory
+        self.obstacle = obstacle
         self.changed = changed
     }
 
@@ -58,16 +61,16 @@ package final class StoreProbe: Sendable {
             state.known.flatMap { now - $0.at < Self.freshness ? $0 : nil }
         }
         if let known { return known.condition }
-        let (write, read) = (begin(\.write) { $0.submit([.probe]) }, begin(\.read, Self.read))
+        let (write, read) = (begin(\.write) { $0.submit([.probe]) }, begin(\.read, read))
         async let writeFailure = failure(of: write, \.write)
         let readFailure = await failure(of: read, \.read)
         var condition = StoreCondition()
         if store.silence.map({ $0 >= Self.patience }) ?? true { condition.unreadable = readFailure?.description }
         switch await writeFailure {
         case nil:
-            guard let path = fullDirectory() else { break }
-            condition.degraded = [.diskFull]
-            condition.reason = "no space left in \(path)"
+            guard let (degradation, reason) = obstacle() else { break }
+            condition.degraded = [degradation]
+            condition.reason = reason
         case let failure?:
             condition.degraded = [failure == .full ? .diskFull : .notWritable]
             condition.reason = failure.description
@@ -80,18 +83,23 @@ package final class StoreProbe: Sendable {
     /// Tests the store again if its condition may have changed, so that the change is reported without a request. It
     /// does not write while all is well, because a disk may sleep then.
     package func watch() async {
-        if fullDirectory() != nil || isImpaired { _ = await condition() }
+        if obstacle() != nil || isImpaired { _ = await condition() }
     }
+
+    /// The webhook deliveries at the last test; `nil` before it.
+    package var backlog: DeliveryBacklog? { state.withLock { $0.backlog } }
 
     /// Whether the last condition that was reported has an impairment.
     package var isImpaired: Bool { state.withLock { $0.reported != StoreCondition() } }
 
-    /// Reads a record that does not exist.
-    private static func read(_ store: any RecordStore) -> StoreCommit {
+    /// Reads a record that does not exist, and the figures of deliveries.
+    private func read(_ store: any RecordStore) -> StoreCommit {
         let commit = StoreCommit()
         Task {
             do throws(StoreError) {
                 _ = try await store.records([DownloadID(value: 0)])
+                let backlog = try await store.backlog()
+                state.withLock { $0.backlog = backlog }
                 commit.conclude(.success(()))
             } catch {
                 commit.conclude(.failure(error))

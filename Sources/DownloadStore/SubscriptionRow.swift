@@ -2,10 +2,19 @@ internal import DownloadCore
 
 /// The row of a subscription.
 enum SubscriptionRow {
-    static let saveStatement = "REPLACE INTO subscriptions (id, body) VALUES (?1, ?2)"
+    static let saveStatement =
+        "INSERT INTO subscriptions (id, body) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET body = excluded.body"
 
     /// Reads all subscriptions, oldest first. Only a fleet needs their versions.
-    static let loadStatement = "SELECT id, body, 0 FROM subscriptions ORDER BY id"
+    static let loadStatement = """
+        SELECT id, body, 0, (
+            SELECT group_concat(state || ' ' || number, ' ') FROM (
+                SELECT state, count(*) AS number FROM subscription_items WHERE subscription = subscriptions.id GROUP BY state))
+            FROM subscriptions ORDER BY id
+        """
+
+    /// The columns that a fleet reads.
+    static let fleetColumns = "id, body, version, pawl.item_counts(id)"
 
     /// Encodes a subscription for `saveStatement`.
     static func encode<Row: RowEncoder>(_ subscription: StoredSubscription, to row: inout Row) throws(Row.Failure) {
@@ -19,7 +28,13 @@ enum SubscriptionRow {
         guard let id = row.text(0).flatMap(DownloadID.init), let body = row.text(1) else {
             throw .damaged("a subscription cannot be read")
         }
-        return StoredSubscription(id: id, body: Array(body.utf8), version: row.integer(2) ?? 0)
+        let counts = (row.text(3) ?? "").split(separator: " ")
+        let numbers = stride(from: 0, to: counts.count - counts.count % 2, by: 2).map {
+            (String(counts[$0]), Int(counts[$0 + 1]) ?? 0)
+        }
+        var stored = StoredSubscription(id: id, body: Array(body.utf8), version: row.integer(2) ?? 0)
+        stored.items = Dictionary(numbers) { $1 }
+        return stored
     }
 }
 
@@ -34,6 +49,20 @@ enum ItemRow {
                 date = excluded.date, state = excluded.state, reason = excluded.reason, url = excluded.url,
                 download = excluded.download, is_made = excluded.is_made, is_by_hand = excluded.is_by_hand,
                 body = CASE WHEN excluded.body = '' THEN subscription_items.body ELSE excluded.body END
+        """
+
+    /// Removes some items of the first subscription that is not there any more. Finds it by one look at the index for each
+    /// subscription.
+    static let dropOrphansStatement = """
+        DELETE FROM subscription_items WHERE rowid IN (
+            SELECT rowid FROM subscription_items WHERE subscription = (
+                WITH RECURSIVE owners (id) AS (
+                    SELECT min(subscription) FROM subscription_items
+                    UNION ALL
+                    SELECT (SELECT min(subscription) FROM subscription_items WHERE subscription > owners.id)
+                        FROM owners WHERE owners.id IS NOT NULL)
+                SELECT id FROM owners WHERE id NOT IN (SELECT id FROM subscriptions) LIMIT 1)
+            LIMIT 250)
         """
 
     /// Encodes an item for `saveStatement`.

@@ -172,10 +172,7 @@ package struct SegmentPlan: Sendable {
     package var isWhole: Bool { total.map { proven.prefix >= $0 } ?? false }
 
     /// The written bytes, without one byte at each unproven seam. The request for this byte will overlap both sides.
-    package var proven: Coverage { written.without(seams.filter(isClosed)) }
-
-    /// Whether the bytes on both sides of a seam have been written.
-    private func isClosed(_ seam: Int64) -> Bool { written.gaps(in: seam - 1..<seam + 1).isEmpty }
+    package var proven: Coverage { written.opened(at: seams) }
 }
 
 // MARK: - The first connection
@@ -193,7 +190,6 @@ extension SegmentPlan {
         isDivided = dividing && total.map { $0 >= limits.smallestDivided } ?? false
         segments = [:]
         gaps = []
-        (seams, passedSeams, late) = ([], [], [])
         var segment = Segment(position: offset, start: max(offset, written.prefix), end: end, reach: end)
         segment.isReceiving = true
         segment.isShort = total.map { (end ?? $0) < $0 } ?? false
@@ -304,7 +300,7 @@ extension SegmentPlan {
     /// Keeps bytes that a connection has brought of another one's segment, until they can be compared.
     package mutating func keep(_ bytes: [UInt8], at offset: Int64, of connection: Int) {
         guard let segment = segments[connection] else { return }
-        let seam = segment.end.map { offset >= $0 } ?? false ? segment.end ?? offset : segment.start
+        let seam = if let end = segment.end, offset >= end { end } else { segment.start }
         late.append(Late(seam: seam, offset: offset, bytes: bytes))
     }
 
@@ -434,7 +430,7 @@ extension SegmentPlan {
 
     /// Adds empty gaps for the seams that no body in transfer will prove.
     private mutating func addProofs() {
-        for seam in seams where isClosed(seam) && !unprovable.contains(seam) && !passedSeams.contains(seam) {
+        for seam in seams.subtracting(unprovable).subtracting(passedSeams) where written.gaps(in: seam - 1..<seam + 1).isEmpty {
             let isUnderWay = segments.values.contains { segment in
                 let stop = stop(of: segment) ?? .max
                 return segment.begin < seam && (segment.start == seam || stop >= min(seam + Self.overlap, total ?? .max))

@@ -43,17 +43,12 @@ extension TransferAttempt {
     func needsBytes(_ response: OriginResponse, on connection: SegmentConnection, _ state: State) -> Bool {
         if state.expectation.failure(for: response) != nil { return true }
         guard connection.range == nil, [200, 203].contains(response.status) else { return false }
-        return response.contentLength == nil && state.resume.hadBytes || mayBeTail(response, state)
-    }
-
-    private func mayBeTail(_ response: OriginResponse, _ state: State) -> Bool {
-        state.resume.repeatedBytes != nil && (response.contentLength == nil || response.contentLength != saved.total)
+        return response.contentLength == nil && state.resume.hadBytes || state.resume.repeatedBytes(in: response) != nil
     }
 
     /// Whether a response with status 200 brings the requested range, and not the file from its start, by its first bytes.
     func isTail(_ response: OriginResponse, _ beginning: [UInt8]?, _ state: State) -> Bool {
-        guard let beginning, !beginning.isEmpty, let part = order.part, [200, 203].contains(response.status),
-            mayBeTail(response, state), let repeated = state.resume.repeatedBytes
+        guard let beginning, !beginning.isEmpty, let part = order.part, let repeated = state.resume.repeatedBytes(in: response)
         else { return false }
         let first = unsafe beginning.span.bytes.extracting(first: min(beginning.count, repeated.count))
         return (try? part.holds(first, at: repeated.lowerBound)) ?? false

@@ -23,7 +23,7 @@ package final class TransferProgress: CoverageSource {
     /// The bytes in the part file that belong to the version of the file that is being fetched (``SegmentPlan/proven``).
     var written: Coverage {
         let (written, seams) = state.withLock { ($0.written, $0.seams) }
-        return written.without(seams.filter { written.gaps(in: $0 - 1..<$0 + 1).isEmpty })
+        return written.opened(at: seams)
     }
 
     /// The connections that are open or being opened.

@@ -7,6 +7,8 @@ public struct Feed: Sendable, Equatable {
     public enum Limits {
         /// The maximum length of a document in bytes, once it is decoded.
         public static let bytes = 32 << 20
+        /// The maximum number of pages.
+        public static let pages = 100
         /// The maximum number of items. Of more, the newest count.
         public static let items = 20_000
         /// The maximum number of values in a document of JSON.
@@ -51,8 +53,8 @@ public struct Feed: Sendable, Equatable {
         public internal(set) var explicit: Bool?
         /// The address of a picture; `nil` for none.
         public internal(set) var artwork: HTTPURL?
-        /// The address of a page about the item; `nil` for none.
-        public internal(set) var page: HTTPURL?
+        /// The address of a page about the item, with its fragment; `nil` for none.
+        public internal(set) var page: String?
         /// The file.
         public internal(set) var enclosure: Enclosure
     }
@@ -64,7 +66,7 @@ public struct Feed: Sendable, Equatable {
     /// The address of a picture; `nil` for none.
     public internal(set) var artwork: HTTPURL?
     /// The address of the page that the feed belongs to; `nil` for none.
-    public internal(set) var page: HTTPURL?
+    public internal(set) var page: String?
     /// The new address that the feed names for itself (`itunes:new-feed-url`); `nil` for none.
     public internal(set) var newAddress: HTTPURL?
     /// The shortest time between two checks in seconds (`ttl`, `sy:updatePeriod`); `nil` if the feed states none.
@@ -73,6 +75,10 @@ public struct Feed: Sendable, Equatable {
     public internal(set) var items: [Item] = []
     /// The number of all items, also of those without an enclosure.
     public internal(set) var itemCount = 0
+    /// The address of the page with the next older items (RFC 5005); `nil` for none.
+    public internal(set) var next: HTTPURL?
+    /// The date of the newest item that is left out because there are too many; `nil` for none.
+    public internal(set) var cut: Timestamp?
     /// The faults of the document despite which it was read, in sentences.
     public internal(set) var warnings: [String] = []
     /// Whether the document has its end.
@@ -86,6 +92,14 @@ public struct Feed: Sendable, Equatable {
         public let finding: String
     }
 
+    /// Returns whether only the address of its file names an item.
+    /// - Parameter id: The id, which may be that address, with any scheme and host; `nil` for an item without one.
+    public static func isAddress(_ id: String?, of file: HTTPURL) -> Bool {
+        guard let id else { return true }
+        guard id.utf8.contains(UInt8(ascii: "/")), let url = file.resolving(id) else { return false }
+        return url.path == file.path && url.query == file.query
+    }
+
     /// Reads a feed.
     /// - Parameters:
     ///   - bytes: The document, at most ``Limits/bytes``.
@@ -94,10 +108,13 @@ public struct Feed: Sendable, Equatable {
     /// - Throws: ``Refusal`` if the document is no feed.
     public init(reading bytes: [UInt8], from address: HTTPURL, charset: String? = nil) throws(Refusal) {
         guard bytes.count <= Limits.bytes else { throw Refusal(finding: "a document of more than \(Limits.bytes >> 20) MiB") }
-        let text = TextEncoding.utf8(bytes, charset: charset)
+        if let phrase = FileSignature.phrase(bytes) { throw Refusal(finding: phrase) }
+        let decoded = TextEncoding.decoded(bytes, charset: charset)
+        let text = decoded.text
         let first = text.first { $0 != 0x20 && !(0x09...0x0D).contains($0) }
         guard let first else { throw Refusal(finding: "an empty document") }
         var builder = FeedBuilder(address)
+        if let warning = decoded.warning { builder.feed.warnings.append(warning) }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
             try builder.readJSON(text)
         } else {

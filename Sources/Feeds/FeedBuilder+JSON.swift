@@ -16,14 +16,15 @@ extension FeedBuilder {
         }
         feed.title = root["title"]?.string.flatMap(Self.plain)
         feed.author = Self.author(of: root)
-        feed.page = url(root["home_page_url"]?.string)
+        feed.page = page(root["home_page_url"]?.string)
         feed.artwork = url(root["icon"]?.string) ?? url(root["favicon"]?.string)
+        feed.next = url(root["next_url"]?.string)
         for item in items {
             var draft = Draft()
             // Some programs write numbers.
             draft.id = item["id"].flatMap { $0.string ?? $0.integer.map(String.init) }.flatMap(Self.identifier)
             draft.title = item["title"]?.string.flatMap(Self.plain)
-            draft.page = url(item["url"]?.string) ?? url(item["external_url"]?.string)
+            draft.page = page(item["url"]?.string) ?? page(item["external_url"]?.string)
             draft.date = (item["date_published"]?.string ?? item["date_modified"]?.string).flatMap(FeedDate.parse)
             draft.artwork = url(item["image"]?.string) ?? url(item["banner_image"]?.string)
             draft.enclosures = (item["attachments"]?.array ?? []).compactMap { attachment in

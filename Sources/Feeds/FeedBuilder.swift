@@ -8,9 +8,9 @@ struct FeedBuilder {
     struct Draft {
         var id: String?
         var title: String?
-        var page: HTTPURL?
+        var page: String?
         /// The address that the id is, which counts if there is no other.
-        var permanentPage: HTTPURL?
+        var permanentPage: String?
         var date: Timestamp?
         var durationMs: Int64?
         var number: Int?
@@ -81,19 +81,50 @@ struct FeedBuilder {
         plain(HTMLEntities.decoded(withoutTags(html)))
     }
 
-    /// Removes tags. A `<` that begins none stays.
+    /// The elements of HTML whose text is no text.
+    static let scripts: Set = ["script", "style"]
+
+    /// Returns the tags, comment or script at the start of a text; `nil` if it begins with a character.
+    private static func markup(_ text: Substring.UTF8View) -> Substring.UTF8View? {
+        let tag = text.dropFirst()
+        if tag.starts(with: "!--".utf8) { return end(of: "-->", in: text).map { text[..<$0] } ?? text }
+        guard let first = tag.first, (first | 0x20) &- 0x61 < 26 || first == UInt8(ascii: "/") || first == UInt8(ascii: "!")
+        else { return nil }
+        guard let close = tag.firstIndex(of: UInt8(ascii: ">")) else { return nil }
+        let name = String(Substring(tag.prefix { ($0 | 0x20) &- 0x61 < 26 })).asciiLowercased
+        guard scripts.contains(name) else { return text[...close] }
+        guard let start = end(of: "</\(name)", in: text[close...]) else { return text }
+        return text[start...].firstIndex(of: UInt8(ascii: ">")).map { text[...$0] } ?? text
+    }
+
+    /// Returns the index behind the first occurrence of a lowercase text, in any case.
+    private static func end(of wanted: String, in text: Substring.UTF8View) -> Substring.UTF8View.Index? {
+        var rest = text
+        while let start = rest.firstIndex(of: wanted.utf8.first ?? 0) {
+            rest = rest[start...]
+            let piece = rest.prefix(wanted.utf8.count)
+            let isFound = piece.elementsEqual(wanted.utf8) { $0 == $1 || $0 | 0x20 == $1 && $1 &- 0x61 < 26 }
+            if isFound { return piece.endIndex }
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+
+    /// Removes tags, comments and scripts. A `<` that begins none stays.
     private static func withoutTags(_ html: String) -> String {
         guard html.utf8.contains(UInt8(ascii: "<")) else { return html }
+        let last = html.utf8.lastIndex(of: UInt8(ascii: ">")) ?? html.startIndex
         var result = ""
         var rest = html.utf8[...]
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
             result += Substring(rest[..<start])
-            let tag = rest[start...].dropFirst()
-            if let first = tag.first, (first | 0x20) &- 0x61 < 26 || first == UInt8(ascii: "/") || first == UInt8(ascii: "!") {
-                guard let end = tag.firstIndex(of: UInt8(ascii: ">")) else { return result + Substring(rest[start...]) }
+            rest = rest[start...]
+            guard start < last || rest.starts(with: "<!--".utf8) else { break }
+            let tag = rest.dropFirst()
+            if let markup = markup(rest) {
                 // Words on both sides of a line break stay apart.
                 if tag.starts(with: "br".utf8) || tag.starts(with: "p".utf8) || tag.starts(with: "/p".utf8) { result += " " }
-                rest = tag[end...].dropFirst()
+                rest = rest[markup.endIndex...]
             } else {
                 result += "<"
                 rest = tag
@@ -102,12 +133,40 @@ struct FeedBuilder {
         return result + Substring(rest)
     }
 
+    /// Returns the name of a person from HTML: without an address of mail in front of it, behind it or in brackets, unless
+    /// there is nothing else.
+    static func person(_ html: String) -> String? {
+        guard let text = plainText(ofHTML: html) else { return nil }
+        let marks: Set<Character> = ["(", ")", "<", ">", "[", "]", ",", ";"]
+        let words = text.split(separator: " ")
+        let others = words.filter { word in
+            let bare = word.drop { marks.contains($0) }.prefix { !marks.contains($0) }
+            let parts = bare.split(separator: "@", omittingEmptySubsequences: false)
+            return parts.count != 2 || parts[0].isEmpty || parts[0].contains("/") || !parts[1].contains(".")
+        }
+        guard !others.isEmpty, others.count < words.count else { return text }
+        var name = others.joined(separator: " ")
+        while let last = name.last, ",;:-–—|".contains(last) || last == " " { name.removeLast() }
+        guard !name.isEmpty else { return text }
+        let inner = name.dropFirst().dropLast()
+        let isBracketed = name.hasPrefix("(") && name.hasSuffix(")") && !inner.contains { $0 == "(" || $0 == ")" }
+        return plain(isBracketed ? String(inner) : name)
+    }
+
     /// Returns an address; `nil` if the text is not one of http or https.
     func url(_ text: String?, base: HTTPURL? = nil) -> HTTPURL? {
         guard let text, text.utf8.count <= Feed.Limits.address else { return nil }
         let trimmed = text.unicodeScalars.drop(while: Self.isSpace)
         guard let end = trimmed.lastIndex(where: { !Self.isSpace($0) }) else { return nil }
         return (base ?? address).resolving(String(trimmed[...end]))
+    }
+
+    /// Returns the address of a page with its fragment, and without a user; `nil` if the text is not one of http or https.
+    func page(_ text: String?, base: HTTPURL? = nil) -> String? {
+        guard let text, let page = url(text, base: base)?.withoutUserInfo.string else { return nil }
+        guard let hash = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return page }
+        let fragment = Self.collapsed(String(text[hash...].dropFirst()))
+        return fragment.isEmpty ? page : "\(page)#\(PercentEncoding.encodeFragment(fragment))"
     }
 
     /// Returns an enclosure; `nil` if its address is unusable.
@@ -155,10 +214,24 @@ struct FeedBuilder {
         item.explicit = draft.explicit
         item.artwork = draft.artwork
         item.page = draft.page ?? draft.permanentPage
-        lastDate = draft.date ?? lastDate
+        add(item)
+    }
+
+    private mutating func add(_ item: Feed.Item) {
+        lastDate = item.date ?? lastDate
         items.append(item)
         times.append(lastDate)
         if items.count >= 2 * Feed.Limits.items { keepNewest() }
+    }
+
+    /// Creates a feed with the description of its first page, and the items of both pages.
+    init(_ feed: Feed, _ page: Feed, at address: HTTPURL) {
+        self.init(address)
+        self.feed = feed
+        self.feed.cut = [feed.cut, page.cut].compactMap(\.self).max()
+        self.feed.itemCount += page.itemCount
+        self.feed.warnings += page.warnings.filter { !feed.warnings.contains($0) }
+        for item in feed.items + page.items { add(item) }
     }
 
     /// Keeps the newest items, the newest first.
@@ -169,11 +242,13 @@ struct FeedBuilder {
             guard let a = times[left] ?? first, let b = times[right] ?? first, a != b else { return left < right }
             return a > b
         }
-        keep(order.prefix(Feed.Limits.items))
         if order.count > Feed.Limits.items {
+            let cut = order.dropFirst(Feed.Limits.items).compactMap { times[$0] }.max()
+            feed.cut = [feed.cut, cut].compactMap(\.self).max()
             let warning = "The feed has more than \(Feed.Limits.items) episodes; only the newest count."
             if !feed.warnings.contains(warning) { feed.warnings.append(warning) }
         }
+        keep(order.prefix(Feed.Limits.items))
     }
 
     /// Keeps the items at these offsets, in this order.
@@ -193,19 +268,25 @@ struct FeedBuilder {
     }
 
     /// Gives each item its identity, and drops later items with the same one.
+    ///
+    /// The query of a file's address may be a token, or name the item. It is left out if no other item has the same path, and an
+    /// item with a query has another path. A feed with one item gives no such evidence.
     private mutating func identify() {
         var counts: [String: Int] = [:]
-        for item in items where item.guid == nil { counts[Self.withoutQuery(item.enclosure.url), default: 0] += 1 }
+        var queried: Set<String> = []
+        for item in items where item.isNamedByAddress {
+            let bare = Self.withoutQuery(item.enclosure.url)
+            counts[bare, default: 0] += 1
+            if item.enclosure.url.query != nil { queried.insert(bare) }
+        }
         var seen: Set<String> = []
         seen.reserveCapacity(items.count)
-        for index in items.indices { items[index].identity = Self.identity(of: items[index], counts) }
+        for (index, item) in items.enumerated() {
+            let bare = Self.withoutQuery(item.enclosure.url)
+            let isBare = item.isNamedByAddress && counts[bare] == 1 && queried.contains { $0 != bare }
+            items[index].identity = isBare ? bare : item.guid ?? item.enclosure.url.string
+        }
         keep(items.indices.filter { seen.insert(items[$0].identity).inserted })
-    }
-
-    private static func identity(of item: Feed.Item, _ counts: [String: Int]) -> String {
-        if let id = item.guid { return id }
-        let bare = withoutQuery(item.enclosure.url)
-        return counts[bare] == 1 ? bare : item.enclosure.url.string
     }
 
     private static func withoutQuery(_ url: HTTPURL) -> String {
@@ -214,6 +295,8 @@ struct FeedBuilder {
 }
 
 extension Feed.Item {
+    fileprivate var isNamedByAddress: Bool { Feed.isAddress(guid, of: enclosure.url) }
+
     /// The first 32 hexadecimal digits of the SHA-256 of the identity, which identify the item in its feed.
     public var key: String {
         String(Hexadecimal.encode(SHA256.digest(of: Array(identity.utf8))).prefix(32))

@@ -156,7 +156,8 @@ enum FeedDate {
     }()
 
     private static func moment(_ year: Int, _ month: Int, _ day: Int, seconds: Int, offset: Int) -> Timestamp? {
-        guard (1...9999).contains(year), let midnight = Timestamp(year: year, month: month, day: day),
+        // Earlier years are the zero times of programs, such as `0001-01-01`, and shortened ones.
+        guard (1000...9999).contains(year), let midnight = Timestamp(year: year, month: month, day: day),
             (0...90_000).contains(seconds)
         else { return nil }
         return Timestamp(millisecondsSinceEpoch: midnight.millisecondsSinceEpoch + Int64(seconds - offset) * 1000)

@@ -20,6 +20,10 @@ struct FeedDocument {
 
     /// The kind of the feed's picture; `nil` if it has none.
     private var artwork: Artwork?
+    /// A title of another vocabulary, which counts if the feed has no other.
+    private var otherTitle: String?
+    /// The period of updates in seconds, and their number in it.
+    private var updates: (period: Int64?, frequency: Int64?)
 
     /// The vocabularies of feeds, by namespace, or by prefix where the namespace is not declared.
     private enum Vocabulary {
@@ -47,21 +51,22 @@ struct FeedDocument {
     }
 
     private static let namespaces: [(part: String, vocabulary: Vocabulary)] = [
-        ("itunes.com", .itunes), ("search.yahoo.com", .media), ("podcastindex.org", .podcast), ("podcast-namespace", .podcast),
+        ("itunes.com", .itunes), ("search.yahoo.com", .media), ("media-rss", .media), ("podcastindex.org", .podcast),
+        ("podcast-namespace", .podcast),
         ("rss/1.0/modules/content", .content), ("purl.org/dc/", .dublinCore), ("rss/1.0/modules/syndication", .syndication),
         ("/enc#", .enclosure), ("rss/1.0/modules/", .other), ("atom", .core), ("purl.org/rss/1.0", .core),
-        ("netscape.com/rdf", .core),
-        ("1999/02/22-rdf-syntax-ns", .core),
+        ("netscape.com/", .core), ("1999/02/22-rdf-syntax-ns", .core), ("userland.com/rss", .core),
+        ("harvard.edu/tech/rss", .core), ("rssboard.org/", .core), ("purl.org/net/rss", .core),
     ]
 
     private static func vocabulary(ofPrefix prefix: String) -> Vocabulary {
         switch prefix {
-        case "", "rss", "atom", "a10", "rdf": .core
+        case "", "rss", "rss2", "atom", "a10", "rdf": .core
         case "itunes": .itunes
         case "media": .media
         case "podcast": .podcast
         case "content": .content
-        case "dc": .dublinCore
+        case "dc", "dcterms": .dublinCore
         case "sy": .syndication
         case "enc": .enclosure
         default: .other
@@ -77,46 +82,126 @@ struct FeedDocument {
         do {
             root = try reader.next()
         } catch {
-            throw Feed.Refusal(finding: "text that is neither a feed nor a page")
+            throw Feed.Refusal.unknown
         }
-        guard root == .start else { throw Feed.Refusal(finding: "text that is neither a feed nor a page") }
+        guard root == .start else { throw Feed.Refusal.unknown }
         let name = reader.name.asciiLowercased
         guard name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw Feed.Refusal(finding: "text that is neither a feed nor a page")
+            throw Feed.Refusal.unknown
         }
-        guard ["rss", "rdf", "feed", "channel"].contains(name) else {
+        guard Self.feeds.contains(name) else {
             throw Feed.Refusal(finding: name == "html" ? "a page (HTML)" : "an XML document of another kind (\(name.prefix(40)))")
+        }
+        if let namespace = reader.namespace, !namespace.isEmpty, Self.vocabulary(ofNamespace: namespace.asciiLowercased) == nil {
+            known.append((namespace, .core))
         }
         noteBase()
         do throws(XMLReader.ParsingError) {
-            try readChildren { document, vocabulary, name throws(XMLReader.ParsingError) in
-                try document.readPartOfFeed(vocabulary, name)
-            }
+            try readFeed()
         } catch {
+            guard builder.feed.itemCount > 0 else {
+                throw Feed.Refusal(finding: "a feed that breaks off before its first item: \(error.problem)")
+            }
             builder.feed.isComplete = false
             builder.feed.warnings.append(
                 "The document breaks off after \(builder.feed.itemCount) items: \(error.problem).")
         }
+        builder.feed.title = builder.feed.title ?? otherTitle
+        if updates.period != nil || updates.frequency != nil {
+            // Without a period, it is a day (https://web.resource.org/rss/1.0/modules/syndication/).
+            let interval = (updates.period ?? 86_400) / (updates.frequency ?? 1)
+            builder.feed.interval = max(builder.feed.interval ?? 1, interval)
+        }
         return builder
     }
 
-    /// Reads the children of the innermost open element, and its end.
-    /// - Parameter body: Reads a child with a name in lower case, and its end.
+    private mutating func readFeed() throws(XMLReader.ParsingError) {
+        try readChildren(mayBeItems: true) { document, vocabulary, name throws(XMLReader.ParsingError) in
+            try document.readPartOfFeed(vocabulary, name)
+        }
+    }
+
+    /// Reads the children of the innermost open element, and its end. An element whose end tag is missing or misspelt ends
+    /// before the next item.
+    /// - Parameters:
+    ///   - mayBeItems: Whether the element contains items.
+    ///   - body: Reads a child with a name in lower case, and its end.
     private mutating func readChildren(
-        _ body: (inout Self, Vocabulary, String) throws(XMLReader.ParsingError) -> Void
+        mayBeItems: Bool = false, _ body: (inout Self, Vocabulary, String) throws(XMLReader.ParsingError) -> Void
     ) throws(XMLReader.ParsingError) {
         let depth = reader.depth
         while reader.depth >= depth, let token = try reader.next() {
             while let last = bases.last, last.depth > max(reader.depth, 1) { bases.removeLast() }
             guard token == .start else { continue }
+            let (vocabulary, name) = (vocabulary(), reader.name.asciiLowercased)
+            if !mayBeItems, vocabulary == .core, Self.items.contains(name) { return reader.endElements(below: depth - 1) }
             noteBase()
-            try body(&self, vocabulary(), reader.name.asciiLowercased)
+            try body(&self, vocabulary, name)
+        }
+    }
+
+    private static let items: Set = ["item", "entry"]
+    private static let feeds: Set = ["rss", "rdf", "feed", "channel"]
+    /// The elements that no text and no description contains.
+    private static let parts: Set = ["item", "entry", "guid", "pubdate", "enclosure"]
+    /// Elements that contain others of these vocabularies.
+    private static let containers: Set = [
+        "source", "textinput", "items", "owner", "category", "liveitem", "alternateenclosure", "value", "valuetimesplit",
+        "podroll",
+    ]
+    /// The elements that no text contains.
+    private static let neighbours: Set = [
+        "author", "category", "channel", "comments", "copyright", "description", "docs", "generator", "id", "language",
+        "lastbuilddate", "link", "managingeditor", "published", "rights", "subtitle", "title", "ttl", "updated", "webmaster",
+    ]
+
+    /// Reads the text of the innermost open element, and its end. An element whose end tag is missing or misspelt ends
+    /// before the next element of the feed. Scripts are no text.
+    private mutating func readText() throws(XMLReader.ParsingError) -> String {
+        let outer = reader.depth - 1
+        var result = ""
+        while reader.depth > outer, let token = try reader.next() {
+            if token == .text, result.utf8.count < XMLReader.Limits().text { result += reader.text }
+            guard token == .start else { continue }
+            let (vocabulary, name) = (vocabulary(), reader.name.asciiLowercased)
+            let isNeighbour = Self.parts.contains(name) || Self.neighbours.contains(name)
+            if vocabulary == .core ? isNeighbour : vocabulary != .other {
+                reader.endElements(below: outer)
+                return result
+            }
+            if FeedBuilder.scripts.contains(name) { try reader.skipElement() }
+        }
+        return result
+    }
+
+    /// Skips the innermost open element, and its end. An element whose end tag is missing or misspelt ends before the next
+    /// item, and one of text before the next element that only feeds have.
+    private mutating func skip(_ vocabulary: Vocabulary, _ name: String) throws(XMLReader.ParsingError) {
+        let isContainer = Self.containers.contains(name)
+        let isText = !isContainer && vocabulary != .other && vocabulary != .media
+        let outer = reader.depth - 1
+        while reader.depth > outer, let token = try reader.next() {
+            guard token == .start else { continue }
+            let (vocabulary, name) = (self.vocabulary(), reader.name.asciiLowercased)
+            if vocabulary == .core, Self.feeds.contains(name), outer > 1 {
+                // A feed within the element has items of its own.
+                try reader.skipElement()
+            } else if vocabulary == .core
+                ? (isContainer ? Self.items : Self.parts).contains(name) || name == "channel" : isText && vocabulary != .other
+            {
+                return reader.endElements(below: outer)
+            }
         }
     }
 
     /// Reads the text of the element as an address, and its end.
     private mutating func url() throws(XMLReader.ParsingError) -> HTTPURL? {
-        builder.url(try reader.readText(), base: base)
+        builder.url(try readText(), base: base)
+    }
+
+    /// Reads the text of the element as the address of a page, and its end.
+    private mutating func page() throws(XMLReader.ParsingError) -> String? {
+        builder.page(try readText(), base: base)
     }
 
     private mutating func noteBase() {
@@ -129,12 +214,12 @@ struct FeedDocument {
 
     /// Reads the text of the element, and its end.
     private mutating func text() throws(XMLReader.ParsingError) -> String {
-        FeedBuilder.collapsed(try reader.readText())
+        FeedBuilder.collapsed(try readText())
     }
 
     /// Reads a title or name as plain text.
     private mutating func plainText(isHTML: Bool) throws(XMLReader.ParsingError) -> String? {
-        let text = try reader.readText()
+        let text = try readText()
         return isHTML ? FeedBuilder.plainText(ofHTML: text) : FeedBuilder.plain(text)
     }
 
@@ -155,14 +240,14 @@ struct FeedDocument {
 
     private mutating func readPartOfFeed(_ vocabulary: Vocabulary, _ name: String) throws(XMLReader.ParsingError) {
         switch (vocabulary, name) {
-        case (.core, "channel"):
-            try readChildren { document, vocabulary, name throws(XMLReader.ParsingError) in
-                try document.readPartOfFeed(vocabulary, name)
-            }
+        case (.core, "channel"): try readFeed()
         case (.core, "item"), (.core, "entry"): try readItem()
         case (.core, "title"):
             let title = try plainText(isHTML: isHTML)
             builder.feed.title = builder.feed.title ?? title
+        case (.dublinCore, "title"), (.itunes, "title"):
+            let title = try plainText(isHTML: true)
+            otherTitle = otherTitle ?? title
         case (.core, "link"): try readLinkOfFeed()
         case (.core, "image"): try readImage()
         case (.core, "logo"): noteArtwork(try url(), .usual)
@@ -174,23 +259,30 @@ struct FeedDocument {
             let minutes = Int64(try text().prefix(9))
             if let minutes, minutes > 0 { builder.feed.interval = max(builder.feed.interval ?? 0, minutes * 60) }
         case (.syndication, "updateperiod"): try readPeriod()
+        case (.syndication, "updatefrequency"):
+            if let times = FeedBuilder.number(try text()) { updates.frequency = Int64(times) }
         case (.itunes, "author"):
-            let author = try plainText(isHTML: true)
+            let author = try person()
             builder.feed.author = author ?? builder.feed.author
         case (.itunes, "image"):
-            noteArtwork(builder.url(reader.attribute("href"), base: base), .large)
+            noteArtwork(builder.url(reader.attribute("href") ?? reader.attribute("url"), base: base), .large)
             try reader.skipElement()
         case (.itunes, "new-feed-url"):
             let url = try self.url()
             builder.feed.newAddress = url
-        case (.dublinCore, "creator"):
-            let creator = try plainText(isHTML: true)
+        case (.dublinCore, "creator"), (.dublinCore, "author"):
+            let creator = try person()
             builder.feed.author = builder.feed.author ?? creator
         case (.media, "thumbnail"):
             noteArtwork(builder.url(reader.attribute("url"), base: base), .small)
             try reader.skipElement()
-        default: try reader.skipElement()
+        default: try skip(vocabulary, name)
         }
+    }
+
+    /// Reads the name of a person as plain text.
+    private mutating func person() throws(XMLReader.ParsingError) -> String? {
+        FeedBuilder.person(try readText())
     }
 
     /// Takes a picture of the feed, unless one of the same or a better kind came before.
@@ -201,26 +293,31 @@ struct FeedDocument {
 
     private mutating func readLinkOfFeed() throws(XMLReader.ParsingError) {
         if let address = reader.attribute("href") {
-            if relation == "alternate" { builder.feed.page = builder.feed.page ?? builder.url(address, base: base) }
+            switch relation {
+            case "alternate": builder.feed.page = builder.feed.page ?? builder.page(address, base: base)
+            case "next": builder.feed.next = builder.url(address, base: base)
+            case "prev-archive": builder.feed.next = builder.feed.next ?? builder.url(address, base: base)
+            default: break
+            }
             return try reader.skipElement()
         }
-        let page = try url()
+        let page = try page()
         builder.feed.page = page ?? builder.feed.page
     }
 
     private mutating func readImage() throws(XMLReader.ParsingError) {
         try readChildren { document, _, name throws(XMLReader.ParsingError) in
-            guard name == "url" else { return try document.reader.skipElement() }
+            guard name == "url" else { return try document.skip(.other, name) }
             document.noteArtwork(try document.url(), .usual)
         }
     }
 
     /// Reads the author: text in RSS, an element with a name in Atom.
     private mutating func readAuthor() throws(XMLReader.ParsingError) -> String? {
-        guard isAtom else { return try plainText(isHTML: true) }
+        guard isAtom else { return try person() }
         var author: String?
         try readChildren { document, _, name throws(XMLReader.ParsingError) in
-            guard name == "name" else { return try document.reader.skipElement() }
+            guard name == "name" else { return try document.skip(.other, name) }
             author = try document.plainText(isHTML: false)
         }
         return author
@@ -228,9 +325,7 @@ struct FeedDocument {
 
     private mutating func readPeriod() throws(XMLReader.ParsingError) {
         let hours: [String: Int64] = ["hourly": 1, "daily": 24, "weekly": 168, "monthly": 720, "yearly": 8_760]
-        if let hours = hours[try text().asciiLowercased] {
-            builder.feed.interval = max(builder.feed.interval ?? 0, hours * 3_600)
-        }
+        if let hours = hours[try text().asciiLowercased] { updates.period = max(updates.period ?? 0, hours * 3_600) }
     }
 
     // MARK: - Items
@@ -239,17 +334,10 @@ struct FeedDocument {
         var draft = FeedBuilder.Draft()
         // RSS 1.0 names an item by an attribute.
         draft.id = reader.attribute("rdf:about").flatMap(FeedBuilder.identifier)
-        var isAdded = false
         try readChildren { document, vocabulary, name throws(XMLReader.ParsingError) in
-            guard vocabulary == .core, ["item", "entry"].contains(name) else {
-                return try document.readPartOfItem(vocabulary, name, &draft)
-            }
-            // The item has no end tag, so that the next ones begin in it.
-            if !isAdded { document.builder.add(draft) }
-            isAdded = true
-            try document.readItem()
+            try document.readPartOfItem(vocabulary, name, &draft)
         }
-        if !isAdded { builder.add(draft) }
+        builder.add(draft)
     }
 
     private mutating func readPartOfItem(
@@ -259,14 +347,17 @@ struct FeedDocument {
         case (.core, "title"):
             let title = try plainText(isHTML: isHTML)
             draft.title = title ?? draft.title
-        case (.itunes, "title"), (.media, "title"):
+        case (.itunes, "title"), (.media, "title"), (.dublinCore, "title"):
             let title = try plainText(isHTML: true)
             draft.title = draft.title ?? title
         case (.core, "guid"), (.core, "id"):
-            let isLink = name == "guid" && reader.attribute("isPermaLink")?.asciiLowercased != "false"
+            let isPermanent = name == "guid" ? reader.attribute("isPermaLink")?.asciiLowercased : "false"
             let id = try text()
             if !id.isEmpty { draft.id = id }
-            if isLink { draft.permanentPage = HTTPURL(id) }
+            // By default every guid is an address, but many programs write other texts.
+            if isPermanent != "false", isPermanent == "true" || id.hasPrefix("/") || HTTPURL(id) != nil {
+                draft.permanentPage = builder.page(id, base: base)
+            }
         case (.core, "link"): try readLink(&draft)
         case (.core, "enclosure"):
             let enclosure = builder.enclosure(
@@ -280,9 +371,10 @@ struct FeedDocument {
                 type: reader.attribute("enc:type"), length: reader.attribute("enc:length"), base: base)
             if let enclosure { draft.enclosures.append(enclosure) }
             try reader.skipElement()
-        case (.core, "pubdate"), (.core, "published"), (.core, "issued"):
+        case (.core, "pubdate"), (.core, "published"), (.core, "issued"), (.dublinCore, "issued"):
             draft.date = FeedDate.parse(try text()) ?? draft.date
-        case (.core, "updated"), (.core, "modified"), (.dublinCore, "date"), (.core, "date"):
+        case (.core, "updated"), (.core, "modified"), (.core, "created"), (.core, "date"), (.dublinCore, "date"),
+            (.dublinCore, "created"), (.dublinCore, "modified"), (.dublinCore, "available"):
             let date = FeedDate.parse(try text())
             draft.date = draft.date ?? date
         case (.itunes, "duration"): draft.durationMs = PlayingTime.milliseconds(try text()) ?? draft.durationMs
@@ -290,19 +382,19 @@ struct FeedDocument {
         case (.itunes, "season"), (.podcast, "season"): draft.season = FeedBuilder.number(try text()) ?? draft.season
         case (.itunes, "explicit"): draft.explicit = FeedBuilder.explicit(try text()) ?? draft.explicit
         case (.itunes, "image"):
-            draft.artwork = builder.url(reader.attribute("href"), base: base) ?? draft.artwork
+            draft.artwork = builder.url(reader.attribute("href") ?? reader.attribute("url"), base: base) ?? draft.artwork
             try reader.skipElement()
         case (.media, "thumbnail"):
             draft.artwork = draft.artwork ?? builder.url(reader.attribute("url"), base: base)
             try reader.skipElement()
         case (.media, "group"), (.media, "content"): try readMedia(name, &draft)
-        default: try reader.skipElement()
+        default: try skip(vocabulary, name)
         }
     }
 
     private mutating func readLink(_ draft: inout FeedBuilder.Draft) throws(XMLReader.ParsingError) {
         guard let address = reader.attribute("href") else {
-            draft.page = try url() ?? draft.page
+            draft.page = try page() ?? draft.page
             return
         }
         switch relation {
@@ -310,7 +402,7 @@ struct FeedDocument {
             let enclosure = builder.enclosure(
                 address, type: reader.attribute("type"), length: reader.attribute("length"), base: base)
             if let enclosure { draft.enclosures.append(enclosure) }
-        case "alternate": draft.page = draft.page ?? builder.url(address, base: base)
+        case "alternate": draft.page = draft.page ?? builder.page(address, base: base)
         default: break
         }
         try reader.skipElement()
@@ -333,7 +425,8 @@ struct FeedDocument {
             if let enclosure { draft.media.append(enclosure) }
         }
         try readChildren { document, vocabulary, name throws(XMLReader.ParsingError) in
-            try document.readPartOfItem(vocabulary == .core ? .other : vocabulary, name, &draft)
+            let isForeign = vocabulary == .core && !Self.parts.contains(name)
+            try document.readPartOfItem(isForeign ? .other : vocabulary, name, &draft)
         }
     }
 }

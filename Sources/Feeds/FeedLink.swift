@@ -10,7 +10,7 @@ public enum FeedLink {
     ///   - charset: The `charset` of its media type; `nil` if it has none.
     public static func first(in page: [UInt8], at address: HTTPURL, charset: String? = nil) -> HTTPURL? {
         guard let first = page.first(where: { $0 > 0x20 }), first != UInt8(ascii: "{") else { return nil }
-        var reader = XMLReader(TextEncoding.utf8(Array(page.prefix(1 << 20)), charset: charset), isTolerant: true)
+        var reader = XMLReader(TextEncoding.decoded(Array(page.prefix(1 << 20)), charset: charset).text, isTolerant: true)
         var base = address
         while let token = try? reader.next() {
             guard token == .start else { continue }

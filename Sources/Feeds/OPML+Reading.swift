@@ -9,9 +9,12 @@ extension OPML {
     /// - Throws: ``Refusal`` if the document is no OPML, breaks off, or exceeds a limit.
     public init(reading bytes: [UInt8], charset: String? = nil) throws(Refusal) {
         guard bytes.count <= Limits.bytes else { throw Refusal(finding: "is longer than \(Limits.bytes >> 20) MiB") }
-        var document = OPMLDocument(XMLReader(TextEncoding.utf8(bytes, charset: charset), isTolerant: true))
+        if let phrase = FileSignature.phrase(bytes) { throw Refusal(finding: "is \(phrase)") }
+        let decoded = TextEncoding.decoded(bytes, charset: charset)
+        var document = OPMLDocument(XMLReader(decoded.text, isTolerant: true))
         try document.read()
         self = document.list
+        if let warning = decoded.warning { warnings.append(warning) }
     }
 }
 
@@ -52,8 +55,15 @@ private struct OPMLDocument {
     }
 
     private mutating func readTitle() throws(OPML.Refusal) {
+        let outer = reader.depth - 1
+        var title = ""
         do throws(XMLReader.ParsingError) {
-            list.title = FeedBuilder.plain(try reader.readText())
+            while reader.depth > outer, let token = try reader.next() {
+                if token == .text, title.utf8.count < XMLReader.Limits().text { title += reader.text }
+                // The title has no end tag, or a misspelt one.
+                if token == .start { reader.endElements(below: outer) }
+            }
+            list.title = FeedBuilder.plain(title)
         } catch {
             throw OPML.Refusal(finding: "breaks off in its title: \(error.problem)")
         }

@@ -8,7 +8,7 @@ public struct OPML: Sendable, Equatable {
         /// The maximum length in bytes.
         public static let bytes = 1 << 20
         /// The maximum number of outlines, groups included.
-        public static let outlines = 2_000
+        public static let outlines = 20_000
         /// The maximum nesting of outlines.
         public static let levels = 16
         /// The maximum number of an outline's tags that become labels.
@@ -42,6 +42,8 @@ public struct OPML: Sendable, Equatable {
     public var title: String?
     /// The feeds in the order of the document. An address may occur more than once.
     public var outlines: [Outline]
+    /// The faults of the document despite which it was read, in sentences.
+    public internal(set) var warnings: [String] = []
 
     /// Creates a list.
     public init(title: String? = nil, outlines: [Outline] = []) {

@@ -1,4 +1,5 @@
 public import HTTPCore
+import XML
 
 /// A podcast to write as RSS 2.0 (https://www.rssboard.org/rss-specification), with Apple's elements for podcasts.
 public struct RSSDocument: Sendable {
@@ -59,14 +60,14 @@ public struct RSSDocument: Sendable {
     /// The document. Podcast directories are told not to list it.
     public var text: String {
         let image = artwork.map { address in
-            "    <image>\(Self.element("url", address))\(Self.element("title", title))\(Self.element("link", page))</image>\n"
+            "    <image>\(Self.element("url", address))\(Self.title(title))\(Self.element("link", page))</image>\n"
                 + "    <itunes:image href=\"\(address.xmlEscaped)\"/>\n"
         }
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd">
               <channel>
-                \(Self.element("title", title))
+                \(Self.title(title))
                 \(Self.element("link", page))
                 \(Self.element("description", summary))
                 <atom:link rel="self" type="application/rss+xml" href="\(address.xmlEscaped)"/>
@@ -80,7 +81,7 @@ public struct RSSDocument: Sendable {
 
     private static func element(_ item: Item) -> String {
         var lines = [
-            "<guid isPermaLink=\"false\">\(item.guid.xmlEscaped)</guid>", element("title", item.title),
+            "<guid isPermaLink=\"false\">\(item.guid.xmlEscaped)</guid>", title(item.title),
             element("pubDate", item.date.description),
             "<enclosure url=\"\(item.fileURL.xmlEscaped)\" length=\"\(item.length)\" type=\"\(item.mediaType.xmlEscaped)\"/>",
         ]
@@ -91,6 +92,13 @@ public struct RSSDocument: Sendable {
         if let season = item.season { lines.append(element("itunes:season", "\(season)")) }
         if let explicit = item.explicit { lines.append(element("itunes:explicit", "\(explicit)")) }
         return "    <item>\n\(lines.map { "      \($0)\n" }.joined())    </item>\n"
+    }
+
+    /// Some programs, such as mpd, cut a title at a reference.
+    private static func title(_ text: String) -> String {
+        let escaped = text.xmlEscaped
+        guard escaped.utf8.contains(UInt8(ascii: "&")) else { return "<title>\(escaped)</title>" }
+        return "<title><![CDATA[\(text.xmlCharacters.replacing("]]>", with: "]]]]><![CDATA[>"))]]></title>"
     }
 
     private static func element(_ name: String, _ text: String) -> String { "<\(name)>\(text.xmlEscaped)</\(name)>" }

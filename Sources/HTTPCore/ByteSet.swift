@@ -34,6 +34,10 @@ struct ByteSet: Sendable {
     /// Visible ASCII except `"`, `#`, `<` and `>`. That is more than RFC 3986 allows, because browsers send characters
     /// such as `|` and `[` unescaped. No browser sends the four exceptions (WHATWG URL, query percent-encode set).
     static var requestTarget: ByteSet { ByteSet(low: 0xAFFF_FFF2_0000_0000, high: 0x7FFF_FFFF_FFFF_FFFF) }
+    /// The bytes of a target that a client sends: with those that other clients than browsers leave unescaped.
+    static var sentTarget: ByteSet {
+        ByteSet(low: 0xAFFF_FFF6_0000_0000, high: 0x7FFF_FFFF_FFFF_FFFF, containsObsoleteText: true)
+    }
     /// The unreserved and sub-delims of RFC 3986 §3.2.2, without the percent sign.
     static var registeredName: ByteSet { ByteSet(low: 0x2BFF_7FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFE) }
     /// The unreserved characters of RFC 3986 §2.3.

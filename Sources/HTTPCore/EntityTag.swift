@@ -60,6 +60,17 @@ public struct EntityTag: Sendable, Hashable {
         return true
     }
 
+    /// Whether a client's tag is this one, or the one that a compressing proxy makes of it: weak, or with the name of a coding
+    /// as in `"xyzzy-gzip"` or `"xyzzy--gzip"`.
+    func isNamed(by tag: EntityTag) -> Bool {
+        let (own, named) = (opaque.utf8, tag.opaque.utf8)
+        guard named.starts(with: own) else { return false }
+        let end = named.dropFirst(own.count)
+        return end.isEmpty || Self.codings.contains { end.elementsEqual("-\($0)".utf8) || end.elementsEqual("--\($0)".utf8) }
+    }
+
+    private static let codings = ["gzip", "br", "zstd", "deflate", "bzip2"]
+
     /// Whether both are strong and equal: RFC 9110 §8.8.3.2.
     public func stronglyMatches(_ other: EntityTag) -> Bool {
         !isWeak && !other.isWeak && weaklyMatches(other)

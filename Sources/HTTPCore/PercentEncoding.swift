@@ -32,6 +32,11 @@ public enum PercentEncoding {
         encode(text.utf8, keeping: .unreserved)
     }
 
+    /// Encodes a fragment as written: characters that a URL cannot have, and no escapes (RFC 3986 §3.5).
+    public static func encodeFragment(_ text: String) -> String {
+        encode(text.utf8) { ByteSet.requestTarget.contains($0) || $0 == ASCII.percent }
+    }
+
     /// Encodes a name or value of application/x-www-form-urlencoded. Unlike ``encodeComponent(_:)``, it encodes a space
     /// as `+`, keeps `*`, and encodes `~` (WHATWG URL §5.2).
     public static func encodeForm(_ text: String) -> String {

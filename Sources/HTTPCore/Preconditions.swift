@@ -28,7 +28,8 @@ public enum Preconditions {
     ///
     /// The representation must exist. A malformed If-Match fails, since it was sent as protection. Other malformed
     /// conditions are ignored, as §13.1.3, §13.1.4 and §14.2 require. An If-Range with a date is met only by exactly
-    /// `lastModified`.
+    /// `lastModified`. If-Match and If-None-Match also take the tags that compressing proxies make of `etag`, since clients
+    /// know no other ones: weak, or with the name of a coding.
     /// - Parameters:
     ///   - method: The request's method.
     ///   - fields: The request's fields.
@@ -43,7 +44,7 @@ public enum Preconditions {
         guard arePresent(in: fields) else { return .proceed }
         let isRead = method == .get || method == .head
         if let value = fields.combined(.ifMatch) {
-            guard matches(value, { tag in etag.map { tag.stronglyMatches($0) } ?? false }, ifMalformed: false) else {
+            guard matches(value, { tag in etag.map { !$0.isWeak && $0.isNamed(by: tag) } ?? false }, ifMalformed: false) else {
                 return .failed
             }
         } else if let limit = date(fields, .ifUnmodifiedSince, now), let lastModified {
@@ -53,7 +54,7 @@ public enum Preconditions {
             // The common case: the client sent the tag that it had received.
             return isRead ? .notModified : .failed
         } else if let value = fields.combined(.ifNoneMatch) {
-            if matches(value, { tag in etag.map { tag.weaklyMatches($0) } ?? false }, ifMalformed: false) {
+            if matches(value, { tag in etag.map { $0.isNamed(by: tag) } ?? false }, ifMalformed: false) {
                 return isRead ? .notModified : .failed
             }
         } else if isRead, let limit = date(fields, .ifModifiedSince, now), let lastModified {

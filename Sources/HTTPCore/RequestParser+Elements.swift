@@ -47,13 +47,19 @@ extension RequestParser {
 
     mutating func readTarget(_ input: Span<UInt8>, _ end: Int) throws(RequestError) {
         let last = min(end, mark + limits.target)
+        // Most targets are in this set, which is faster to look up.
         position = input.endOfRun(of: .requestTarget, from: position, to: last)
+        if position < last, ByteSet.sentTarget.contains(input[position]) {
+            position = input.endOfRun(of: .sentTarget, from: position, to: last)
+            targetNeedsEscapes = true
+        }
         guard position < end else { return }
         let byte = input[position]
         if byte == ASCII.space, position > mark {
             // RFC 9112 §3.2.3: the target of CONNECT is in authority-form, which only proxies serve.
             guard head.method != .connect else { throw .connectRefused }
-            try head.target.assign(input.extracting(mark..<position))
+            try head.target.assign(input.extracting(mark..<position), needsEscapes: targetNeedsEscapes)
+            targetNeedsEscapes = false
             position += 1
             mark = position
             phase = .version

@@ -37,6 +37,8 @@ public struct RequestParser: Sendable {
     var position = 0
     /// The offset of the current element's first byte: method, target, version, name or value.
     var mark = 0
+    /// Whether the target has bytes outside of ``ByteSet/requestTarget``.
+    var targetNeedsEscapes = false
     var nameStart = 0
     var nameEnd = 0
     var emptyLines = 0
@@ -61,6 +63,7 @@ public struct RequestParser: Sendable {
         phase = .emptyLine
         position = 0
         emptyLines = 0
+        targetNeedsEscapes = false
         error = nil
         framing = FramingFields()
         // A head that is refused early must not have parts of the previous one.

@@ -1,6 +1,7 @@
 /// The target of a request: RFC 9112 §3.2.
 ///
-/// It keeps the bytes as they were sent. Callers decode only what they need.
+/// It keeps the bytes as they were sent, but with escapes for `"` and for bytes from 0x80, which clients such as Go's
+/// `net/http` and curl send as they were typed. Callers decode only what they need.
 public struct RequestTarget: Sendable {
     /// The forms of a target that an origin server accepts.
     public enum Form: Sendable, Hashable {
@@ -14,7 +15,7 @@ public struct RequestTarget: Sendable {
 
     /// The form in which the target was sent.
     public private(set) var form = Form.origin
-    /// The bytes as sent, followed by the path that an absolute-form may omit.
+    /// The target with its escapes, followed by the path that an absolute-form may omit.
     private var storage: [UInt8] = [ASCII.slash]
     private var rawEnd = 1
     private var authorityStart = 0
@@ -31,20 +32,20 @@ public struct RequestTarget: Sendable {
     /// - Throws: ``RequestError/malformedTarget(_:)`` for a target that no origin server accepts.
     public init(_ raw: String) throws(RequestError) {
         let bytes = Array(raw.utf8)
-        for byte in bytes where !ByteSet.requestTarget.contains(byte) {
+        for byte in bytes where !ByteSet.sentTarget.contains(byte) {
             throw .malformedTarget("\(ASCII.describe(byte)) must be percent-encoded")
         }
-        try assign(bytes.span)
+        try assign(bytes.span, needsEscapes: true)
     }
 
-    /// The target as it was sent.
+    /// The target as it was sent, with escapes.
     public var raw: ArraySlice<UInt8> { storage[..<rawEnd] }
 
-    /// The path as it was sent, without the query and a dropped prefix. Unless a prefix was dropped, it is at least
+    /// The path as in ``raw``, without the query and a dropped prefix. Unless a prefix was dropped, it is at least
     /// `/`, or `*` for the server as a whole.
     public var rawPath: ArraySlice<UInt8> { storage[pathStart..<pathEnd] }
 
-    /// The query as it was sent, without the question mark; nil if there is none.
+    /// The query as in ``raw``, without the question mark; nil if there is none.
     public var rawQuery: ArraySlice<UInt8>? {
         queryStart < 0 ? nil : storage[queryStart..<rawEnd]
     }
@@ -67,23 +68,31 @@ public struct RequestTarget: Sendable {
     /// Whether the target is the server as a whole: `OPTIONS *`.
     public var isAsterisk: Bool { rawPath.first == UInt8(ascii: "*") }
 
-    /// Parses a target whose bytes are all in ``ByteSet/requestTarget``, and reuses the storage.
-    mutating func assign(_ bytes: Span<UInt8>) throws(RequestError) {
+    /// Parses a target whose bytes are all in ``ByteSet/sentTarget``, and reuses the storage.
+    /// - Parameter needsEscapes: Whether some bytes may be outside of ``ByteSet/requestTarget``.
+    mutating func assign(_ bytes: Span<UInt8>, needsEscapes: Bool) throws(RequestError) {
         storage.removeAll(keepingCapacity: true)
-        storage.append(bytes)
-        rawEnd = bytes.count
+        if !needsEscapes {
+            storage.append(bytes)
+        } else {
+            guard (try? UTF8Span(validating: bytes)) != nil else {
+                throw .malformedTarget("its bytes outside of ASCII must be UTF-8, or percent-encoded")
+            }
+            for index in bytes.indices {
+                PercentEncoding.append(bytes[index], isKept: ByteSet.requestTarget.contains(bytes[index]), to: &storage)
+            }
+        }
+        rawEnd = storage.count
         pathStart = 0
-        switch bytes.isEmpty ? nil : bytes[0] {
+        switch storage.first {
         case ASCII.slash: form = .origin
         case UInt8(ascii: "*") where rawEnd == 1: form = .asterisk
         default:
             form = .absolute
             try readAuthority()
         }
-        var index = pathStart
-        while index < bytes.count, bytes[index] != ASCII.questionMark { index += 1 }
-        pathEnd = index
-        queryStart = index < bytes.count ? index + 1 : -1
+        pathEnd = storage.span.offset(of: ASCII.questionMark, from: pathStart)
+        queryStart = pathEnd < rawEnd ? pathEnd + 1 : -1
         if pathEnd == pathStart {
             // RFC 9110 §4.2.3: an empty path is equivalent to "/".
             storage.append(ASCII.slash)
@@ -127,6 +136,6 @@ public struct RequestTarget: Sendable {
 }
 
 extension RequestTarget: CustomStringConvertible {
-    /// The target as it was sent.
+    /// The target as in ``RequestTarget/raw``.
     public var description: String { String(fieldText: raw) }
 }

@@ -21,13 +21,18 @@ public enum ResponseEncoder {
         }
     }
 
-    /// Appends one chunk. Empty data appends nothing, since an empty chunk would end the body.
-    public static func encodeChunk(_ data: Span<UInt8>, into bytes: inout [UInt8]) {
+    /// Appends a chunk or a part of one. Empty data appends nothing, since an empty chunk would end the body.
+    /// - Parameters:
+    ///   - continues: Whether an earlier call has begun the chunk.
+    ///   - rest: The number of bytes that later calls append to it.
+    public static func encodeChunk(_ data: Span<UInt8>, continues: Bool = false, rest: Int = 0, into bytes: inout [UInt8]) {
         guard !data.isEmpty else { return }
-        bytes.append(contentsOf: String(data.count, radix: 16, uppercase: true).utf8)
-        encodeHeadEnd(into: &bytes)
+        if !continues {
+            bytes.append(contentsOf: String(data.count + rest, radix: 16, uppercase: true).utf8)
+            encodeHeadEnd(into: &bytes)
+        }
         bytes.append(data)
-        encodeHeadEnd(into: &bytes)
+        if rest == 0 { encodeHeadEnd(into: &bytes) }
     }
 
     /// Appends the last chunk and an empty trailer section, which end a chunked body.

@@ -58,6 +58,13 @@ extension Span<UInt8> {
         return index
     }
 
+    /// The offset of the first such byte from `start`; the end if there is none.
+    func offset(of byte: UInt8, from start: Int) -> Int {
+        var index = start
+        while index < count, self[index] != byte { index += 1 }
+        return index
+    }
+
     /// Whether the bytes include a control or HTAB. It has no early exit, so that the compiler can vectorise the loop.
     var containsControl: Bool {
         var found = false

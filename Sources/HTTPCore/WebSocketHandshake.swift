@@ -20,9 +20,9 @@ public enum WebSocketHandshake {
         /// The status of the response.
         public var status: HTTPStatus {
             switch self {
-            case .method, .protocolVersion, .body, .upgrade, .connection, .key: .badRequest
-            // RFC 6455 §4.4 requires 426.
-            case .version: .upgradeRequired
+            case .method, .body, .key: .badRequest
+            // RFC 6455 §4.4 requires 426 for a version. RFC 9110 §15.5.22 has it for a protocol that was not asked for.
+            case .version, .upgrade, .connection, .protocolVersion: .upgradeRequired
             }
         }
 
@@ -30,22 +30,29 @@ public enum WebSocketHandshake {
         public var detail: String {
             switch self {
             case .method(let method): "A WebSocket is opened by GET, not by \(method.name)."
-            case .protocolVersion(let version): "A WebSocket is opened over HTTP/1.1, not over \(version)."
+            case .protocolVersion(let version): "A WebSocket is opened over HTTP/1.1, not over \(version). \(Self.proxies)"
             case .body: "A request that opens a WebSocket has no body."
-            case .upgrade: "The field Upgrade does not list websocket."
-            case .connection: "The field Connection does not list upgrade."
+            case .upgrade: "The field Upgrade does not list websocket. \(Self.proxies)"
+            case .connection: "The field Connection does not list upgrade. \(Self.proxies)"
             case .version(let version?): "Version \(version) of the WebSocket protocol is not served; version 13 is."
             case .version(nil): "The field Sec-WebSocket-Version is missing; version 13 is served."
             case .key: "There must be one field Sec-WebSocket-Key, 16 bytes in base 64."
             }
         }
+
+        private static let proxies =
+            "A proxy in front needs a setting for WebSockets: with nginx, proxy_http_version 1.1 and both fields by proxy_set_header."
     }
 
     /// The only supported version of the protocol.
     public static let version = "13"
 
-    /// Whether a request asks for a WebSocket, with or without errors.
+    /// Whether a request asks for a WebSocket, with or without errors. One whose `Upgrade` was removed by a proxy has a key.
     public static func isRequested(by head: borrowing RequestHead) -> Bool {
+        upgrades(head) || (head.method == .get && head.fields.contains(.secWebSocketKey))
+    }
+
+    private static func upgrades(_ head: borrowing RequestHead) -> Bool {
         head.fields.contains(.upgrade) && head.fields.contains(.upgrade, token: "websocket")
     }
 
@@ -53,9 +60,9 @@ public enum WebSocketHandshake {
     /// subprotocols and extensions are ignored: none is chosen.
     public static func key(in head: borrowing RequestHead) throws(Failure) -> String {
         guard head.method == .get else { throw .method(head.method) }
+        guard upgrades(head) else { throw .upgrade }
         guard head.version >= .http11 else { throw .protocolVersion(head.version) }
         guard head.framing == .none || head.framing == .length(0) else { throw .body }
-        guard isRequested(by: head) else { throw .upgrade }
         guard head.fields.contains(.connection, token: "upgrade") else { throw .connection }
         let versions = head.fields.values(.secWebSocketVersion)
         guard versions == [version] else { throw .version(head.fields.combined(.secWebSocketVersion)) }

@@ -38,6 +38,7 @@ struct JSONParser {
 
     /// Parses JSON-text = ws value ws (RFC 8259 §2).
     mutating func parseText() throws(JSONError) -> JSONValue {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
         skipWhiteSpace()
         let value = try parseValue(depth: 0)
         skipWhiteSpace()

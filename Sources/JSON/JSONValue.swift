@@ -33,10 +33,10 @@ public struct JSONMember: Sendable, Equatable {
 }
 
 extension JSONValue {
-    /// Parses one JSON text (RFC 8259) in UTF-8, with optional white space before and after it.
+    /// Parses one JSON text (RFC 8259) in UTF-8, with optional white space before and after it. A byte order mark is
+    /// skipped (§8.1), since Windows programs write one.
     ///
     /// The following are refused, too:
-    /// - a byte order mark,
     /// - a name that occurs twice in an object,
     /// - a lone surrogate,
     /// - a number longer than ``JSONLimits/numberLength`` bytes, or too large for a double,

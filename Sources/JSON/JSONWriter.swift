@@ -202,7 +202,7 @@ extension JSONWriter {
             output.append(UInt8(ascii: "\""))
             for index in text.indices {
                 output.append(text[index])
-                if Self.mustBeEscaped(text[index]) { needsEscaping = true }
+                if Self.mayNeedEscape(text[index]) { needsEscaping = true }
             }
             output.append(UInt8(ascii: "\""))
         }
@@ -212,31 +212,31 @@ extension JSONWriter {
         }
     }
 
-    /// Whether RFC 8259 §7 requires an escape: for the quotation mark, the reverse solidus and control characters.
-    private static func mustBeEscaped(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    /// Whether a byte is part of a character that ``appendEscaped(_:)`` escapes, or of others that begin with it.
+    private static func mayNeedEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0xC2 || byte == 0xE2
     }
 
+    /// Escapes the characters for which RFC 8259 §7 requires it, and those at which some readers of event streams divide
+    /// lines: U+0085, U+2028 and U+2029.
     private mutating func appendEscaped(_ string: String) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
-            guard Self.mustBeEscaped(byte) else {
-                bytes.append(byte)
-                continue
-            }
-            bytes.append(UInt8(ascii: "\\"))
-            switch byte {
-            case 0x08: bytes.append(UInt8(ascii: "b"))
-            case 0x09: bytes.append(UInt8(ascii: "t"))
-            case 0x0A: bytes.append(UInt8(ascii: "n"))
-            case 0x0C: bytes.append(UInt8(ascii: "f"))
-            case 0x0D: bytes.append(UInt8(ascii: "r"))
-            case 0..<0x20:
-                bytes.append(contentsOf: "u00".utf8)
-                bytes.append(byte < 0x10 ? UInt8(ascii: "0") : UInt8(ascii: "1"))
-                let digit = byte & 0x0F
-                bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-            default: bytes.append(byte)
+        for scalar in string.unicodeScalars {
+            switch scalar.value {
+            case 0x08: bytes.append(contentsOf: #"\b"#.utf8)
+            case 0x09: bytes.append(contentsOf: #"\t"#.utf8)
+            case 0x0A: bytes.append(contentsOf: #"\n"#.utf8)
+            case 0x0C: bytes.append(contentsOf: #"\f"#.utf8)
+            case 0x0D: bytes.append(contentsOf: #"\r"#.utf8)
+            case 0..<0x20, 0x85, 0x2028, 0x2029:
+                let digits = String(scalar.value, radix: 16)
+                bytes.append(contentsOf: #"\u"#.utf8)
+                bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 4 - digits.utf8.count))
+                bytes.append(contentsOf: digits.utf8)
+            case 0x22, 0x5C:
+                bytes.append(UInt8(ascii: "\\"))
+                fallthrough
+            default: bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
             }
         }
         bytes.append(UInt8(ascii: "\""))

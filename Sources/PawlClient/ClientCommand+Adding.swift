@@ -79,6 +79,7 @@ extension ClientCommand {
         guard let items = response["items"]?.array else {
             throw .notPawl(server: service.name, reason: "its response to a batch has no items")
         }
+        Self.warn(response, of: work.name)
         if invocation.writesJSON { for item in items { write(item) } }
         let refused = items.indices.filter { items[$0]["problem"] != nil }
         if !refused.isEmpty {

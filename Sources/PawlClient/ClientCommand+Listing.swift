@@ -100,7 +100,8 @@ extension ClientCommand {
             } catch {
                 // Without a service, the other requests would fail as well.
                 guard error.status == .failed else { throw error }
-                Self.writeError(error.message)
+                let subject = if case (.problem, .one(let id)) = (error, match) { "\(id): " } else { "" }
+                Self.writeError(subject + error.message)
                 status = .failed
             }
         }

@@ -70,6 +70,7 @@ extension ClientCommand {
             throw .notPawl(server: service.name, reason: "its response to a search has no results")
         }
         if let warning = SearchMemory.keep(response, memoryPath) { Self.writeError(warning) }
+        Self.warn(response, of: response["of"]?["name"]?.string ?? "the work")
         if invocation.writesJSON {
             for result in results { write(result) }
             return

@@ -51,7 +51,7 @@ extension ClientCommand {
             } else if let number = ByteCount(parsing: value)?.bytes {
                 changes.append(JSONMember(name: name, value: .integer(number)))
             } else {
-                throw .usage("the setting '\(name)' takes a number such as 3 or 2M (2 MiB), not '\(value)'")
+                throw .usage("the setting '\(name)' takes a number such as 3, or of bytes such as 2M (2 MiB), not '\(value)'")
             }
         }
         return .object(changes)

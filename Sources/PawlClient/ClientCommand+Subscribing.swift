@@ -20,16 +20,21 @@ extension ClientCommand {
         if !isNew { facts.append("its settings are unchanged") }
         let text = TerminalText("\(subscription.name.string): \(facts.joined(separator: "; "))")
         write([line(subscription.id, isNew ? "subscribed" : "exists", isNew ? .good : .waiting, text)])
-        Self.warn(resource, subscription)
+        Self.warn(resource, of: subscription.name.string)
         guard let failure = subscription.failure else { return .done }
         Self.writeError("the \(isNew ? "first" : "last") check failed: \(failure.string)")
         return .failed
     }
 
-    /// Waits for the first check, unless it has ended already: a refresh would be a second one.
+    /// Waits up to 30 seconds for the first check, which the service runs by itself.
     private func firstCheck(of id: String) async throws(RemoteError) -> (resource: JSONValue, hasEnded: Bool) {
-        let present = try await service.subscription(id)
-        return present["checkedAt"]?.string == nil ? try await service.refresh(id) : (present, true)
+        let limit = ContinuousClock.now + .seconds(30)
+        while true {
+            let present = try await service.subscription(id)
+            let hasEnded = present["checkedAt"]?.string != nil
+            if hasEnded || ContinuousClock.now >= limit { return (present, hasEnded) }
+            do { try await Task.sleep(for: .milliseconds(100)) } catch { return (present, false) }
+        }
     }
 
     /// Creates the subscription. A refusal has the words of the command line in place of the members of the request.
@@ -143,7 +148,7 @@ extension ClientCommand {
         let all = try await service.subscriptions().compactMap(RemoteSubscription.init)
         for operand in invocation.operands {
             do throws(RemoteError) {
-                let id = try IDMatch(operand.uppercased(), among: all.map(\.id)).id(of: "subscription")
+                let id = try IDMatch(operand, among: all.map(\.id)).id(of: "subscription")
                 guard let subscription = all.first(where: { $0.id == id }) else { continue }
                 if invocation.command == .refresh {
                     try await refresh(subscription)
@@ -174,7 +179,7 @@ extension ClientCommand {
             let next = after.nextCheckAt == nil ? "" : " (\(after.next(.now())))"
             throw .local("\(after.name.string): \(failure.string)\(next)")
         }
-        Self.warn(resource, after)
+        Self.warn(resource, of: after.name.string)
         write(after, "checked", .good, "\(Self.findings(before, after)); \(after.next(.now()))")
     }
 
@@ -188,13 +193,6 @@ extension ClientCommand {
 
     private func write(_ subscription: RemoteSubscription, _ word: String, _ style: Style, _ text: String) {
         write([line(subscription.id, word, style, TerminalText("\(subscription.name.string): \(text)"))])
-    }
-
-    /// Writes the faults of the listing despite which it was read.
-    private static func warn(_ resource: JSONValue, _ subscription: RemoteSubscription) {
-        for warning in (resource["warnings"]?.array ?? []).compactMap(\.string) {
-            writeError("\(subscription.name.string): \(warning)")
-        }
     }
 
     private var notSubscription: RemoteError {

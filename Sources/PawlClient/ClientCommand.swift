@@ -41,11 +41,17 @@ public struct ClientCommand: Sendable {
         case .subscriptions: try await subscriptions().rawValue
         case .refresh, .unsubscribe: try await performOnSubscriptions().rawValue
         case .settings: try await settings().rawValue
+        case .aria2: try await aria2().rawValue
         default: throw .local("pawl \(invocation.command.rawValue) does not use a service")
         }
     }
 
     // MARK: - Writing
+
+    /// Writes the faults of a listing despite which it was read.
+    static func warn(_ response: JSONValue, of name: String) {
+        for warning in (response["warnings"]?.array ?? []).compactMap(\.string) { writeError("\(name): \(warning)") }
+    }
 
     /// Writes one line to standard error.
     static func writeError(_ message: String) {

@@ -14,7 +14,7 @@ struct RemoteService: Sendable {
         static let connecting: Duration = .seconds(10)
         /// The time limit for a request: a search may wait for its source and for the source's rate budget.
         static let whole: Duration = .seconds(120)
-        /// The time limit for silence in a stream: the service sends a comment every 15 s.
+        /// The time limit for silence in a stream: the service sends a comment every 4 s.
         static let silence: Duration = .seconds(45)
         /// The number of downloads in one page of a list: the service's maximum.
         static let page = 200
@@ -29,6 +29,8 @@ struct RemoteService: Sendable {
     private let base: HTTPURL
     private let client: HTTPClient
     private let authorization: String?
+    /// The key for notifications of the token; `nil` without a token.
+    let notificationKey: String?
 
     /// Creates a client for the service of an invocation, without sending a request.
     init(_ invocation: Invocation) throws(RemoteError) {
@@ -41,6 +43,7 @@ struct RemoteService: Sendable {
             throw .usage(error.description)
         }
         authorization = configuration.token?.authorization
+        notificationKey = configuration.token?.digest.notificationKey
         var settings = ClientConfiguration()
         settings.threads = 1
         settings.caFile = configuration.caFile
@@ -99,7 +102,7 @@ struct RemoteService: Sendable {
         var request = request("downloads/events", [])
         request.fields.append((name: "Accept", value: "text/event-stream"))
         request.headTimeout = ClientLimits.connecting
-        // One byte in that time suffices: an idle stream has three bytes every 15 s.
+        // One byte in that time suffices: an idle stream has two bytes every 4 s.
         request.lowSpeedLimit = (0.001, ClientLimits.silence)
         return request
     }
@@ -127,6 +130,7 @@ struct RemoteService: Sendable {
     private func request(_ path: String, _ query: [QueryItem]) -> ClientRequest {
         var request = ClientRequest(url: base.appending(path: path, query: query))
         request.connectTimeout = ClientLimits.connecting
+        request.headTimeout = ClientLimits.whole
         // A redirect would turn a POST into a GET, and would not carry the token.
         request.maximumRedirects = 0
         if let authorization { request.fields.append((name: "Authorization", value: authorization)) }

@@ -35,7 +35,7 @@ public struct AllowedHost: Sendable, Hashable {
     /// The hosts accepted by default: loopback names and the bound address. If the service binds all addresses, every
     /// IP address is accepted.
     public static func defaults(boundTo host: String) -> [AllowedHost] {
-        var hosts = ["localhost", "127.0.0.1", "::1"].map { AllowedHost(pattern: .name($0)) }
+        var hosts = ["localhost", "127.0.0.1", "::1", "ip6-localhost"].map { AllowedHost(pattern: .name($0)) }
         hosts.append(AllowedHost(pattern: .suffix(".localhost")))
         if host == "0.0.0.0" || host == "::" {
             hosts.append(AllowedHost(pattern: .anyAddress))

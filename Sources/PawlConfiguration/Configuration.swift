@@ -7,8 +7,8 @@ public import System
 
 /// The user's configuration of a service. The command line documents each option.
 public struct Configuration: Sendable {
-    /// The IP address to bind.
-    public var host = "127.0.0.1"
+    /// The IP address to bind, or `localhost` for both loopback addresses.
+    public var host = "localhost"
     /// The port to bind, 0…65535; 0 picks a free one.
     public var port = 8080
     /// The data directory.

@@ -21,11 +21,35 @@ public struct Log: Sendable {
     private let format: LogFormat
     private let now: @Sendable () -> Timestamp
     private let sink: @Sendable ([UInt8]) -> Void
+    /// The writer of a log that does not wait for its reader.
+    private var writer: LineWriter?
 
     /// A log to standard error.
     public init(level: LogLevel, format: LogFormat) {
         self.init(level: level, format: format, now: { .now() }, sink: { StandardStreams.writeError($0) })
     }
+
+    /// Returns a log to standard error that does not wait for its reader. ``flush(within:)`` has to end it.
+    public static func queued(level: LogLevel, format: LogFormat) -> Log {
+        let direct = Log(level: level, format: format)
+        let writer = LineWriter(write: { StandardStreams.writeError($0) }) { count in
+            direct.line(
+                .warning, "log lines are missing here: standard error was not read", [("count", .integer(Int64(clamping: count)))]
+            )
+        }
+        var log = Log(level: level, format: format, now: { .now() }, sink: { writer.append($0) })
+        log.writer = writer
+        return log
+    }
+
+    /// The number of lines that are missing since standard error was not read.
+    public var droppedLines: UInt64 { writer?.droppedLines ?? 0 }
+
+    /// Waits until all lines are written, at most for a time.
+    public func flush(within limit: Duration) { writer?.flush(within: limit) }
+
+    /// Writes a text for people among the lines, as it is.
+    public func writeText(_ text: String) { sink(Array(text.utf8)) }
 
     /// A log to a closure; `sink` receives whole lines, on any thread.
     public init(
@@ -54,9 +78,13 @@ public struct Log: Sendable {
     }
 
     private func emit(_ level: LogLevel, _ message: String, _ values: [(name: String, value: Value)]) {
+        sink(line(level, message, values))
+    }
+
+    private func line(_ level: LogLevel, _ message: String, _ values: [(name: String, value: Value)]) -> [UInt8] {
         switch format {
-        case .text: sink(textLine(level, message, values))
-        case .json: sink(jsonLine(level, message, values))
+        case .text: textLine(level, message, values)
+        case .json: jsonLine(level, message, values)
         }
     }
 

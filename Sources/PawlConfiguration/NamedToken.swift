@@ -53,6 +53,11 @@ public struct TokenDigest: Sendable, Hashable {
         (0..<32).map { UInt8(truncatingIfNeeded: words[$0 >> 3] >> UInt64(56 - 8 * ($0 & 7))) }
     }
 
+    /// The key for the notifications of aria2's clients, in hexadecimal digits. The token cannot be computed from it.
+    public var notificationKey: String {
+        Hexadecimal.encode(Array(HMAC.sha256(key: bytes, Array("aria2 notifications".utf8)).prefix(16)))
+    }
+
     /// Whether the digests are equal. The time taken does not depend on the position of a difference.
     public func equals(_ other: TokenDigest) -> Bool {
         let difference = words ^ other.words

@@ -1,3 +1,4 @@
+internal import CSystem
 internal import Glibc
 
 /// The environment and the limits of this process.
@@ -47,11 +48,21 @@ public enum ProcessEnvironment {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Raises the descriptor limit to its hard limit, since each connection and each transfer needs descriptors.
+    /// The number of descriptors that are left to libraries. Clients have as many more that files do not get.
+    public static var descriptorReserve: Int { min(64, descriptorLimit / 16) }
+
+    /// Whether files and connections to origins have used up their share of the descriptors.
+    public static var lacksDescriptors: Bool { !pawl_has_descriptors() }
+
+    /// Raises the descriptor limit to its hard limit, since each connection and each transfer needs descriptors. From then
+    /// on, no file, accepted connection or connection to an origin gets one of the reserve. Must be called before other
+    /// threads open files.
     public static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
         limit.rlim_cur = limit.rlim_max
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let (all, reserve) = (descriptorLimit, descriptorReserve)
+        pawl_share_descriptors(Int32(clamping: all - 2 * reserve), Int32(clamping: all - reserve))
     }
 }

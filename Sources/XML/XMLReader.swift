@@ -53,6 +53,8 @@ public struct XMLReader {
     private let limits: Limits
     private var position = 0
     private var open: [Open] = []
+    /// The element whose start token is returned once more.
+    private var restarted: Open?
     private var declarations: [Declaration] = []
     private var count = 0
     /// The number of end tokens that follow from the last tag.
@@ -98,6 +100,10 @@ public struct XMLReader {
     /// Reads the next token; `nil` at the end of the document.
     /// - Throws: ``ParsingError`` if the document is invalid, or ends too early.
     public mutating func next() throws(ParsingError) -> Token? {
+        if let element = restarted.take() {
+            open.append(element)
+            return .start
+        }
         if pendingEnds > 0 {
             pendingEnds -= 1
             close()
@@ -112,6 +118,14 @@ public struct XMLReader {
         }
         guard hasRoot, open.isEmpty else { throw ParsingError("it ends too early") }
         return nil
+    }
+
+    /// Ends the open elements below a depth, whose end tags are missing or misspelt, except for the one that has just
+    /// started. Its start is the next token again.
+    public mutating func endElements(below depth: Int) {
+        guard let last = open.popLast() else { return }
+        restarted = Open(name: last.name, declarations: open.dropFirst(depth).first?.declarations ?? last.declarations)
+        open.removeSubrange(min(depth, open.count)...)
     }
 
     /// Skips the rest of the innermost open element, and its end.
@@ -223,7 +237,8 @@ public struct XMLReader {
             }
             throw ParsingError("it has too many elements")
         }
-        guard count <= limits.elements, open.count < limits.depth else { throw ParsingError("it has too many elements") }
+        guard count <= limits.elements else { throw ParsingError("it has too many elements") }
+        guard open.count < limits.depth else { throw ParsingError("it has more than \(limits.depth) levels of elements") }
         attributes.removeAll(keepingCapacity: true)
         let (range, isEmpty) = try takeAttributes(from: name.upperBound)
         if !range.isEmpty { attributes += XMLAttributes(bytes, in: range).prefix(Self.maximumAttributes) }

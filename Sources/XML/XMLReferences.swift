@@ -56,7 +56,7 @@ enum XMLReferences {
         let value = isHexadecimal ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
         guard let value else { return nil }
         // Programs write the characters of windows-1252 like this, and browsers show them.
-        if isTolerant, (0x80...0x9F).contains(value) { return TextEncoding.windows1252[UInt8(value)] }
+        if isTolerant, (0x80...0x9F).contains(value) { return TextEncoding.windows1252(UInt8(value)) }
         return Unicode.Scalar(value)
     }
 }

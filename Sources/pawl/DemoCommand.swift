@@ -18,12 +18,12 @@ enum DemoCommand {
                 // The data directory is locked by now.
                 remember(url.port, configuration, log)
                 let base = service.url + configuration.basePath.text
-                StandardStreams.writeError(suggestions(service: base, needsToken: configuration.needsToken))
+                log.writeText(suggestions(service: base, needsToken: configuration.needsToken))
             }
             await upstream.shutdown()
             return status
         } catch {
-            StandardStreams.writeError("pawl: \(error)\n")
+            log.writeText("pawl: \(error)\n")
             return 1
         }
     }

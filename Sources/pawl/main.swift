@@ -5,6 +5,8 @@ internal import PawlConfiguration
 internal import PawlService
 internal import System
 
+// First, since a file that is opened now could get the number of a closed standard stream.
+guard StandardStreams.openAll() else { exit(ExitStatus.failed.rawValue) }
 SignalWatcher.prepare()
 
 do throws(UsageError) {
@@ -20,14 +22,16 @@ do throws(UsageError) {
 /// Runs a command, and returns the process's exit status.
 func run(_ invocation: Invocation) async -> Int32 {
     let configuration = invocation.configuration
-    let log = Log(level: configuration.logLevel, format: configuration.logFormat)
+    let log = Log.queued(level: configuration.logLevel, format: configuration.logFormat)
     for warning in invocation.warnings { log.write(.warning, warning) }
+    log.flush(within: .seconds(1))
+    defer { log.flush(within: .seconds(1)) }
     switch invocation.command {
     case .serve: return await Service.run(configuration, log: log)
     case .demo: return await DemoCommand.run(configuration, log: log)
     case .get: return await GetCommand.run(invocation)
     case .search, .parts, .add, .list, .watch, .move, .pause, .resume, .cancel, .retry, .rm, .subscribe, .subscriptions,
-        .refresh, .unsubscribe, .settings:
+        .refresh, .unsubscribe, .settings, .aria2:
         return await ClientCommand.run(invocation)
     case .check: return await CheckCommand.run(invocation)
     case .backup: return BackupCommand.run(invocation)

@@ -1,14 +1,19 @@
-"""Runs the same script with aria2p and with aioaria2 against a real aria2c and against Pawl, and compares the results. Then sends the
-requests of other clients in their forms, and compares the members of the responses that they use."""
+"""Runs the same scripts with aria2p, aioaria2, pyaria2, Python's xmlrpc.client and Ruby's xmlrpc against a real aria2c and against Pawl,
+and compares the results. Then sends the requests of other clients in their forms, and compares the members of the responses that
+they use."""
 import asyncio
 import json
+import os
+import subprocess
 import sys
 import threading
 import time
+import xmlrpc.client
 
 import aioaria2
 import aria2p
 import peers
+import pyaria2
 import websocket
 
 
@@ -21,7 +26,7 @@ def wait(condition, what):
 
 
 def listen(peer, events):
-    """Collects notifications on a WebSocket that has sent the secret. aria2p's own listener never sends one."""
+    """Collects notifications on a WebSocket that has sent the secret."""
     connection = websocket.create_connection(peer.socket_url, timeout=300)
     connection.send(json.dumps({"jsonrpc": "2.0", "id": "l", "method": "aria2.getVersion", "params": [f"token:{peer.secret}"]}))
     assert "result" in json.loads(connection.recv())
@@ -158,6 +163,141 @@ async def with_aioaria2(peer, origin):
     return seen
 
 
+def fault(call):
+    """The fault of a call."""
+    try:
+        return ["no fault", call()]
+    except xmlrpc.client.Fault as error:
+        return [error.faultCode, error.faultString]
+
+
+def with_xmlrpc(peer, origin):
+    """Python's xmlrpc.client, as in aria2's manual, with a MultiCall and values of all types."""
+    server = xmlrpc.client.ServerProxy(peer.url.replace("/jsonrpc", "/rpc"), allow_none=True)
+    token, uri, seen = f"token:{peer.secret}", origin.url + "/fast/1000/xml.bin", []
+    gid = server.aria2.addUri(token, [None, uri], {"out": "./\u00e9 & 1.bin", "dir": None, "split": "2"}, 0)
+    told = peer.until(gid, "complete")
+    seen.append(told["files"][0]["path"].removeprefix(peer.files).replace("/./", "/"))
+    status = server.aria2.tellStatus(token, gid, ["gid", "status", "totalLength", "files"])
+    seen.append([status["status"], status["totalLength"], status["files"][0]["selected"], status["gid"] == gid])
+    slow = [server.aria2.addUri(token, [f"{origin.url}/slow/900000/{number}"], {"pause": "true"}, 0) for number in range(3)]
+    seen.append([slow.index(item["gid"]) for item in server.aria2.tellWaiting(token, 0, 10, ["gid"])])
+    seen.append(server.aria2.changePosition(token, slow[0], 0, "POS_SET"))
+    seen.append(server.aria2.changeUri(token, slow[0], 1, [], [uri]))
+    seen.append(server.aria2.changeOption(token, slow[0], {"max-download-limit": "10K"}))
+    seen.append(server.aria2.getOption(token, slow[0])["max-download-limit"])
+    seen.append(sorted(server.aria2.getGlobalStat(token)))
+    seen.append(len(server.aria2.getSessionInfo(token)["sessionId"]))
+    seen.append(["aria2.addUri" in server.system.listMethods(), "aria2.onDownloadStart" in server.system.listNotifications()])
+    calls = xmlrpc.client.MultiCall(server)
+    for number in range(3):
+        calls.aria2.addUri(token, [f"{origin.url}/slow/900000/m{number}"], {"pause": "true", "gid": f"{0x50 + number:016x}"}, 0)
+    calls.aria2.getGlobalStat(token)
+    calls.aria2.nope(token)
+    results = calls()
+    seen.append([results[0], results[2], results[3]["numWaiting"], fault(lambda: results[4])])
+    seen.append([item["gid"] for item in server.aria2.tellWaiting(token, 0, 3, ["gid"])])
+    for call in [
+        lambda: server.aria2.tellStatus(token, "f" * 16), lambda: server.aria2.addUri(token), lambda: server.aria2.nope(token),
+        lambda: server.aria2.getVersion("token:wrong"), lambda: server.aria2.addUri(token, [uri], {"split": 1.5}),
+        lambda: server.aria2.tellStatus(token, xmlrpc.client.Binary(b"zz")),
+    ]:  # fmt: skip
+        seen.append(fault(call))
+    seen.append([server.aria2.forceRemove(token, gid) == gid for gid in slow])
+    seen.append(server.aria2.purgeDownloadResult(token))
+    return json.loads(json.dumps(seen).replace(origin.url, "ORIGIN"))
+
+
+def with_pyaria2(peer, origin):
+    server, seen = pyaria2.Aria2RPC(peer.url.replace("/jsonrpc", "/rpc"), token=peer.secret), []
+    gid = server.addUri([origin.url + "/fast/1000/py.bin"], {"out": "py.bin"})
+    peer.until(gid, "complete")
+    seen.append([server.tellStatus(gid)["status"], server.getFiles(gid)[0]["length"], len(server.tellStopped(0, 10))])
+    seen.append([len(server.tellActive()), server.getGlobalStat()["numStopped"], server.removeDownloadResult(gid)])
+    slow = server.addUri([origin.url + "/slow/900000/py2.bin"], {})
+    peer.until(slow, "active")
+    seen.append([server.forcePause(slow) == slow, server.unpauseAll()])
+    peer.until(slow, "active")
+    seen.append([server.forceRemove(slow) == slow, server.purgeDownloadResult()])
+    return seen
+
+
+RUBY = """
+require "xmlrpc/client"
+require "json"
+url, secret, uri = ARGV
+server = XMLRPC::Client.new2(url)
+token = "token:" + secret
+gid = server.call("aria2.addUri", token, [uri], {"pause" => "true", "out" => "r\u00e9 & 1.bin", "gid" => "0000000000000c0d"}, 0)
+status = server.call("aria2.tellStatus", token, gid, ["gid", "status", "files"])
+seen = [gid, status["status"], status["files"][0]["uris"].map { |entry| entry["uri"].sub(uri, "URI") }.uniq]
+seen << server.call("aria2.getOption", token, gid)["out"].force_encoding("UTF-8")
+seen << server.multicall(["aria2.getGlobalStat", token], ["aria2.changePosition", token, gid, 0, "POS_SET"])[1]
+ok, error = server.call2("aria2.tellStatus", token, "ffffffffffffffff")
+seen << [ok, error.faultCode, error.faultString]
+seen << server.call("aria2.forceRemove", token, gid)
+puts JSON.generate(seen)
+"""
+
+
+def with_ruby(peer, origin):
+    """Ruby's xmlrpc, as in aria2's manual."""
+    url = peer.url.replace("/jsonrpc", "/rpc")
+    environment = dict(os.environ, LANG="C.UTF-8")
+    return json.loads(subprocess.run(["ruby", "-e", RUBY, url, peer.secret, origin.url + "/slow/9000/ruby"], check=True, capture_output=True, timeout=30, env=environment).stdout)
+
+
+def with_listeners(peer, origin):
+    """Listeners that never send a call: aria2p's own, and a handshake with the token. At Pawl they need the token's key."""
+    seen = []
+    host, headers = "http://127.0.0.1", []
+    if isinstance(peer, peers.Pawl):
+        addresses = subprocess.run(
+            [os.environ["PAWL_BINARY"], "aria2", "--json", "--server", peer.url.removesuffix("/jsonrpc"), "--token", peer.secret],
+            check=True, capture_output=True, timeout=30)  # fmt: skip
+        host = "http" + json.loads(addresses.stdout)["notifications"].removeprefix("ws")
+        headers = [f"Authorization: Bearer {peer.secret}"]
+    client = aria2p.Client(host=host, port=peer.port, secret=peer.secret)
+    heard, told = [], []
+    ended = []
+
+    def listen_with_aria2p():
+        names = ["start", "pause", "stop", "complete", "error"]
+        callbacks = {f"on_download_{name}": lambda gid, name=name: heard.append((name, gid)) for name in names}
+        client.listen_to_notifications(**callbacks, timeout=1, handle_signals=False)
+        ended.append(True)
+
+    thread = threading.Thread(target=listen_with_aria2p, daemon=True)
+    thread.start()
+    connection = websocket.create_connection(peer.socket_url, timeout=30, header=headers)
+    # The listener of aria2p has connected once it hears something.
+    first = []
+
+    def hears():
+        first.append(peer.call("aria2.addUri", [f"{origin.url}/fast/10/first{len(first)}"]))
+        return heard
+
+    wait(hears, "the listener's first notification")
+    wait(lambda: heard[-1] == ("complete", first[-1]), "the first notifications")
+    del heard[:]
+    quick = client.add_uri([origin.url + "/fast/1000/listened.bin"])
+    peer.until(quick, "complete")
+    slow = client.add_uri([origin.url + "/slow/900000/listened.bin"])
+    peer.until(slow, "active")
+    client.force_remove(slow)
+    wait(lambda: ("stop", slow) in heard, "the last notification")
+    seen.append([(name, [quick, slow].index(gid)) for name, gid in heard])
+    while ("stop", slow) not in told:
+        message = json.loads(connection.recv())
+        told.append((message["method"].removeprefix("aria2.onDownload").lower(), message["params"][0]["gid"]))
+    seen.append([(name, [quick, slow].index(gid)) for name, gid in told if gid in (quick, slow)])
+    connection.close()
+    client.stop_listening()
+    thread.join(10)
+    seen.append(ended)
+    return json.loads(json.dumps(seen))
+
+
 def replays(peer, origin):
     """Requests of other clients in their forms, and the members that they read."""
     seen = []
@@ -242,6 +382,7 @@ def main():
     failures = 0
     for title, script in [
         ("aria2p", with_aria2p), ("aioaria2", lambda peer, origin: asyncio.run(with_aioaria2(peer, origin))), ("other clients", replays),
+        ("xmlrpc.client", with_xmlrpc), ("pyaria2", with_pyaria2), ("Ruby's xmlrpc", with_ruby), ("listeners", with_listeners),
     ]:  # fmt: skip
         told = []
         for kind in (peers.Aria2, peers.Pawl):

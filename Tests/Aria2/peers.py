@@ -108,10 +108,10 @@ class Peer:
         self.process.wait(20)
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def send(self, body, method="POST", query="", fields={}):
+    def send(self, body, method="POST", query="", fields={}, path="/jsonrpc"):
         """Sends bytes, and returns status, fields and body."""
         request = urllib.request.Request(
-            self.url + query, data=body.encode() if isinstance(body, str) else body, method=method, headers=dict(fields))
+            self.url.replace("/jsonrpc", path) + query, data=body.encode() if isinstance(body, str) else body, method=method, headers=dict(fields))
         try:
             response = urllib.request.urlopen(request, timeout=30)
         except urllib.error.HTTPError as error:

@@ -82,7 +82,8 @@ struct DurabilityTests {
             text += String(decoding: chunk, as: UTF8.self)
         }
         return text.components(separatedBy: "\n\n").prefix(count).map { event in
-            let parts = event.split(separator: "\n").map { String($0.drop { $0 != " " }.dropFirst()) }
+            let fields = event.split(separator: "\n").filter { !$0.hasPrefix("retry:") && !$0.hasPrefix(":") }
+            let parts = fields.map { String($0.drop { $0 != " " }.dropFirst()) }
             return parts.count == 3 ? (parts[0], parts[1], parts[2]) : ("", "", event)
         }
     }

@@ -38,7 +38,7 @@ struct FullDiskTests {
 
         try waitForDegraded(["disk-full"], pawl)
         #expect(try pawl.client.send("GET", "/metrics").text.contains("\npawl_storage_degraded 1\n"))
-        #expect(try pawl.log().contains("storage is degraded"))
+        try untilBlocking { try pawl.log().contains("storage is degraded") }
         #expect(try pawl.client.send("GET", "/healthz").status == 200)
 
         let lift = TestProcess()
@@ -49,7 +49,7 @@ struct FullDiskTests {
         #expect(lift.terminationStatus == 0)
         try waitForDegraded([], pawl)
         #expect(try pawl.client.send("GET", "/metrics").text.contains("\npawl_storage_degraded 0\n"))
-        #expect(try pawl.log().contains("storage works again"))
+        try untilBlocking { try pawl.log().contains("storage works again") }
         let count = try pawl.get("/downloads?limit=1")["total"]?.integer
         #expect(count == Int64(kept.count))
         #expect(try pawl.client.send("GET", "/downloads/\(try #require(kept.last))").status == 200)

@@ -24,9 +24,10 @@ final class PawlProcess {
     /// - launcher: a program that executes its arguments, such as `prlimit`, with its own arguments.
     /// - environment: variables in addition to those of the tests.
     ///   - executable: another path of the executable.
+    ///   - standardError: the target of the log in the place of ``log()``.
     init(
         _ arguments: [String], in directory: TemporaryDirectory, launcher: [String] = [], environment: [String: String] = [:],
-        executable: String = PawlProcess.executable.path
+        executable: String = PawlProcess.executable.path, standardError: (any TestProcess.Stream)? = nil
     ) throws {
         process = TestProcess()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -36,7 +37,7 @@ final class PawlProcess {
         process.standardOutput = output
         logPath = directory.path + "/log-\(UUID().uuidString)"
         try Data().write(to: URL(filePath: logPath))
-        process.standardError = FileHandle(forWritingAtPath: logPath)
+        process.standardError = standardError ?? FileHandle(forWritingAtPath: logPath)
         try process.run()
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         guard line.hasPrefix("listening on http://127.0.0.1:"), line.hasSuffix("\n"),

@@ -124,7 +124,7 @@ struct TourTests {
         #expect(Bytes(direct.body) == Bytes(served.body))
         // The last 16 KiB are requested again.
         let start = bytes - 16_384
-        #expect(try pawl.log().contains("bytes=\(start)- → 206, \(6_000_000 - start) bytes sent"))
+        try untilBlocking { try pawl.log().contains("bytes=\(start)- → 206, \(6_000_000 - start) bytes sent") }
         #expect(pawl.terminate() == 0)
     }
 

@@ -218,7 +218,7 @@ struct ArchiveSearchTests {
         let search = try query("source=archive&term=a")
         for asked in 1...2 {
             let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
-            guard case .upstreamRejected(let message) = error else {
+            guard case .upstreamRejected(let message, _) = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
@@ -238,7 +238,7 @@ struct ArchiveSearchTests {
         }
         let search = try query("source=archive&term=a")
         let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
-        #expect(error == .upstreamRateLimited(retryAfter: .seconds(seconds)))
+        #expect(error == .upstreamRateLimited(retryAfter: .seconds(seconds), httpStatus: status))
         #expect(try await bench.catalog.search(try query("term=a")).items.count == 1)
         let again = await failure { () async throws(CatalogError) in try await bench.catalog.lookup("archive:other") }
         #expect(again == .upstreamRateLimited(retryAfter: .seconds(seconds)))

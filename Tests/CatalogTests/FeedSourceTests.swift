@@ -90,7 +90,7 @@ struct FeedSourceTests {
             try await Bench { _ in .success(.with(type: "text/html", page)) }.catalog.parts(
                 PartsQuery(id: "feed:https://a.test/"))
         }
-        guard case .upstreamRejected(let text) = error else {
+        guard case .upstreamRejected(let text, _) = error else {
             Issue.record("\(String(describing: error))")
             return
         }
@@ -162,7 +162,7 @@ struct FeedSourceTests {
                 try await bench.catalog.parts(PartsQuery(id: "feed:https://bad.test/"))
             }
             #expect(error?.kind == kind)
-            if case .upstreamRejected(let text) = error { #expect(text.contains("bad.test"), "\(text)") }
+            if case .upstreamRejected(let text, _) = error { #expect(text.contains("bad.test"), "\(text)") }
         }
         for number in 0..<30 {
             #expect(try await bench.catalog.parts(PartsQuery(id: "feed:https://good.test/\(number)")).count == 2)

@@ -67,7 +67,7 @@ struct MemoryTests {
         }
         let search = try query("term=a")
         let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
-        guard case .upstreamRejected(let message) = error else {
+        guard case .upstreamRejected(let message, _) = error else {
             Issue.record("\(String(describing: error))")
             return
         }

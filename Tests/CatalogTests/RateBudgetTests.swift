@@ -195,7 +195,7 @@ struct WaitTests {
         let second = Task { await failure { () async throws(CatalogError) in try await bench.catalog.search(b) } }
         try await bench.clock.sleepers.wait { $0 == 1 }
         bench.client.respond(0, .success(.with(status: 403, type: nil, "")))
-        #expect(await first.value == .upstreamRateLimited(retryAfter: .seconds(30)))
+        #expect(await first.value == .upstreamRateLimited(retryAfter: .seconds(30), httpStatus: 403))
         bench.clock.advance(by: .seconds(1))
         #expect(await second.value == .upstreamRateLimited(retryAfter: .seconds(29)))
         #expect(bench.client.count == 1)

@@ -115,7 +115,7 @@ struct UpstreamTests {
         let search = try query("term=a")
         for asked in 1...2 {
             let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
-            guard case .upstreamRejected(let message) = error else {
+            guard case .upstreamRejected(let message, _) = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
@@ -160,6 +160,7 @@ struct UpstreamTests {
         arguments: [
             (403, "", nil, 30), (403, "<html>Forbidden</html>", nil, 30), (403, good, nil, 30), (429, "", nil, 30),
             (429, "slow down", "7", 7), (403, "", "120", 120), (429, "", "99999", 300),
+            (503, "", "120", 120), (503, "", "Wed, 21 Oct 2026 07:28:00 GMT", 30),
             (429, "", "0", 30), (429, "", "Wed, 21 Oct 2026 07:28:00 GMT", 30),
         ])
     func throttlingLeavesTheSourceAlone(status: Int, body: String, retryAfter: String?, seconds: Int) async throws {
@@ -170,7 +171,7 @@ struct UpstreamTests {
         }
         let (first, second) = (try query("term=first"), try query("term=second"))
         let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(first) }
-        #expect(error == .upstreamRateLimited(retryAfter: .seconds(seconds)))
+        #expect(error == .upstreamRateLimited(retryAfter: .seconds(seconds), httpStatus: status))
 
         // No search is sent before the time is over, and each gets the remaining time.
         bench.clock.advance(by: .seconds(1))
@@ -181,6 +182,20 @@ struct UpstreamTests {
         bench.clock.advance(by: .seconds(seconds - 1))
         _ = try await bench.catalog.search(second)
         #expect(bench.client.count == 2)
+    }
+
+    @Test("503 is throttling with `Retry-After` only, for the posts as well")
+    func unavailableSources() async throws {
+        for (delay, kind, count) in [("7", "upstreamRateLimited", 1), (nil, "upstreamRejected", 2)] as [(String?, String, Int)] {
+            let fields = delay.map { [(FieldName.retryAfter, $0)] } ?? []
+            let bench = Bench { _ in .success(.with(status: 503, type: nil, fields: fields, "")) }
+            for term in ["a", "b"] {
+                let search = try query("source=posts&term=\(term)")
+                let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
+                #expect(error?.kind == kind)
+            }
+            #expect(bench.client.count == count)
+        }
     }
 
     @Test("Throttling by one source does not affect another")

@@ -326,9 +326,10 @@ test("Pieces that break lines and characters are one event", async (t) => {
 	const { until: listed } = watching(t, script.url);
 	await script.stream();
 	const [stream] = script.streams;
-	const bytes = Buffer.from(`: comment\n\nid: e-1\nevent: snapshot\ndata: ${JSON.stringify([download("Ä\u2028: 😀", "1")])}\n\n`);
+	const [first, second] = [download("Ä\u2028: 😀", "1"), download("A", "2")].map((item) => JSON.stringify(item));
+	const bytes = Buffer.from(`: comment\n\n:\nretry: 1000\nid: e-1\nevent: snapshot\ndata: [${first},\ndata: ${second}]\n\n:\n:\n`);
 	for (const byte of bytes) stream.write(Buffer.from([byte]));
-	await listed((list) => list[0]?.id === "Ä\u2028: 😀", "the event");
+	await listed((list) => list[0]?.id === "Ä\u2028: 😀" && list[1]?.id === "A", "the event of two lines");
 });
 
 test("The last watcher closes the stream, and another one opens it where it ended", async (t) => {

@@ -75,6 +75,17 @@ def page_continues_after_reloads_and_restarts(browser, service):
     wait(lambda: browser.rows() == [], "what is gone is not shown")
 
 
+def page_names_a_proxy_that_holds_events_back(browser, _):
+    browser.cdp("Fetch.enable", patterns=[{"urlPattern": "*/downloads/events*"}])
+    browser.driver.refresh()
+    browser.wait_text("#connection-text", "A proxy may hold events back")
+    browser.audit("no first event")
+    browser.shoot("held-events")
+    # Continues the request.
+    browser.cdp("Fetch.disable")
+    browser.wait_text("#connection-text", "Live")
+
+
 def page_releases_its_connection(browser, service):
     # A browser opens six connections to a host: cached pages must not hold one.
     for _ in range(7):
@@ -387,6 +398,6 @@ def measure_first_paint_and_scrolling(browser, service):
 
 
 TESTS = [page_fits_every_window, page_of_a_phone_opens_on_live_downloads, page_stays_smooth_with_5000_rows, page_paints_at_once_and_never_shifts,
-         page_continues_after_reloads_and_restarts, page_releases_its_connection, page_changes_settings, page_requests_a_token, page_with_a_token_for_reading_has_no_controls,
-         page_parses_no_text_as_markup, page_speaks_the_browsers_language]
+         page_continues_after_reloads_and_restarts, page_names_a_proxy_that_holds_events_back, page_releases_its_connection,
+         page_changes_settings, page_requests_a_token, page_with_a_token_for_reading_has_no_controls, page_parses_no_text_as_markup, page_speaks_the_browsers_language]
 EXTRAS = [picture_for_the_readme, measure_first_paint_and_scrolling]

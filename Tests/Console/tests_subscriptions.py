@@ -75,6 +75,16 @@ def subscriptions_are_added_by_address(browser, service, feeds):
     assert browser.get("textbox", FIELD).get_attribute("value") == "nonsense", "it can be corrected"
     browser.audit("a refused address")
     address = feeds.publish("/tapes", "The Harbour Tapes", 3, service.upstream)
+    # The response comes after the event of the first check.
+    browser.run("""const real = window.fetch;
+        window.fetch = async (address, options) => {
+            const response = await real(address, options);
+            if (options?.method === "POST") {
+                while (!document.querySelector("#subscription-list").innerText.includes("Checked ")) await new Promise(requestAnimationFrame);
+                window.fetch = real;
+            }
+            return response;
+        };""")
     browser.fill("textbox", FIELD, address).send_keys(Keys.ENTER)
     browser.wait_text("#toast", "Subscribed to ")
     wait_said(browser, "The Harbour Tapes", "Active · 0 taken\nChecked ")

@@ -104,8 +104,8 @@ def plain(detail):
     return collapsed(value)
 
 
-def address(text, base):
-    """An address of http or https in its usual form; `None` for others."""
+def address(text, base, fragment=False):
+    """An address of http or https in its usual form, with its fragment if it is a page's; `None` for others."""
     if not text or not text.strip():
         return None
     parts = urllib.parse.urlsplit(urllib.parse.urljoin(base, text.strip()))
@@ -114,7 +114,7 @@ def address(text, base):
     usual = {"http": 80, "https": 443}[parts.scheme]
     host = parts.hostname + (f":{parts.port}" if parts.port and parts.port != usual else "")
     escape = lambda part: urllib.parse.quote(part, safe="/%?=&;:@!$'()*+,~")
-    return urllib.parse.urlunsplit((parts.scheme, host, escape(parts.path) or "/", escape(parts.query), ""))
+    return urllib.parse.urlunsplit((parts.scheme, host, escape(parts.path) or "/", escape(parts.query), escape(parts.fragment) if fragment else ""))
 
 
 def moment(entry):
@@ -158,7 +158,7 @@ def reading(found, base):
     """The feed and its parts as feedparser reads them."""
     image = (found.feed.get("image") or {}).get("href")
     feed = {"name": plain(found.feed.get("title_detail")), "artist": collapsed((found.feed.get("author_detail") or {}).get("name") or found.feed.get("author")),
-            "pageUrl": address(found.feed.get("link"), base), "artworkUrl": address(image or found.feed.get("logo") or found.feed.get("icon"), base)}
+            "pageUrl": address(found.feed.get("link"), base, fragment=True), "artworkUrl": address(image or found.feed.get("logo") or found.feed.get("icon"), base)}
     parts = []
     bare = collections.Counter()
     for entry in found.entries:
@@ -176,7 +176,7 @@ def reading(found, base):
             "identity": identity, "key": key(identity), "entry": entry, "is_last": entry is found.entries[-1],
             "name": plain(entry.get("title_detail")), "releaseDate": moment(entry), "downloadUrl": file["url"], "format": file["type"], "bytes": file["bytes"],
             "durationMs": milliseconds(entry.get("itunes_duration")), "number": number(entry.get("itunes_episode")),
-            "season": number(entry.get("itunes_season")), "pageUrl": address(entry.get("link"), base),
+            "season": number(entry.get("itunes_season")), "pageUrl": address(entry.get("link"), base, fragment=True),
             "artworkUrl": address((entry.get("image") or {}).get("href"), base) or feed["artworkUrl"]})
     return feed, parts
 
@@ -203,7 +203,7 @@ def listing(url, feed):
             found = json.load(answer)
     except urllib.error.HTTPError as error:
         problem = json.load(error)
-        if problem["detail"].endswith("it has no parts"):
+        if problem["detail"].endswith("it has no parts") or "breaks off before its first item" in problem["detail"]:
             return None, [], []
         raise SystemExit(f"{feed}: {problem}")
     for part in found["results"]:

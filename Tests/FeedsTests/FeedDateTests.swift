@@ -25,6 +25,9 @@ struct FeedDateTests {
             ("  2002-10-02\n", "2002-10-02T00:00:00"), ("", nil), ("yesterday", nil), ("2002-13-01", nil),
             ("2 Oct 2002 1:1:1:1 GMT", "2002-10-02T00:00:00"),
             ("2 Oct 2002 \(String(repeating: "59:", count: 60))59", "2002-10-02T00:00:00"),
+            // The zero times of Go and .NET.
+            ("0001-01-01T00:00:00Z", nil), ("0001-01-01T00:00:00-07:00", nil), ("Mon, 01 Jan 0001 00:00:00 +0000", nil),
+            ("1912-04-15", "1912-04-15T00:00:00"),
             ("31 Feb 2002 00:00 GMT", nil), ("Wed, Oct 2002", nil), ("٢ Oct 2002", nil),
         ] as [(String, String?)])
     func dates(text: String, expected: String?) {

@@ -1,5 +1,6 @@
 import HTTPCore
 import Testing
+import XML
 
 @testable import Feeds
 
@@ -30,17 +31,17 @@ struct RSSDocumentTests {
                 <?xml version="1.0" encoding="UTF-8"?>
                 <rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd">
                   <channel>
-                    <title>A &amp; B</title>
+                    <title><![CDATA[A & B]]></title>
                     <link>https://a.test/</link>
                     <description>Files</description>
                     <atom:link rel="self" type="application/rss+xml" href="https://h.test/feed.xml?key=1"/>
                     <itunes:block>Yes</itunes:block>
                     <itunes:author>Ada &lt;a@a.test&gt;</itunes:author>
-                    <image><url>https://a.test/1.png</url><title>A &amp; B</title><link>https://a.test/</link></image>
+                    <image><url>https://a.test/1.png</url><title><![CDATA[A & B]]></title><link>https://a.test/</link></image>
                     <itunes:image href="https://a.test/1.png"/>
                     <item>
                       <guid isPermaLink="false">https://a.test/?p=1&amp;q</guid>
-                      <title>&quot;One&quot;</title>
+                      <title><![CDATA["One"]]></title>
                       <pubDate>Sun, 09 Sep 2001 01:46:40 GMT</pubDate>
                       <enclosure url="https://h.test/1?a=1&amp;b=2" length="7" type="audio/mpeg"/>
                       <link>https://a.test/1</link>
@@ -54,6 +55,26 @@ struct RSSDocumentTests {
                 </rss>
 
                 """)
+    }
+
+    @Test(
+        "Titles have no references, which some programs cannot read",
+        arguments: [
+            "plain é", "A & B", "5 < 6 > 4", "\"q\" 'w'", "]]>", "a]]>b]]>&", "&amp;nbsp;", "<![CDATA[", "&\u{1}\u{FFFE}",
+        ])
+    func titles(title: String) throws {
+        var document = RSSDocument(title: "T", summary: "S", address: "https://h.test/", page: "https://a.test/")
+        document.items = [item("1", title)]
+        var reader = XMLReader(Array(document.text.utf8), isTolerant: false)
+        var titles: [String] = []
+        while let token = try reader.next() {
+            if token == .start, reader.name == "title" { titles.append(try reader.readText()) }
+        }
+        #expect(titles == ["T", title.replacing("\u{1}", with: "").replacing("\u{FFFE}", with: "\u{FFFD}")])
+        let start = try #require(document.text.firstRange(of: "<item>"))
+        let written = document.text[start.upperBound...]
+        let end = try #require(written.firstRange(of: "</title>"))
+        #expect(!written[..<end.lowerBound].replacing(/<!\[CDATA\[.*?\]\]>/, with: "").contains("&"))
     }
 
     @Test("What is written is read as a feed, whatever the texts are")

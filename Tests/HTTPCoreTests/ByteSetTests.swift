@@ -13,6 +13,7 @@ import Testing
         ("quotedText", .quotedText, visible.filter { $0 != "\"" && $0 != "\\" } + " \t", true),
         ("entityTag", .entityTag, visible.filter { $0 != "\"" }, true),
         ("requestTarget", .requestTarget, visible.filter { !"\"#<>".contains($0) }, false),
+        ("sentTarget", .sentTarget, visible.filter { !"#<>".contains($0) }, true),
         ("registeredName", .registeredName, alphanumeric + "-._~!$&'()*+,;=", false),
         ("unreserved", .unreserved, alphanumeric + "-._~", false),
         ("extendedParameter", .extendedParameter, alphanumeric + "!#$&+-.^_`|~", false),

@@ -24,7 +24,13 @@ import Testing
         (.get, "", .proceed), (.post, "", .proceed),
         // If-Match, strong comparison
         (.get, "If-Match: \"a\"", .proceed), (.put, "If-Match: \"a\"", .proceed), (.get, "If-Match: \"b\"", .failed),
-        (.put, "If-Match: \"b\"", .failed), (.get, "If-Match: W/\"a\"", .failed), (.get, "If-Match: *", .proceed),
+        (.put, "If-Match: \"b\"", .failed), (.get, "If-Match: *", .proceed),
+        // Tags of compressing proxies
+        (.get, "If-Match: W/\"a\"", .proceed), (.put, "If-Match: \"a-gzip\"", .proceed),
+        (.put, "If-Match: \"a--gzip\"", .proceed),
+        (.put, "If-Match: W/\"a-zstd\"", .proceed), (.put, "If-Match: \"b-gzip\"", .failed), (.put, "If-Match: \"a-\"", .failed),
+        (.put, "If-Match: \"a-gzip-br\"", .failed), (.put, "If-Match: \"ab\"", .failed), (.put, "If-Match: \"-gzip\"", .failed),
+        (.get, "If-None-Match: \"a-br\"", .notModified), (.get, "If-None-Match: \"a---br\"", .proceed),
         (.get, "If-Match: \"b\", \"a\"", .proceed), (.get, "If-Match: \"b\"|If-Match: \"a\"", .proceed),
         (.put, "If-Match: a", .failed),
         // If-Unmodified-Since

@@ -28,6 +28,39 @@ import Testing
     }
 
     @Test(
+        "Reads characters that a client did not escape as their escapes",
+        arguments: [
+            ("/é", "/%C3%A9", ["é"]), ("/a\"b/c", "/a%22b/c", ["a\"b", "c"]),
+            ("/x?q=日本&\"=%22", "/x?q=%E6%97%A5%E6%9C%AC&%22=%22", ["x"]),
+            ("/\u{80}\u{10FFFF}", "/%C2%80%F4%8F%BF%BF", ["\u{80}\u{10FFFF}"]), ("http://a/ö?ü", "http://a/%C3%B6?%C3%BC", ["ö"]),
+            ("http://a?é", "http://a?%C3%A9", []), ("http://é/", "http://%C3%A9/", []),
+        ])
+    func unescapedCharactersMeanTheirEscapes(sent: String, raw: String, segments: [String]) throws {
+        let (target, escaped) = (try RequestTarget(sent), try RequestTarget(raw))
+        #expect(target.description == raw)
+        #expect(target.segments == segments)
+        #expect(target.segments == escaped.segments)
+        #expect(try target.queryItems() == escaped.queryItems())
+        #expect(target.rawAuthority == escaped.rawAuthority)
+    }
+
+    @Test(
+        "Refuses unescaped bytes that are not UTF-8",
+        arguments: [
+            [0xE9], [0xC3], [0xC3, UInt8(ascii: "?"), 0xA9], [0xC3] + Array("%A9".utf8), [0xC0, 0x80], [0xED, 0xA0, 0x80],
+            [0xF4, 0x90, 0x80, 0x80],
+        ] as [[UInt8]])
+    func unescapedBytesThatAreNotUTF8AreRefused(bytes: [UInt8]) {
+        for prefix in ["/", "/x?q=", "http://a/"] {
+            var parser = RequestParser()
+            let text = Array("GET \(prefix)".utf8) + bytes + Array(" HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+            #expect(
+                parser.parse(text.span)
+                    == .failed(.malformedTarget("its bytes outside of ASCII must be UTF-8, or percent-encoded")))
+        }
+    }
+
+    @Test(
         "Keeps the authority of an absolute form",
         arguments: [
             ("http://a/b", "a"), ("http://A.b:80/", "A.b:80"), ("https://[::1]:8/x", "[::1]:8"), ("http://a?x", "a"),
@@ -52,7 +85,8 @@ import Testing
     @Test(
         "Refuses targets that are not for origin servers",
         arguments: [
-            "", "a", "?", "#", " ", "/ ", "/\u{0}", "/é", "http://", "ftp://a/", "http://u@a/", "**", "mailto:a", ":", "://a",
+            "", "a", "?", "#", " ", "/ ", "/\u{0}", "/<", "/>", "/a#b", "/é#", "é", "\"",
+            "http://", "ftp://a/", "http://u@a/", "**", "mailto:a", ":", "://a",
         ])
     func foreignTargetsAreRefused(raw: String) {
         #expect(throws: RequestError.self) { try RequestTarget(raw) }

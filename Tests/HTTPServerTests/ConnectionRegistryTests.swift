@@ -29,10 +29,11 @@ import Testing
 
         /// Adds a connection, alternating between the loops. Returns nothing, or "regular" or "surplus" with the
         /// numbers of the connections that close for it.
-        func add(_ host: String = "192.0.2.1", idleSince: Moment? = nil, now: Moment) -> String? {
+        func add(_ host: String = "192.0.2.1", idleSince: Moment? = nil, isLast: Bool = false, now: Moment) -> String? {
             let id = ConnectionID(slot: UInt32(entries.count), generation: 0)
             let peer = SocketAddress(host: host, port: 1)
-            guard let admission = registry.admit(id, members[entries.count % 2], from: peer, now: now) else { return nil }
+            let member = members[entries.count % 2]
+            guard let admission = registry.admit(id, member, from: peer, isLast: isLast, now: now) else { return nil }
             admission.entry.idleSince = idleSince
             entries.append(admission.entry)
             return (admission.refusal == nil ? "regular" : "surplus") + admission.leavers.map { " \($0.entry.id.slot)" }.joined()
@@ -67,6 +68,17 @@ import Testing
         #expect(crowd.add(now: at(7)) == nil)
         crowd.registry.remove(crowd.entries[2])
         #expect(crowd.add(now: at(8)) == "surplus 4")
+    }
+
+    @Test("With the last descriptors the longest idle connection is closed, and without one the new one is surplus")
+    func lastDescriptors() throws {
+        let crowd = try Crowd(limits(4))
+        #expect(crowd.add(isLast: true, now: at(0)) == "surplus")
+        #expect(crowd.add(idleSince: at(1), now: at(1)) == "regular")
+        #expect(crowd.add(now: at(2)) == "regular")
+        #expect(crowd.add(isLast: true, now: at(3)) == "regular 1")
+        #expect(crowd.add(isLast: true, now: at(4)) == "surplus")
+        #expect(crowd.add(now: at(5)) == "regular")
     }
 
     @Test("A connection that becomes active again stays, and another one is closed later")

@@ -29,19 +29,19 @@ import Testing
         case .body: _ = state.headCompleted(head(.length(10)), bodyHasBegun: false, now: now, limits: limits)
         case .handling:
             _ = state.headCompleted(head(), bodyHasBegun: false, now: now, limits: limits)
-            state.handlingBegan(now, limits: limits)
+            state.handlingBegan(now, grace: limits.halfCloseGrace)
         case .sending:
             _ = state.headCompleted(head(), bodyHasBegun: false, now: now, limits: limits)
-            _ = state.responseBegan(isSending: true, isOpenEnded: false)
+            state.responseBegan(isSending: true)
         case .upgraded:
             _ = state.headCompleted(head(), bodyHasBegun: false, now: now, limits: limits)
             _ = state.upgradeBegan()
         case .finishing:
             _ = state.headCompleted(head(keepsAlive: false), bodyHasBegun: false, now: now, limits: limits)
-            _ = state.responseBegan(isSending: false, isOpenEnded: false)
+            state.responseBegan(isSending: false)
         case .lingering:
             state.refused()
-            _ = state.responseBegan(isSending: false, isOpenEnded: false)
+            state.responseBegan(isSending: false)
             _ = state.paused(
                 isPending: false, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: now, limits: limits)
         case .closed: state.close()
@@ -54,7 +54,7 @@ import Testing
     private func kept(at now: Moment) -> ConnectionState {
         var state = fresh()
         _ = state.headCompleted(head(), bodyHasBegun: false, now: now, limits: limits)
-        _ = state.responseBegan(isSending: false, isOpenEnded: false)
+        state.responseBegan(isSending: false)
         #expect(
             state.paused(isPending: false, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: now, limits: limits)
                 == .wait)
@@ -77,7 +77,7 @@ import Testing
         var state = phase == .awaiting ? kept(at: start) : self.state(in: phase, at: start)
         if phase == .awaiting {
             _ = state.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
-            _ = state.responseBegan(isSending: false, isOpenEnded: false)
+            state.responseBegan(isSending: false)
         }
         #expect(idle(hasPermit: false, &state, 1) == (isIdle ? at(1) : nil))
         // Despite its progress meanwhile.
@@ -94,7 +94,7 @@ import Testing
         #expect(state.idleSince == start)
         _ = state.headCompleted(head(), bodyHasBegun: false, now: at(2), limits: limits)
         #expect(state.idleSince == nil)
-        _ = state.responseBegan(isSending: false, isOpenEnded: false)
+        state.responseBegan(isSending: false)
         #expect(state.idleSince == nil)
         // The client has not received the whole response.
         _ = state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: at(3), limits: limits)
@@ -230,7 +230,7 @@ import Testing
     func theIdleTimeBeginsWhen() {
         var state = fresh()
         _ = state.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
-        _ = state.responseBegan(isSending: false, isOpenEnded: false)
+        state.responseBegan(isSending: false)
         #expect(
             state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: start, limits: limits)
                 == .wait)
@@ -256,14 +256,16 @@ import Testing
         #expect(state.phase == after)
     }
 
-    @Test("A task has a moment to finish after the client's FIN, then it is cancelled")
+    @Test("A task has a moment to finish after the client's FIN, then its client is probed once")
     func aTaskHasAMoment() {
         var state = state(in: .handling, at: start)
-        #expect(state.peerEnded(at(3), limits: limits) == .goOn)
+        state.peerEnded(at(3), grace: limits.halfCloseGrace)
         #expect(state.deadline == at(4))
-        #expect(state.peerEnded(at(3.5), limits: limits) == .goOn)
+        state.peerEnded(at(3.5), grace: limits.halfCloseGrace)
         #expect(state.deadline == at(4), "a second report changes nothing")
-        #expect(state.expired(at(4), limits: limits) == .close)
+        #expect(state.expired(at(4), limits: limits) == .probe)
+        #expect(state.phase == .handling)
+        #expect(state.deadline == nil)
     }
 
     @Test(
@@ -276,14 +278,14 @@ import Testing
                 isPending: false, hasProgressed: false, hasUnreadInput: false, hasPermit: false, now: at(2), limits: limits)
         }
         _ = state.headCompleted(head(), bodyHasBegun: false, now: at(1), limits: limits)
-        state.handlingBegan(isStranger: isStranger, at(1), limits: limits)
+        state.handlingBegan(isStranger: isStranger, at(1), grace: limits.halfCloseGrace)
         pause()
         #expect(state.idleSince == (isStranger ? at(2) : nil))
-        _ = state.responseBegan(isSending: true, isOpenEnded: false)
+        state.responseBegan(isSending: true)
         state.responseEnded()
         // The next request has its own id.
         _ = state.headCompleted(head(), bodyHasBegun: false, now: at(2), limits: limits)
-        state.handlingBegan(at(2), limits: limits)
+        state.handlingBegan(at(2), grace: limits.halfCloseGrace)
         pause()
         #expect(state.idleSince == nil)
     }
@@ -291,27 +293,26 @@ import Testing
     @Test("A FIN that arrives with the request leaves the task the same moment")
     func aFINThatCameWith() {
         var state = fresh()
-        #expect(state.peerEnded(start, limits: limits) == .goOn)
+        state.peerEnded(start, grace: limits.halfCloseGrace)
         _ = state.headCompleted(head(), bodyHasBegun: false, now: at(1), limits: limits)
-        state.handlingBegan(at(1), limits: limits)
+        state.handlingBegan(at(1), grace: limits.halfCloseGrace)
         #expect(state.deadline == at(2))
     }
 
-    @Test(
-        "A FIN ends a stream without an end only",
-        arguments: [(true, ConnectionState.PeerEndAction.close), (false, .goOn)])
-    func aFINEndsAStream(isOpenEnded: Bool, departure: ConnectionState.PeerEndAction) {
+    @Test("A body is sent on after the client's FIN", arguments: [true, false])
+    func aFINEndsNoBody(isEarly: Bool) {
         var state = fresh()
+        if isEarly { state.peerEnded(start, grace: limits.halfCloseGrace) }
         _ = state.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
-        let hasReader = state.responseBegan(isSending: true, isOpenEnded: isOpenEnded)
-        #expect(hasReader)
-        #expect(state.peerEnded(start, limits: limits) == departure)
-        // The same when the FIN came first.
-        var early = fresh()
-        _ = early.peerEnded(start, limits: limits)
-        _ = early.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
-        let hasLateReader = early.responseBegan(isSending: true, isOpenEnded: isOpenEnded)
-        #expect(hasLateReader == !isOpenEnded)
+        state.responseBegan(isSending: true)
+        if !isEarly { state.peerEnded(start, grace: limits.halfCloseGrace) }
+        #expect(state.phase == .sending)
+        #expect(state.deadline == nil)
+        state.responseEnded()
+        #expect(state.phase == .awaiting)
+        let isIncomplete = state.inputEnded()
+        #expect(!isIncomplete)
+        #expect(state.phase == .finishing)
     }
 
     @Test(
@@ -324,7 +325,7 @@ import Testing
         } else {
             _ = state.headCompleted(head(keepsAlive: false), bodyHasBegun: false, now: start, limits: limits)
         }
-        _ = state.responseBegan(isSending: false, isOpenEnded: false)
+        state.responseBegan(isSending: false)
         #expect(
             state.paused(
                 isPending: true, hasProgressed: true, hasUnreadInput: unread, hasPermit: true, now: start, limits: limits)
@@ -363,7 +364,7 @@ import Testing
             #expect(state.expired(at(1), limits: limits) == .close)
         case .handling:
             #expect(state.closesAfterResponse)
-            _ = state.responseBegan(isSending: false, isOpenEnded: false)
+            state.responseBegan(isSending: false)
             #expect(state.phase == .finishing)
         case .sending:
             state.responseEnded()

@@ -43,6 +43,10 @@ struct IngressTests {
             let result = try admit(Self.all, from: SocketAddress(host: peer, port: 1), trusted: ["::ffff:10.0.0.0/104"])
             #expect(result == "203.0.113.9 media.example https /pawl", "\(peer)")
         }
+        for trusted in ["127.0.0.1", "127.0.0.0/8", "::1"] {
+            let result = try admit(Self.all, from: SocketAddress(host: "::1", port: 1), trusted: [trusted])
+            #expect(result == "203.0.113.9 media.example https /pawl", "\(trusted)")
+        }
         #expect(try admit(Self.all, from: .unixSocket, trusted: []) == "203.0.113.9 media.example https /pawl")
         #expect(try admit([], from: .unixSocket, trusted: []) == "unix inner")
         #expect(try admit([], from: SocketAddress(host: "10.0.0.1", port: 7)) == "10.0.0.1|7 inner")

@@ -3,6 +3,13 @@ import HTTPServer
 import TestSupport
 import Testing
 
+/// Whether the system has ::1.
+private let hasIPv6Loopback: Bool = {
+    var configuration = ServerConfiguration()
+    configuration.host = "::1"
+    return (try? HTTPServer(configuration: configuration, application: TestApplication(handler: echo)).start()) != nil
+}()
+
 @Suite(.timeLimit(.minutes(3))) struct ListeningTests {
     private func server(_ change: (inout ServerConfiguration) -> Void) -> HTTPServer {
         var configuration = ServerConfiguration()
@@ -53,12 +60,33 @@ import Testing
         }
     }
 
-    @Test("localhost is a host")
-    func localhostIsAHost() async throws {
+    @Test("localhost is 127.0.0.1 and, where it exists, ::1 with the same port")
+    func localhostIsBothLoopbackAddresses() async throws {
         let server = server { $0.host = "localhost" }
         let address = try server.start()
-        #expect(address.host == "127.0.0.1" || address.host == "::1")
+        #expect(address.host == "127.0.0.1")
+        #expect(try TestConnection(address.port).get("/").status == 200)
+        if hasIPv6Loopback {
+            #expect(try TestConnection(address.port, overIPv6: true).get("/").status == 200)
+            let second = self.server {
+                $0.host = "::1"
+                $0.port = address.port
+            }
+            #expect(throws: ServerError.addressInUse(SocketAddress(host: "::1", port: address.port))) { try second.start() }
+        }
         await server.shutdown(within: .zero)
+    }
+
+    @Test("localhost with a port that ::1 uses is an error that names it", .enabled(if: hasIPv6Loopback))
+    func aPortThatOneLoopbackAddressUses() async throws {
+        let other = server { $0.host = "::1" }
+        let address = try other.start()
+        let server = server {
+            $0.host = "localhost"
+            $0.port = address.port
+        }
+        #expect(throws: ServerError.addressInUse(address)) { try server.start() }
+        await other.shutdown(within: .zero)
     }
 
     @Test("IPv6 addresses have brackets")

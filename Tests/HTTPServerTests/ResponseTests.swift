@@ -126,8 +126,9 @@ import Testing
         }
     }
 
-    @Test("Cancels a task when its client leaves, by FIN or RST", arguments: [false, true])
-    func aTaskIsCancelledWhen(resets: Bool) async throws {
+    @Test(
+        "Cancels a task when its client leaves, by FIN or RST", arguments: [("1.1", false), ("1.1", true), ("1.0", false)])
+    func aTaskIsCancelledWhen(version: String, resets: Bool) async throws {
         let events = Box<[String]>([])
         try await withServer(limits: { $0.halfCloseGrace = .milliseconds(50) }) { _, _ in
             .later {
@@ -142,11 +143,38 @@ import Testing
         } client: { port in
             do {
                 let client = try TestConnection(port)
-                try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                try client.send("GET / HTTP/\(version)\r\nHost: x\r\n\r\n")
                 #expect(events.wait { $0 == ["started"] })
                 if resets { client.resetOnClose() }
             }
             #expect(events.wait { $0 == ["started", "cancelled"] })
+        }
+    }
+
+    @Test(
+        "A client that closes its writing side gets the response of a long task, after an interim one unless it speaks 1.0",
+        arguments: [("1.0", [200]), ("1.1", [100, 200])])
+    func aClientThatClosesItsWritingSide(version: String, statuses: [Int]) async throws {
+        let release = Box(false)
+        // A client that speaks 1.0 counts as left in the end.
+        let grace: Duration = version == "1.0" ? .seconds(60) : .milliseconds(1)
+        try await withServer(limits: { $0.halfCloseGrace = grace }) { _, _ in
+            .later {
+                _ = await release.reaches { $0 }
+                return Response()
+            }
+        } client: { port in
+            let client = try TestConnection(port)
+            try client.send("GET / HTTP/\(version)\r\nHost: x\r\n\r\n")
+            client.endOutput()
+            if statuses.count > 1 {
+                #expect(try client.readHead().status == statuses[0])
+            } else {
+                #expect(client.isQuiet(milliseconds: 100))
+            }
+            release.update { $0 = true }
+            #expect(try client.readResponse().status == statuses.last)
+            #expect(try client.isClosed())
         }
     }
 

@@ -73,6 +73,35 @@ final class TestStream: BodyStream {
     }
 }
 
+/// A stream whose messages are chunks.
+final class MessageStream: BodyStream {
+    let lengths: [Int]
+    private let state: Box<(index: Int, sent: Int)> = Box((0, 0))
+
+    init(lengths: [Int]) { self.lengths = lengths }
+
+    var rest: Int {
+        let (index, sent) = state.current
+        return sent == 0 ? 0 : lengths[index] - sent
+    }
+
+    func opened(_ waker: StreamWaker) {}
+
+    func next(into buffer: inout [UInt8], limit: Int, now: ContinuousClock.Instant) -> StreamStep {
+        var (index, sent) = state.current
+        guard index < lengths.count else { return .end }
+        let count = min(limit, lengths[index] - sent)
+        buffer.append(contentsOf: repeatElement(0x61, count: count))
+        sent += count
+        if sent == lengths[index] { (index, sent) = (index + 1, 0) }
+        state.update { $0 = (index, sent) }
+        return .more
+    }
+
+    func serverIsStopping() {}
+    func closed() {}
+}
+
 @Suite(.timeLimit(.minutes(3))) struct StreamTests {
     private static let filler = [UInt8](repeating: 0x61, count: 256 * 1024)
 
@@ -152,6 +181,34 @@ final class TestStream: BodyStream {
         }
     }
 
+    @Test("A client that ends the connection gets a stream without chunks")
+    func aClientThatEndsTheConnection() async throws {
+        let stream = TestStream([("one", .more), ("two", .end)])
+        try await withServer(serve(stream)) { port in
+            let client = try TestConnection(port)
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            let response = try client.readResponse()
+            #expect(response["Transfer-Encoding"] == nil)
+            #expect(response["Connection"] == "close")
+            #expect(response.text == "onetwo")
+        }
+    }
+
+    @Test("Bytes of several calls are one chunk, and bytes of one call are no part of another's")
+    func chunks() async throws {
+        let stream = MessageStream(lengths: [3, 200_000, 1, 70_000, 65_536])
+        try await withServer { _, response in
+            response.content = .stream(stream, length: nil)
+            return .ready
+        } client: { port in
+            let client = try TestConnection(port)
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            _ = try client.readHead()
+            for length in stream.lengths { #expect(try client.readChunk()?.count == length) }
+            #expect(try client.readChunk() == nil)
+        }
+    }
+
     @Test("HEAD closes a stream without opening it")
     func headOpensNoStreamBut() async throws {
         let stream = TestStream([("one", .end)])
@@ -208,7 +265,7 @@ final class TestStream: BodyStream {
         try await withServer(
             limits: { limits in
                 limits.writeTimeout = .milliseconds(200)
-                limits.outputBuffer = 64 * 1024
+                limits.streamBuffer = 64 * 1024
             }, serve(stream, length: length)
         ) { port in
             let client = try TestConnection(port)
@@ -224,16 +281,26 @@ final class TestStream: BodyStream {
         #expect(state.closed == 1)
     }
 
-    @Test("Notices at once that a client leaves an open-ended stream")
-    func aClientThatLeavesAn() async throws {
+    @Test(
+        "A client that closes its writing side reads an open-ended stream on, until it leaves", arguments: [true, false])
+    func aClientThatClosesItsWritingSide(early: Bool) async throws {
         let stream = TestStream([("hello", .wait(until: nil))])
         try await withServer(serve(stream)) { port in
             do {
                 let client = try TestConnection(port)
                 try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                if early { client.endOutput() }
                 #expect(try client.readHead().status == 200)
                 #expect(try client.readChunk() == Array("hello".utf8))
+                client.endOutput()
+                for text in ["one", "two"] {
+                    stream.push(text)
+                    #expect(try client.readChunk() == Array(text.utf8))
+                }
+                #expect(stream.state.current.closed == 0)
             }
+            // To a client that has left, the first bytes provoke an RST.
+            stream.push("three")
             #expect(stream.state.wait { $0.closed == 1 })
         }
         #expect(stream.state.current.closed == 1)

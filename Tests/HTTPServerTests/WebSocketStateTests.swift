@@ -5,7 +5,11 @@ import Testing
 
 @Suite struct WebSocketStateTests {
     private let start = Moment.now
-    private let limits = WebSocketLimits()
+    private let limits = {
+        var limits = WebSocketLimits()
+        limits.pingInterval = .seconds(30)
+        return limits
+    }()
 
     private func at(_ seconds: Double) -> Moment { start + .seconds(seconds) }
 

@@ -10,7 +10,7 @@ import Testing
 
     static let accepted: [(String, JSONValue)] = [
         ("null", .null), ("true", .bool(true)), ("false", .bool(false)),
-        (" \t\r\n null \t\r\n ", .null),
+        (" \t\r\n null \t\r\n ", .null), ("\u{FEFF}null", .null), ("\u{FEFF} [] ", .array([])),
         ("[]", .array([])), ("{}", .object([])), ("[ ]", .array([])), ("{ }", .object([])),
         ("[null, 1, \"1\", {}]", .array([.null, .integer(1), .string("1"), .object([])])),
         ("[[[]]]", .array([.array([.array([])])])),
@@ -54,7 +54,8 @@ import Testing
 
     static let refused: [(String, Int)] = [
         ("", 0), ("  ", 2), ("nul", 3), ("nulL", 3), ("True", 0), ("truefalse", 4), ("NaN", 0), ("Infinity", 0), ("-Infinity", 1),
-        ("undefined", 0), ("'a'", 0), ("1 2", 2), ("{}{}", 2), ("null\u{0}", 4), ("\u{0}", 0), ("\u{FEFF}null", 0),
+        ("undefined", 0), ("'a'", 0), ("1 2", 2), ("{}{}", 2), ("null\u{0}", 4), ("\u{0}", 0),
+        ("\u{FEFF}\u{FEFF}null", 3), ("\u{FEFF}", 3), (" \u{FEFF}null", 1),
         ("\u{A0}1", 0),
         ("\u{C}1", 0), ("// a\n1", 0), ("1 /* a */", 2),
         ("[", 1), ("[1", 2), ("[1,", 3), ("[,1]", 1), ("[1,]", 3), ("[1 2]", 3), ("[1}", 2), ("]", 0), ("[1,,2]", 3),

@@ -70,7 +70,10 @@ import Testing
     static let strings: [(String, String)] = [
         ("", #""""#), ("plain", #""plain""#), ("é 日本 😀 /", #""é 日本 😀 /""#), ("\"", #""\"""#), ("\\", #""\\""#),
         ("a\nb\r\t\u{8}\u{C}", #""a\nb\r\t\b\f""#), ("\u{0}\u{1}\u{F}\u{10}\u{1F}", #""\u0000\u0001\u000f\u0010\u001f""#),
-        ("\u{7F}\u{2028}", "\"\u{7F}\u{2028}\""), ("ends with \\", #""ends with \\""#),
+        (
+            "\u{7F}\u{84}\u{85}\u{86}\u{2028}\u{2029}\u{202A}",
+            "\"\u{7F}\u{84}\\u0085\u{86}\\u2028\\u2029\u{202A}\""
+        ), ("ends with \\", #""ends with \\""#),
         ("a long string, longer than Swift keeps inside: \"x\"", #""a long string, longer than Swift keeps inside: \"x\"""#),
     ]
 

@@ -14,6 +14,7 @@ struct EventStreamTests {
         arguments: [
             ("event: a\ndata: x\n\n", [event("a", "x")]), ("data: x\r\ndata:y\r\n\r\n", [event("message", "x\ny")]),
             ("data: x\r\rdata: y\r\r", [event("message", "x"), event("message", "y")]), (": comment\n\n", []),
+            (":\n:\nretry: 1000\nid: 1\nevent: a\ndata: [1,\n:\ndata: 2]\n\n:\n", [event("a", "[1,\n2]")]),
             ("id: 1\nevent: a\n\ndata\n\n", [event("message", "")]), ("data: x\n", []),
             ("retry: 5\nother: 1\ndata:  x\n\n", [event("message", " x")]),
         ])

@@ -167,13 +167,13 @@ struct RemoteServiceTests {
         let start = ContinuousClock.now
         var timer = TransferTimer(request: service.eventsRequest, now: start)
         timer.headArrived(now: start)
-        // The service sends ":\n\n" every 15 s.
-        for comment in 1...240 {
-            let error = timer.exceeded(bytes: Int64(comment * 3), now: start + .seconds(comment * 15))
+        // The service sends ":\n" every 4 s.
+        for comment in 1...900 {
+            let error = timer.exceeded(bytes: Int64(comment * 2), now: start + .seconds(comment * 4))
             #expect(error == nil)
         }
         var now = start + .seconds(3600)
-        while timer.exceeded(bytes: 720, now: now) == nil { now = try #require(timer.due) }
+        while timer.exceeded(bytes: 1800, now: now) == nil { now = try #require(timer.due) }
         #expect(now <= start + .seconds(3600 + 90))
     }
 

@@ -32,7 +32,10 @@ struct SettingsCommandTests {
                 ["nothing=1"],
                 "there is no setting 'nothing'; the settings are: maxConcurrent, speedLimit, speedSchedule, webhooks"
             ),
-            (["maxConcurrent=many"], "the setting 'maxConcurrent' takes a number such as 3 or 2M (2 MiB), not 'many'"),
+            (
+                ["maxConcurrent=many"],
+                "the setting 'maxConcurrent' takes a number such as 3, or of bytes such as 2M (2 MiB), not 'many'"
+            ),
             (["speedLimit=1", "speedLimit=2"], "the setting 'speedLimit' is given more than once"),
         ])
     func refusals(assignments: [String], message: String) throws {

@@ -9,7 +9,7 @@ from pawl import TOKEN, Client, Pawl, ask, check, collected, connect
 from service import wait
 
 #: The service's descriptors, the connections that they allow, and the limit of one address.
-DESCRIPTORS, CONNECTIONS = 1024, 490
+DESCRIPTORS, CONNECTIONS = 1024, 414
 MOST_OF_ONE = CONNECTIONS // 2
 #: Addresses: of a crowd, of one client that takes as many connections as it can, and of a client with the token.
 CROWD, GREEDY, FRIEND = OTHERS[:-2], OTHERS[-2], OTHERS[-1]

@@ -41,15 +41,19 @@ struct CodingTests {
             subscription.changedAt = time
             subscription.nextCheckAt = nil
             subscription.failures = 3
-            subscription.failure = .init(code: "gone", message: "It is gone.")
+            subscription.failure = .init(code: "gone", message: "It is gone.", httpStatus: 410)
             subscription.warnings = ["cut"]
             subscription.hint = 60
             subscription.validators = .init(entityTag: "W/\"x\"", lastModified: "then")
             for (count, state) in ItemState.allCases.enumerated() { subscription.items[state] = count }
             subscription.hasListing = true
+            subscription.listedAt = time
+            subscription.nextPage = HTTPURL("https://a.test/?page=2")
             subscription.horizon = time
+            subscription.backlogEnd = time
             subscription.revision = 12
             #expect(Subscription(subscription.stored)?.stored == subscription.stored)
+            #expect(Subscription(subscription.stored)?.failure == subscription.failure)
             #expect(Subscription(subscription.stored)?.key == subscription.key)
             #expect(Subscription(subscription.stored)?.settings == settings)
         }
@@ -78,11 +82,17 @@ struct CodingTests {
         item.suggestion?.prefix = "2002-10-02"
         item.suggestion?.suffix = nil
         let details = ItemDetails(item)
-        let again = try #require(ItemDetails(decoding: details.encoded))
-        #expect(again.item == item && again.track == details.track && again.encoded == details.encoded)
+        for url in [nil, "https://a.test/1.mp3", "https://a.test/other.mp3"] {
+            let stored = details.encoded(besides: url)
+            let again = try #require(ItemDetails(decoding: stored, besides: url))
+            #expect(again.item == item && again.track == details.track && again.encoded(besides: url) == stored)
+            // The address is stored once.
+            #expect(String(decoding: stored, as: UTF8.self).contains("1.mp3") != (url == item.downloadUrl))
+        }
+        let again = try #require(ItemDetails(decoding: details.encoded(besides: nil), besides: nil))
         let listed = again.listed(key: "k")
         #expect(listed.name == item.name && listed.durationMs == 9 && listed.url == "https://a.test/1.mp3")
         #expect(listed.date?.description == "2002-10-02T13:00:00.000Z")
-        #expect(ItemDetails(decoding: Array("{}".utf8)) == nil)
+        #expect(ItemDetails(decoding: Array("{}".utf8), besides: nil) == nil)
     }
 }

@@ -95,6 +95,26 @@ struct DecisionTests {
                 known: ["c": .expired], rules: .init(take: .latest(2), isFirst: true, createdAt: time(8)),
                 expected: "b taken, a skipped backlog"),
             ListingRow(
+                testDescription: "an item that appears late is new",
+                listing: [listed("c", 19_000), listed("b", 2), listed("a", 1)],
+                known: ["c": .taken, "a": .skipped], rules: .init(), expected: "b taken"),
+            ListingRow(
+                testDescription: "a listing that becomes longer shows the backlog",
+                listing: [listed("e", 20_001), listed("d", 19_000), listed("c", 3), listed("b", 2), listed("a")],
+                known: ["d": .taken, "x": .skipped], rules: .init(take: .latest(2)),
+                expected: "e taken, c skipped backlog, b skipped backlog, a taken"),
+            ListingRow(
+                testDescription: "the backlog of a check that broke off stays one",
+                listing: [listed("e", 5), listed("d", 4), listed("c", 3), listed("b", 2), listed("a", 1)],
+                known: ["d": .skipped, "c": .skipped, "b": .skipped], rules: .init(take: .new, backlogEnd: time(4)),
+                expected: "e taken, a skipped backlog"),
+            ListingRow(
+                testDescription: "a longer listing is taken by all", listing: [listed("c", 3), listed("b", 2), listed("a", 1)],
+                known: ["c": .taken], rules: .init(take: .all), expected: "b taken, a taken"),
+            ListingRow(
+                testDescription: "a listing that was empty shows what is new", listing: [listed("b", 2), listed("a", 1)],
+                rules: .init(), expected: "b taken, a taken"),
+            ListingRow(
                 testDescription: "all goes on behind a break", listing: [listed("b", 2), listed("a", 1)], known: ["b": .taken],
                 rules: .init(take: .all, isFirst: true, createdAt: time(8)), expected: "a taken"),
         ])
@@ -121,7 +141,7 @@ struct DecisionTests {
         }
         listing[0].isNamedByAddress = true
         listing[1].isNamedByAddress = true
-        ListingDecision.identify(&listing, known: ["bare": record])
+        listing = ItemIdentity(of: listing, known: ["bare": record]).listing
         #expect(listing.map(\.key) == ["bare", "full2", "full1"])
         let decision = ListingDecision(of: listing, known: ["bare": record], .init(), now: now)
         #expect(decision.taken == [1, 2] && decision.kept.isEmpty && decision.moved.isEmpty)
@@ -152,6 +172,15 @@ struct DecisionTests {
         let dates = ListingDecision(of: listing, known: [:], .init(), now: now).dates.map(\.millisecondsSinceEpoch)
         let day = time(9).millisecondsSinceEpoch
         let expected = [now.millisecondsSinceEpoch - 1, day, day - 1]
+        #expect(dates == expected)
+    }
+
+    @Test("An item with a date in the future is as new as the check that finds it")
+    func futureDates() {
+        let listing = [listed("d", 47_000), listed("c", 20_001), listed("b", 20_000), listed("a", 9)]
+        let dates = ListingDecision(of: listing, known: [:], .init(), now: now).dates.map(\.millisecondsSinceEpoch)
+        let present = now.millisecondsSinceEpoch
+        let expected = [present - 1, present - 2, present, time(9).millisecondsSinceEpoch]
         #expect(dates == expected)
     }
 
@@ -196,17 +225,97 @@ struct DecisionTests {
         let schedule = CheckSchedule(every: every, hint: hint, failures: failures)
         #expect(schedule.interval == expected)
         for (random, factor) in [(0, 900), (0.5, 1000), (0.999, 1100)] as [(Double, Int64)] {
-            let milliseconds = schedule.next(after: now, random: random).millisecondsSinceEpoch - now.millisecondsSinceEpoch
-            #expect(abs(milliseconds - expected * factor) <= expected)
+            let next = schedule.next(after: now, planned: now, random: random)
+            #expect(abs(next.millisecondsSinceEpoch - now.millisecondsSinceEpoch - expected * factor) <= expected)
         }
     }
 
-    @Test("A clock that was set back does not delay checks")
-    func clocks() {
+    @Test(
+        "After a check that was the first or late, the next one is at any time that the feed permits",
+        arguments: [
+            // Seconds: the interval, the feed's wish, the lateness, the earliest next check.
+            (3_600, nil, nil, 300), (3_600, nil, 361, 300), (3_600, nil, 359, 3_240), (3_600, nil, -3_000, 3_240),
+            (3_600, 1_800, nil, 1_800), (3_600, 7_200, nil, 6_480), (300, nil, nil, 270), (604_800, nil, 86_400, 300),
+        ] as [(Int64, Int64?, Int64?, Int64)])
+    func spread(every: Int64, hint: Int64?, lateness: Int64?, expected: Int64) {
+        let schedule = CheckSchedule(every: every, hint: hint)
+        let plan = lateness.map { Timestamp(millisecondsSinceEpoch: now.millisecondsSinceEpoch - $0 * 1000) }
+        let waits = [0, 0.999_999].map {
+            schedule.next(after: now, planned: plan, random: $0).millisecondsSinceEpoch - now.millisecondsSinceEpoch
+        }
+        #expect(abs(waits[0] - expected * 1000) <= 1 && abs(waits[1] - schedule.interval * 1100) <= schedule.interval)
+    }
+
+    @Test(
+        "A plan of a clock that was ahead does not delay the next check",
+        arguments: [
+            // Seconds from now: the last check, the plan, the wait.
+            (-600, 3_000, 3_000), (-7_200, -3_600, 0), (0, 3_600, 3_600), (nil, 3_600, 0), (86_400, 90_000, 0),
+            (3_600, 7_200, 0), (-600, 86_400 * 30, 0), (-60, 86_400, 86_400),
+            // The clocks of two replicas.
+            (30, 3_630, 3_630),
+        ] as [(Int64?, Int64, Int64)])
+    func clocks(last: Int64?, plan: Int64, expected: Int64) {
+        func time(_ seconds: Int64) -> Timestamp {
+            Timestamp(millisecondsSinceEpoch: now.millisecondsSinceEpoch + seconds * 1000)
+        }
         let schedule = CheckSchedule(every: 3_600)
-        let due = Timestamp(millisecondsSinceEpoch: now.millisecondsSinceEpoch + 1_000_000)
-        #expect(schedule.corrected(due, now: now) == due)
-        #expect(schedule.corrected(time(30_000), now: now).millisecondsSinceEpoch == now.millisecondsSinceEpoch + 3_960_000)
+        #expect(schedule.wait(until: time(plan), after: last.map(time), now: now) == expected * 1000)
+    }
+
+    @Test(
+        "One check a day reads the whole listing",
+        arguments: [(nil, true), (-1, false), (-86_399, false), (-86_400, true), (1, true)] as [(Int64?, Bool)])
+    func wholeListings(seconds: Int64?, expected: Bool) {
+        let last = seconds.map { Timestamp(millisecondsSinceEpoch: now.millisecondsSinceEpoch + $0 * 1000) }
+        #expect(CheckSchedule.readsAll(after: last, now: now) == expected)
+    }
+
+    @Test(
+        "An origin is asked again for a missing file at growing intervals for two weeks",
+        arguments: [
+            // Attempts; seconds: the failure after the addition, now after the failure, the wait.
+            (1, 1, 0, 300), (1, 1, 100, 200), (2, 301, 0, 301), (3, 601, 601, 0), (3, 601, 9_999, 0), (9, 40_000, 0, 40_000),
+            (13, 400_000, 0, 86_400), (22, 1_209_599, 0, 86_400), (22, 1_209_600, 0, nil), (40, 300_000, 0, 86_400),
+            // The clock was set: it was behind, or ahead.
+            (1, 1_728_000, 0, 300), (2, 1_700_000_000, 0, 600), (2, 1_700_000_000, 600, 0), (12, 1_700_000_000, 0, 86_400),
+            (21, 1_700_000_000, 0, 86_400), (22, 1_700_000_000, 0, nil), (1, -9_999_999, 0, 300), (3, -9_999_999, 0, 1_200),
+            (22, -9_999_999, 0, nil), (1, 1, -9_999_999, 300), (0, 1, 0, 300), (Int.max, 1, 0, 300),
+        ] as [(Int, Int64, Int64, Int64?)])
+    func missingFiles(attempts: Int, failed: Int64, present: Int64, expected: Int64?) {
+        func time(_ seconds: Int64) -> Timestamp {
+            Timestamp(millisecondsSinceEpoch: now.millisecondsSinceEpoch + seconds * 1000)
+        }
+        let wait = MissingFile.wait(added: now, failed: time(failed), attempts: attempts, now: time(failed + present))
+        #expect(wait == expected.map { $0 * 1000 })
+    }
+
+    @Test(
+        "A file is missing if its origin says so, or has a page in its place",
+        arguments: [
+            (.httpStatus, 404, true), (.httpStatus, 403, true), (.httpStatus, 410, false), (.httpStatus, 401, false),
+            (.mediaTypeMismatch, 200, true), (.checksumMismatch, 200, false), (.connectionFailed, nil, false),
+        ] as [(FailureCode, Int?, Bool)])
+    func missing(code: FailureCode, status: Int?, expected: Bool) {
+        #expect(MissingFile.isMissing(DownloadFailure(code, "", httpStatus: status)) == expected)
+    }
+
+    @Test(
+        "An origin has the present version of a file if tag, date and length are the same",
+        arguments: [
+            ("ETag: a, Last-Modified: b, Content-Length: 5", true), ("ETag: a, Last-Modified: b", true),
+            ("ETag: c, Last-Modified: b, Content-Length: 5", false), ("ETag: a, Last-Modified: c", false),
+            ("ETag: a, Content-Length: 5", false), ("ETag: a, Last-Modified: b, Content-Length: 6", false), ("", false),
+        ])
+    func versions(text: String, expected: Bool) throws {
+        var fields = Fields()
+        for line in text.split(separator: ", ") {
+            let parts = line.split(separator: ": ").map(String.init)
+            fields.append(try #require(FieldName(parts[0])), parts[1])
+        }
+        let entity = SavedEntity(etag: FieldValue("a"), lastModified: FieldValue("b"), total: 5)
+        #expect(entity.isVersion(of: fields) == expected)
+        #expect(!SavedEntity(total: 5).isVersion(of: fields))
     }
 
     // MARK: - Patterns

@@ -14,6 +14,8 @@ struct FeedFetchTests {
     private final class Responses: UpstreamClient {
         private let responses: [String: (status: Int, location: String?, body: String)]
         let requests = Locked<[String]>([])
+        let fields = Locked<[String]>([])
+        let limits = Locked<[Duration?]>([])
 
         init(_ responses: [String: (status: Int, location: String?, body: String)]) { self.responses = responses }
 
@@ -22,6 +24,8 @@ struct FeedFetchTests {
                 request.hasLostEncryption ? " plain" : "", request.fields.contains { $0.name == "X-Secret" } ? " secret" : "",
             ]
             requests.withLock { $0.append(request.url.string + marks.joined()) }
+            fields.withLock { $0 += request.fields.map(\.name) }
+            limits.withLock { $0.append(request.totalTimeout) }
             let response = responses[request.url.string] ?? (404, nil, "")
             var fields = Fields()
             if let location = response.location { fields.append(.location, location) }
@@ -45,6 +49,121 @@ struct FeedFetchTests {
 
     private static func moved(_ status: Int, _ location: String) -> (status: Int, location: String?, body: String) {
         (status, location, "")
+    }
+
+    /// A page of a feed with one episode.
+    private static func part(_ number: Int, _ links: String) -> (status: Int, location: String?, body: String) {
+        let body =
+            "<rss xmlns:atom='http://www.w3.org/2005/Atom'><channel><title>Page \(number)</title>\(links)<item>"
+            + "<guid>\(number)</guid><enclosure url='/\(number).mp3' type='audio/mpeg'/></item></channel></rss>"
+        return (200, nil, body)
+    }
+
+    private static func link(_ relation: String, _ number: Int) -> String {
+        "<atom:link rel='\(relation)' href='/feed?page=\(number)'/>"
+    }
+
+    private struct PagesCase: Sendable {
+        /// The links of the pages.
+        var pages: [String]
+        /// The status of the last page.
+        var status = 200
+        var hasListing = false
+        /// The number of items, a part of the warning, and the page with which the next check continues.
+        var items: Int
+        var warning: String?
+        var next: Int?
+    }
+
+    @Test(
+        "The first listing has all pages of a feed, and tells where they end early",
+        arguments: [
+            PagesCase(pages: [link("next", 1), link("next", 2) + link("prev-archive", 9), ""], items: 3),
+            PagesCase(pages: [link("prev-archive", 1), ""], items: 2),
+            PagesCase(pages: [link("next", 1), ""], hasListing: true, items: 1),
+            PagesCase(pages: [link("next", 1), link("next", 0) + link("first", 0)], items: 2, warning: "an earlier one"),
+            PagesCase(pages: [link("next", 1), ""], status: 404, items: 1, warning: "a.test answered with status 404"),
+            PagesCase(pages: [link("next", 1), link("next", 2), ""], status: 503, items: 2, warning: "status 503", next: 2),
+            PagesCase(pages: (1...110).map { link("next", $0) }, items: 100, warning: "only the first 100"),
+        ])
+    private func pages(_ test: PagesCase) async throws {
+        var responses: [String: (status: Int, location: String?, body: String)] = [:]
+        for (number, links) in test.pages.enumerated() {
+            responses["\(Self.start)\(number == 0 ? "" : "?page=\(number)")"] = Self.part(number, links)
+        }
+        responses["\(Self.start)?page=0"] = responses[Self.start]
+        let last = "\(Self.start)?page=\(test.pages.count - 1)"
+        responses[last]?.status = test.status
+        let url = try #require(HTTPURL(Self.start))
+        var subscription = Subscription(
+            id: DownloadID(value: 1), source: .feed(url), settings: Subscription.Settings(),
+            at: Timestamp(millisecondsSinceEpoch: 1_000))
+        subscription.hasListing = test.hasListing
+        let fetch = FeedFetch(client: Responses(responses), destinationGuard: nil, subscription: subscription)
+        guard case .listed(let listing) = await fetch.run(url) else { return #expect(Bool(false), "no listing") }
+        #expect(listing.items.count == test.items && listing.name == "Page 0")
+        #expect(listing.warnings.isEmpty == (test.warning == nil))
+        #expect(test.warning.map { listing.warnings.joined().contains($0) } ?? true, "\(listing.warnings)")
+        #expect(listing.nextPage?.string == test.next.map { "\(Self.start)?page=\($0)" })
+        #expect(listing.isComplete == (test.next == nil))
+        guard let next = test.next else { return }
+        // The next check continues with the page that could not be read.
+        responses[last]?.status = 200
+        subscription.nextPage = listing.nextPage
+        let client = Responses(responses)
+        let again = await FeedFetch(client: client, destinationGuard: nil, subscription: subscription).run(url)
+        #expect(client.requests.withLock { $0 } == [Self.start, "\(Self.start)?page=\(next)"])
+        guard case .listed(let rest) = again else { return #expect(Bool(false), "no listing") }
+        #expect(rest.isComplete && rest.items.count == 2 && rest.nextPage == nil)
+    }
+
+    @Test("A page that breaks off gives its first items, and is where the next check continues")
+    func brokenPage() async throws {
+        let url = try #require(HTTPURL(Self.start))
+        let pages = (1...3).map { Self.part($0, $0 < 3 ? Self.link("next", $0 + 1) : "") }
+        var responses = [Self.start: pages[0], "\(Self.start)?page=2": pages[1], "\(Self.start)?page=3": pages[2]]
+        responses["\(Self.start)?page=2"]?.body.removeLast("</channel></rss>".count)
+        var subscription = Subscription(
+            id: DownloadID(value: 1), source: .feed(url), settings: Subscription.Settings(),
+            at: Timestamp(millisecondsSinceEpoch: 1_000))
+        for isWhole in [false, true] {
+            if isWhole { responses["\(Self.start)?page=2"] = pages[1] }
+            let fetch = FeedFetch(client: Responses(responses), destinationGuard: nil, subscription: subscription)
+            guard case .listed(let listing) = await fetch.run(url) else { return #expect(Bool(false), "no listing") }
+            #expect(listing.items.count == 3 && listing.isComplete == isWhole)
+            #expect(listing.warnings.joined().contains("breaks off") == !isWhole)
+            #expect(listing.nextPage?.query == (isWhole ? nil : "page=2"))
+            subscription.nextPage = listing.nextPage
+        }
+    }
+
+    @Test("Later checks repeat that older pages are left out, while the feed names them", arguments: [true, false])
+    func leftOutPages(hasPages: Bool) async throws {
+        let url = try #require(HTTPURL(Self.start))
+        var subscription = Subscription(
+            id: DownloadID(value: 1), source: .feed(url), settings: Subscription.Settings(),
+            at: Timestamp(millisecondsSinceEpoch: 1_000))
+        subscription.hasListing = true
+        subscription.warnings = ["Older pages of the feed are left out: x.", "The document breaks off."]
+        let client = Responses([Self.start: Self.part(1, hasPages ? Self.link("next", 2) : "")])
+        let fetch = FeedFetch(client: client, destinationGuard: nil, subscription: subscription)
+        guard case .listed(let listing) = await fetch.run(url) else { return #expect(Bool(false), "no listing") }
+        #expect(listing.warnings == (hasPages ? [subscription.warnings[0]] : []) && listing.items.count == 1)
+    }
+
+    @Test("A check by a user has no conditions, and a check has five minutes", arguments: [true, false])
+    func conditions(isConditional: Bool) async throws {
+        let url = try #require(HTTPURL(Self.start))
+        var subscription = Subscription(
+            id: DownloadID(value: 1), source: .feed(url), settings: Subscription.Settings(),
+            at: Timestamp(millisecondsSinceEpoch: 1_000))
+        subscription.validators = Subscription.Validators(entityTag: "\"a\"", lastModified: "then")
+        let client = Responses([Self.start: Self.feed()])
+        _ = await FeedFetch(
+            client: client, destinationGuard: nil, subscription: subscription, isConditional: isConditional
+        ).run(url)
+        #expect(client.fields.withLock { $0.contains("If-None-Match") && $0.contains("If-Modified-Since") } == isConditional)
+        #expect(client.limits.withLock { $0.allSatisfy { $0.map { $0 > .seconds(240) && $0 <= .seconds(300) } ?? false } })
     }
 
     private struct Case: Sendable {

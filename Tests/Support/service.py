@@ -90,8 +90,12 @@ class Service:
             headers["Authorization"] = "Bearer " + self.token
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, headers, method=method)
-        with urllib.request.urlopen(request, timeout=PATIENCE) as response:
-            text = response.read()
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+                text = response.read()
+        except urllib.error.HTTPError as error:
+            error.msg += ": " + error.read().decode(errors="replace")
+            raise
         return json.loads(text) if text else None
 
     def add(self, url, **members):

@@ -126,9 +126,12 @@ def get_resumes_after_kill_9(fixture):
     assert shown is None or int(shown[1]) >= 10, first
     terminal.wait_for("^status 0")
     assert fixture.path("k.bin").read_bytes() == fetch(url.split("&pace")[0])
-    log = open(fixture.service.directory + "/log", encoding="utf-8").read()
-    asked = [line for line in log.splitlines() if "seed=9" in line and "bytes=" in line]
-    assert asked, "the second run asked for a range"
+
+    def asks():
+        with open(fixture.service.directory + "/log", encoding="utf-8") as log:
+            return [line for line in log if "seed=9" in line and "bytes=" in line]
+
+    wait(asks, "the second run asks for a range")
 
 
 def get_interrupted_says_how_to_resume(fixture):

@@ -169,14 +169,14 @@ def a_podcast_is_subscribed_to_refreshed_and_ended(fixture):
     terminal.clear()
     status, screen = terminal.finish("pawl subscribe 1 --take latest:1 -l tides --every 2h")
     made = re.search(
-        r"^([0-9A-Z]{26})  subscribed   Slack Water: takes the newest item and new ones; 1 taken; next check in [12]h\d\dm$", screen,
+        r"^([0-9A-Z]{26})  subscribed   Slack Water: takes the newest item and new ones; 1 taken; next check in [0-9hms]+$", screen,
         re.MULTILINE)
     assert status == 0 and made, screen
     id = made[1]
     assert len(listed(fixture, "-l", "tides")) == len(listed(fixture, "-l", f"subscription:{id}")) == 1
     for line, said in [
         ("pawl subscribe itunes:5000910100 --keep 1", rf"^{id}  exists       Slack Water: .*; its settings are unchanged$"),
-        ("pawl subscriptions", rf"^ID +STATE +TAKEN +NEW +CHECKED +NEXT +NAME\n\S*{id[-6:]}  active +\d+ +0 +\d+m?\S*s ago +in [12]h\d\dm  Slack Water$"),
+        ("pawl subscriptions", rf"^ID +STATE +TAKEN +NEW +CHECKED +NEXT +NAME\n\S*{id[-6:]}  active +\d+ +0 +\d+m?\S*s ago +in [0-9hms]+  Slack Water$"),
         (f"pawl refresh {id[-8:].lower()}", rf"^{id}  checked      Slack Water: (nothing new|\d new items? taken); next check in "),
         (f"pawl unsubscribe {id[-8:]}", rf"^{id}  unsubscribed  Slack Water; its downloads stay$"),
     ]:
@@ -190,7 +190,7 @@ def a_podcast_is_subscribed_to_refreshed_and_ended(fixture):
         answer = pawl(fixture, "subscribe", fixture.service.upstream + path)
         assert answer.returncode == expected and said in answer.stdout and ESCAPE not in answer.stdout, answer
         assert not expected or "pawl: the first check failed: " in answer.stderr and "next check in" in answer.stdout, answer
-    assert json.loads(pawl(fixture, "subscriptions", "--json").stdout.splitlines()[0])["failures"] in (1, 2)
+    assert json.loads(pawl(fixture, "subscriptions", "--json").stdout.splitlines()[0])["failures"] == 1
     ids = pawl(fixture, "subscriptions", "--ids").stdout.split()
     refreshed = pawl(fixture, "refresh", *ids)
     assert refreshed.returncode == 1 and "/posts: " in refreshed.stderr and "checked      Slack Water" in refreshed.stdout, refreshed

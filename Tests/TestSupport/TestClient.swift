@@ -25,19 +25,28 @@ public final class TestConnection: @unchecked Sendable {
     private var buffer: [UInt8] = []
 
     /// Connects. `patience` is the maximum wait for bytes.
-    public init(_ port: Int, patience: Duration = .seconds(60)) throws {
+    public init(_ port: Int, overIPv6: Bool = false, patience: Duration = .seconds(60)) throws {
         self.port = port
         self.patience = patience
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let family = overIPv6 ? AF_INET6 : AF_INET
+        descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var on: Int32 = 1
         _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(port).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let result = unsafe withUnsafePointer(to: &address) { pointer in
+        var address6 = sockaddr_in6()
+        address6.sin6_family = sa_family_t(AF_INET6)
+        address6.sin6_port = UInt16(port).bigEndian
+        address6.sin6_addr = in6addr_loopback
+        try overIPv6 ? connect(to: address6) : connect(to: address)
+    }
+
+    private func connect<Address>(to address: Address) throws {
+        let result = unsafe withUnsafePointer(to: address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                unsafe Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
             }
         }
         guard result == 0 else { throw Failure.cannotConnect(errno) }
@@ -52,12 +61,7 @@ public final class TestConnection: @unchecked Sendable {
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8.prefix(107))
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
-        let result = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard result == 0 else { throw Failure.cannotConnect(errno) }
+        try connect(to: address)
     }
 
     deinit {

@@ -4,7 +4,7 @@ public import HTTPServer
 internal import JSON
 public import System
 
-/// aria2's JSON-RPC for the downloads: its front ends, browser extensions and scripts work with it unchanged.
+/// aria2's JSON-RPC and XML-RPC for the downloads: its front ends, browser extensions and scripts work with it unchanged.
 ///
 /// Unlike aria2, it keeps files below one directory, guards destinations, and answers a change only once it is durable.
 public final class Aria2: Sendable {
@@ -46,32 +46,34 @@ public final class Aria2: Sendable {
     // MARK: - HTTP
 
     /// Responds to a POST, or to a GET with the call in its query.
-    public func respond(to request: borrowing Request, with response: inout Response) -> Handling {
+    /// - Parameter form: The form of a POST's message.
+    public func respond(to request: borrowing Request, as form: RPCForm, with response: inout Response) -> Handling {
         let message: RPCMessage
-        var callback: String?
+        var form = form
         switch request.head.method {
         case .post:
-            if let lane = readingLane(for: request.body) {
-                let work = { @Sendable [self, text = request.body, peer = request.peer] in
+            if let lane = readingLane(for: request.body, form) {
+                let work = { @Sendable [self, text = request.body, peer = request.peer, form] in
                     var response = Response()
-                    await reply(toLarge: text, in: lane, from: peer).fill(&response, nil)
+                    await reply(toLarge: text, form, in: lane, from: peer).fill(&response, form)
                     return response
                 }
                 return lane === strangersLane ? .laterForStranger(work) : .later(work)
             }
-            message = RPCMessage(parsing: request.body)
+            message = RPCMessage(parsing: request.body, as: form)
         default:
             let query = RPCQuery(request.head.target)
-            (message, callback) = (query.message, query.callback)
+            message = query.message
+            if let function = query.callback { form = .script(function: function) }
         }
         let prepared = prepare(message, from: request.peer)
-        if let reply = answer(prepared, callback, storage: &response.body) {
-            reply.fill(&response, callback)
+        if let reply = answer(prepared, form, storage: &response.body) {
+            reply.fill(&response, form)
             return .ready
         }
-        let work = { @Sendable [self, callback, peer = request.peer] in
+        let work = { @Sendable [self, form, peer = request.peer] in
             var response = Response()
-            await reply(to: prepared, callback, from: peer).fill(&response, callback)
+            await reply(to: prepared, form, from: peer).fill(&response, form)
             return response
         }
         return prepared.isUnauthorized ? .laterForStranger(work) : .later(work)
@@ -80,12 +82,16 @@ public final class Aria2: Sendable {
     // MARK: - WebSocket
 
     /// Upgrades a connection to a WebSocket. If a secret is required, notifications begin after a call with the right
-    /// one.
-    /// - Parameter response: Receives the response to the handshake.
+    /// one, unless the handshake has proved the right to receive them.
+    /// - Parameters:
+    ///   - listener: The sender of a handshake with a proof; `nil` without one.
+    ///   - response: Receives the response to the handshake.
     /// - Returns: The refusal of an invalid handshake; the response has its status and no body. `nil` if the handshake
     ///   is valid.
-    public func connect(_ request: borrowing Request, with response: inout Response) -> Refusal? {
-        response.upgrade(to: RPCSocket(self, peer: request.peer), for: request)
+    public func connect(
+        _ request: borrowing Request, of listener: Aria2Caller?, with response: inout Response
+    ) -> Refusal? {
+        response.upgrade(to: RPCSocket(self, of: listener, peer: request.peer), for: request)
     }
 
     /// The time within which a WebSocket must send a right secret; `nil` if none is required.
@@ -99,20 +105,20 @@ public final class Aria2: Sendable {
         _ bytes: [UInt8], from peer: SocketAddress, authorized: @escaping @Sendable (Aria2Caller) -> Void,
         hold: () -> @Sendable () -> Void
     ) -> WebSocketAnswer {
-        if let lane = readingLane(for: bytes) {
+        if let lane = readingLane(for: bytes, .json) {
             let release = hold()
             return .later { [self] in
-                let reply = await reply(toLarge: bytes, in: lane, from: peer, authorized: authorized)
+                let reply = await reply(toLarge: bytes, .json, in: lane, from: peer, authorized: authorized)
                 return OutgoingMessage(text: reply.body, enqueued: release)
             }
         }
-        let prepared = prepare(RPCMessage(parsing: bytes), from: peer)
+        let prepared = prepare(RPCMessage(parsing: bytes, as: .json), from: peer)
         if let caller = prepared.caller { authorized(caller) }
         var storage: [UInt8] = []
-        if let reply = answer(prepared, nil, storage: &storage) { return .ready(OutgoingMessage(text: reply.body)) }
+        if let reply = answer(prepared, .json, storage: &storage) { return .ready(OutgoingMessage(text: reply.body)) }
         let release = prepared.onlyReads ? nil : hold()
         return .later { [self] in
-            OutgoingMessage(text: await reply(to: prepared, nil, from: peer).body, enqueued: release)
+            OutgoingMessage(text: await reply(to: prepared, .json, from: peer).body, enqueued: release)
         }
     }
 
@@ -135,14 +141,19 @@ public final class Aria2: Sendable {
         let body: [UInt8]
         let status: HTTPStatus
 
-        func fill(_ response: inout Response, _ callback: String?) {
+        func fill(_ response: inout Response, _ form: RPCForm) {
             response.status = status
             response.content = .bytes
             response.body = body
-            response.fields.append(.contentType, callback == nil ? "application/json-rpc" : "text/javascript")
             response.fields.append(.cacheControl, "no-store")
-            // Pages of any origin may load a script; its contents required the secret.
-            if callback != nil { response.fields.append(.crossOriginResourcePolicy, "cross-origin") }
+            switch form {
+            case .json: response.fields.append(.contentType, "application/json-rpc")
+            case .xml: response.fields.append(.contentType, "text/xml")
+            case .script:
+                response.fields.append(.contentType, "text/javascript")
+                // Pages of any origin may load a script; its contents required the secret.
+                response.fields.append(.crossOriginResourcePolicy, "cross-origin")
+            }
         }
     }
 
@@ -182,7 +193,7 @@ public final class Aria2: Sendable {
     private static let laneLimit: Duration = .seconds(2)
 
     /// Answers a message immediately; `nil` if a call in it has to wait.
-    private func answer(_ prepared: Prepared, _ callback: String?, storage: inout [UInt8]) -> Reply? {
+    private func answer(_ prepared: Prepared, _ form: RPCForm, storage: inout [UInt8]) -> Reply? {
         guard !prepared.isUnauthorized else { return nil }
         var count = 0
         func isQuick(_ step: RPCStep) -> Bool {
@@ -213,54 +224,64 @@ public final class Aria2: Sendable {
             }
         }
         let results = prepared.entries.map { result($0.step) }
-        return hasToWait ? nil : encode(prepared, results, callback, storage: &storage)
+        return hasToWait ? nil : encode(prepared, results, form, storage: &storage)
     }
 
     /// Answers a message, including calls that have to wait.
-    private func reply(to prepared: Prepared, _ callback: String?, from peer: SocketAddress) async -> Reply {
+    private func reply(to prepared: Prepared, _ form: RPCForm, from peer: SocketAddress) async -> Reply {
         // Delays the answer to a wrong secret to slow down guessing. Other messages are not delayed.
         if prepared.isUnauthorized { try? await Task.sleep(for: refusalDelay) }
-        guard prepared.isLongReading else { return await carryOut(prepared, callback, from: peer) }
-        let reply = await lane.run(within: Self.laneLimit) { await carryOut(prepared, callback, from: peer) }
-        return reply ?? refuse(prepared, with: .busy, callback)
+        guard prepared.isLongReading else { return await carryOut(prepared, form, from: peer) }
+        let reply = await lane.run(within: Self.laneLimit) { await carryOut(prepared, form, from: peer) }
+        return reply ?? refuse(prepared, with: .busy, form)
     }
 
     /// The lane in which a message is parsed; `nil`: an event loop parses it.
-    private func readingLane(for text: [UInt8]) -> Lane? {
+    private func readingLane(for text: [UInt8], _ form: RPCForm) -> Lane? {
         if text.count <= Self.maximumUncheckedBytes { return nil }
-        guard !access.needsSecret || RPCMessage.firstSecret(in: text).map(access.isSecret) ?? false else { return strangersLane }
+        guard !access.needsSecret || RPCMessage.firstSecret(in: text, as: form).map(access.isSecret) ?? false else {
+            return strangersLane
+        }
         return text.count > Self.maximumQuickBytes ? lane : nil
     }
 
     /// Parses and answers a message that is too long for an event loop.
     private func reply(
-        toLarge text: [UInt8], in lane: Lane, from peer: SocketAddress, authorized: (Aria2Caller) -> Void = { _ in }
+        toLarge text: [UInt8], _ form: RPCForm, in lane: Lane, from peer: SocketAddress,
+        authorized: (Aria2Caller) -> Void = { _ in }
     ) async -> Reply {
-        let prepared = await lane.run(within: Self.laneLimit) { prepare(RPCMessage(parsing: text), from: peer) }
-        guard let prepared else { return refuse(prepare(.failed(.busy), from: peer), with: .busy, nil) }
+        let prepared = await lane.run(within: Self.laneLimit) { prepare(RPCMessage(parsing: text, as: form), from: peer) }
+        guard let prepared else { return refuse(prepare(.failed(.busy), from: peer), with: .busy, form) }
         if let caller = prepared.caller { authorized(caller) }
-        return await reply(to: prepared, nil, from: peer)
+        return await reply(to: prepared, form, from: peer)
     }
 
-    private func carryOut(_ prepared: Prepared, _ callback: String?, from peer: SocketAddress) async -> Reply {
+    private func carryOut(_ prepared: Prepared, _ form: RPCForm, from peer: SocketAddress) async -> Reply {
         let results = await executor.results(of: prepared.entries.map(\.step), from: peer)
         var storage: [UInt8] = []
-        return encode(prepared, results, callback, storage: &storage)
+        return encode(prepared, results, form, storage: &storage)
     }
 
-    private func refuse(_ prepared: Prepared, with error: RPCError, _ callback: String?) -> Reply {
+    private func refuse(_ prepared: Prepared, with error: RPCError, _ form: RPCForm) -> Reply {
         var storage: [UInt8] = []
-        return encode(prepared, prepared.entries.map { _ in .failure(error) }, callback, storage: &storage)
+        return encode(prepared, prepared.entries.map { _ in .failure(error) }, form, storage: &storage)
     }
 
     /// - Parameter storage: The storage of earlier bodies, to be reused.
     private func encode(
-        _ prepared: Prepared, _ results: [Result<Answer, RPCError>], _ callback: String?, storage: inout [UInt8]
+        _ prepared: Prepared, _ results: [Result<Answer, RPCError>], _ form: RPCForm, storage: inout [UInt8]
     ) -> Reply {
+        if case .xml = form {
+            var writer = XMLWriter()
+            swap(&writer.bytes, &storage)
+            writer.bytes.removeAll(keepingCapacity: true)
+            if let result = results.first { writer.response(result, view) }
+            return Reply(body: writer.bytes, status: .ok)
+        }
         var writer = JSONWriter()
         swap(&writer.bytes, &storage)
         writer.bytes.removeAll(keepingCapacity: true)
-        if let callback { writer.bytes.append(contentsOf: "\(callback)(".utf8) }
+        if case .script(let function) = form { writer.bytes.append(contentsOf: "\(function)(".utf8) }
         var status = HTTPStatus.ok
         if prepared.isBatch {
             writer.list(zip(prepared.entries, results)) { $0.response(to: $1.0.id, $1.1, view) }
@@ -268,7 +289,7 @@ public final class Aria2: Sendable {
             writer.response(to: entry.id, result, view)
             if case .failure(let error) = result { status = error.status }
         }
-        if callback != nil { writer.bytes.append(UInt8(ascii: ")")) }
+        if case .script = form { writer.bytes.append(UInt8(ascii: ")")) }
         return Reply(body: writer.bytes, status: status)
     }
 }

@@ -403,7 +403,7 @@ final class RPCExecutor: Sendable {
         var failure: RPCError?
         if !accepted.isEmpty {
             do throws(RPCError) {
-                outcomes = try await RPCError.rethrowing(await downloads.add(accepted.map { .success($0) }))
+                outcomes = try await RPCError.rethrowing(await downloads.add(accepted.map { .success($0) }, keepsOrder: false))
             } catch {
                 failure = error
             }

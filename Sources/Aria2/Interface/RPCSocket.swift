@@ -2,8 +2,8 @@ internal import HTTPCore
 internal import HTTPServer
 internal import System
 
-/// A client's WebSocket: it sends messages, and receives notifications once it has sent a right secret, if one is
-/// required.
+/// A client's WebSocket: it sends messages. If a secret is required, it receives notifications once it has sent a right one,
+/// unless its handshake carried a proof.
 final class RPCSocket: WebSocketHandler {
     private enum Phase {
         case new
@@ -21,18 +21,21 @@ final class RPCSocket: WebSocketHandler {
     }
 
     private let aria2: Aria2
+    /// The sender of the handshake, if it has proved the right to receive notifications.
+    private let listener: Aria2Caller?
     private let peer: SocketAddress
     private let state = Locked(Phase.new)
 
-    init(_ aria2: Aria2, peer: SocketAddress) {
+    init(_ aria2: Aria2, of listener: Aria2Caller?, peer: SocketAddress) {
         self.aria2 = aria2
+        self.listener = listener
         self.peer = peer
     }
 
     func opened(_ socket: WebSocket) {
         state.withLock { state in
             guard case .new = state else { return }
-            let limit = aria2.secretLimit
+            let limit = listener == nil ? aria2.secretLimit : nil
             if limit == nil { socket.admit() }
             let timer = limit.map { limit in
                 Task {
@@ -40,8 +43,8 @@ final class RPCSocket: WebSocketHandler {
                     socket.close(.policyViolation, reason: "The client sent no call with the right secret in time.")
                 }
             }
-            let number = aria2.feed.add(socket, limit == nil ? .permitted(nil) : .unknown)
-            state = .open(Listener(number: number, timer: timer))
+            let number = aria2.feed.add(socket, limit == nil ? .permitted(listener?.permit) : .unknown)
+            state = .open(Listener(number: number, permit: listener?.permit, timer: timer))
         }
     }
 

@@ -25,6 +25,16 @@ struct RPCCall: Sendable, Equatable {
     var inner: [JSONValue]? { method == RPCMethod.multicall.rawValue ? parameters.first?.array : nil }
 }
 
+/// The form of a message and of its response.
+public enum RPCForm: Sendable {
+    /// JSON-RPC 2.0.
+    case json
+    /// The same, with a response that calls a function of a script (JSONP).
+    case script(function: String)
+    /// XML-RPC. The media type may name the encoding.
+    case xml(charset: String?)
+}
+
 /// A client's message: one call, or a batch (JSON-RPC 2.0 §6).
 enum RPCMessage: Sendable {
     /// A call or its error, with the `id` of its response.
@@ -37,7 +47,22 @@ enum RPCMessage: Sendable {
     case single(Entry)
     case batch([Entry])
 
-    /// Parses a message. An error becomes an entry.
+    /// Parses a message in a form. An error becomes an entry.
+    init(parsing text: [UInt8], as form: RPCForm) {
+        guard case .xml(let charset) = form else {
+            self.init(parsing: text)
+            return
+        }
+        var reader = XMLCallReader(text, charset: charset)
+        guard let call = try? reader.read() else {
+            self = .failed(.parse)
+            return
+        }
+        let isTooLong = call.inner?.count ?? 1 > Self.maximumCalls
+        self = .single(Entry(id: Entry.null, call: isTooLong ? .failure(.tooManyCalls) : .success(call)))
+    }
+
+    /// Parses a message in JSON. An error becomes an entry.
     init(parsing text: [UInt8]) {
         guard let value = try? JSONValue(parsing: text) else {
             self = .failed(.parse)
@@ -72,15 +97,17 @@ enum RPCMessage: Sendable {
     /// selected download.
     static let maximumCalls = 4_096
 
-    /// The text after the first `"token:` of a message that has not been parsed; `nil` if there is none, or if it has an
-    /// escape.
-    static func firstSecret(in text: [UInt8]) -> String? {
-        let prefix = Array("\"token:".utf8)
+    /// The text after the first `"token:` of a message that has not been parsed, or after `>token:` in XML; `nil` if there
+    /// is none, or if it has an escape.
+    static func firstSecret(in text: [UInt8], as form: RPCForm = .json) -> String? {
+        let isXML = if case .xml = form { true } else { false }
+        let prefix = Array(isXML ? ">token:".utf8 : "\"token:".utf8)
+        let (end, escape) = isXML ? (UInt8(ascii: "<"), UInt8(ascii: "&")) : (prefix[0], UInt8(ascii: "\\"))
         guard let quote = text.indices.first(where: { text[$0] == prefix[0] && text[$0...].starts(with: prefix) }) else {
             return nil
         }
-        let secret = text[(quote + prefix.count)...].prefix { $0 != UInt8(ascii: "\"") }
-        guard secret.endIndex < text.endIndex, !secret.contains(UInt8(ascii: "\\")) else { return nil }
+        let secret = text[(quote + prefix.count)...].prefix { $0 != end }
+        guard secret.endIndex < text.endIndex, !secret.contains(escape) else { return nil }
         return String(decoding: secret, as: UTF8.self)
     }
 

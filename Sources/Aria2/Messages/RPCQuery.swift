@@ -36,7 +36,7 @@ struct RPCQuery: Sendable {
         if let id { writer.member("id", id) }
         if let parameters, !parameters.isEmpty {
             writer.name("params")
-            writer.raw(parameters)
+            writer.raw(parameters.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(parameters.dropFirst(3)) : parameters)
         }
         writer.endObject()
         message = RPCMessage(parsing: writer.bytes)

@@ -29,8 +29,9 @@ struct DownloadOptions {
         } else {
             folder = nil
         }
-        let names = (reader.text("out") ?? "").split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        (outFolder, out) = (names.dropLast().joined(separator: "/"), names == [""] ? nil : names.last)
+        let path = reader.text("out") ?? ""
+        let names = Self.names(path)
+        (outFolder, out) = (names.dropLast().joined(separator: "/"), path.isEmpty ? nil : names.last)
         if out != nil { try Self.check(names) }
         speedLimit = reader.number("max-download-limit")
         split = reader.number("split")
@@ -47,6 +48,12 @@ struct DownloadOptions {
 
     private static func within(_ range: ClosedRange<Int>, _ number: Int64) -> Int {
         min(max(Int(clamping: number), range.lowerBound), range.upperBound)
+    }
+
+    /// Returns the names of a path without a `.` for the same folder: `./a/./b` is `a/b`.
+    private static func names(_ path: String) -> [String] {
+        let names = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        return names.dropLast().filter { $0 != "." } + names.suffix(1)
     }
 
     /// Refuses a path that leaves the directory, or is not a valid file name.

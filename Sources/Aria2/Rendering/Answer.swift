@@ -33,7 +33,7 @@ extension Answer {
     /// The maximum size in bytes of a message's results: 40 MiB. A result that exceeds it is replaced by an error.
     static let maximumBytes = 40 << 20
 
-    func encode(into writer: inout JSONWriter, _ view: DownloadView) {
+    func encode(into writer: inout some ValueWriter, _ view: DownloadView) {
         switch self {
         case .ok: writer.value("OK")
         case .gid(let gid): writer.value(gid.description)
@@ -70,16 +70,18 @@ extension Answer {
     }
 
     /// Writes one result of a `system.multicall`: a list of one element, or an error.
-    private static func encode(_ result: Result<Answer, RPCError>, into writer: inout JSONWriter, _ view: DownloadView) {
+    private static func encode(
+        _ result: Result<Answer, RPCError>, into writer: inout some ValueWriter, _ view: DownloadView
+    ) {
         switch result {
         case .success(let answer):
             let fits = writer.attempt(limit: maximumBytes) { $0.list(CollectionOfOne(answer)) { $1.encode(into: &$0, view) } }
-            if !fits { RPCError.tooLarge.encode(into: &writer) }
-        case .failure(let error): error.encode(into: &writer)
+            if !fits { writer.value(RPCError.tooLarge) }
+        case .failure(let error): writer.value(error)
         }
     }
 
-    private static func encode(_ connections: [DownloadDetails.Connection], into writer: inout JSONWriter) {
+    private static func encode(_ connections: [DownloadDetails.Connection], into writer: inout some ValueWriter) {
         writer.beginArray()
         writer.beginObject()
         writer.figure("index", 1)
@@ -95,7 +97,7 @@ extension Answer {
         writer.endArray()
     }
 
-    private static func encode(_ statistics: DownloadStatistics, into writer: inout JSONWriter) {
+    private static func encode(_ statistics: DownloadStatistics, into writer: inout some ValueWriter) {
         func count(_ states: DownloadState...) -> Int64 {
             states.reduce(0) { $0 + Int64(statistics.counts[$1] ?? 0) }
         }
@@ -111,26 +113,10 @@ extension Answer {
     }
 }
 
-extension RPCError {
-    func encode(into writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("code", code)
-        writer.member("message", message)
-        writer.endObject()
-    }
-}
-
 extension JSONWriter {
-    /// Writes an array.
-    mutating func list<Element>(_ elements: some Sequence<Element>, _ encode: (inout JSONWriter, Element) -> Void) {
-        beginArray()
-        for element in elements { encode(&self, element) }
-        endArray()
-    }
-
     private mutating func member(_ error: RPCError) {
         name("error")
-        error.encode(into: &self)
+        value(error)
     }
 
     /// Writes the response to one call (JSON-RPC 2.0 §5).

@@ -30,7 +30,8 @@ struct DownloadView: Sendable {
     /// The maximum number of live downloads in one answer.
     static let maximumLive = 10_000
 
-    func encode(_ download: Download, _ keys: StatusKeys, _ details: DownloadDetails? = nil, into writer: inout JSONWriter) {
+    func encode(_ download: Download, _ keys: StatusKeys, _ details: DownloadDetails? = nil, into writer: inout some ValueWriter)
+    {
         let pieces = Pieces(of: download.totalLength)
         writer.beginObject()
         if keys.contains(.bitfield), pieces.count > 0 {
@@ -61,7 +62,7 @@ struct DownloadView: Sendable {
     }
 
     /// Writes the list of files, which always has one element.
-    func encodeFiles(of download: Download, _ details: DownloadDetails?, into writer: inout JSONWriter) {
+    func encodeFiles(of download: Download, _ details: DownloadDetails?, into writer: inout some ValueWriter) {
         writer.beginArray()
         writer.beginObject()
         writer.figure("completedLength", download.bytesReceived)
@@ -81,7 +82,7 @@ struct DownloadView: Sendable {
     }
 
     /// Writes the list of URIs with their status.
-    static func encodeURIs(of download: Download, _ details: DownloadDetails?, into writer: inout JSONWriter) {
+    static func encodeURIs(of download: Download, _ details: DownloadDetails?, into writer: inout some ValueWriter) {
         var sources = details?.sources.map { (url: $0.url, isUsed: $0.isUsed) } ?? [(download.url, false)]
         // The first source is the download's own URL, which is requested first.
         if download.attempts > 0, !sources.isEmpty { sources[0].isUsed = true }
@@ -93,14 +94,6 @@ struct DownloadView: Sendable {
             writer.endObject()
         }
         writer.endArray()
-    }
-}
-
-extension JSONWriter {
-    /// Writes a member with a number as a string.
-    mutating func figure(_ name: String, _ value: Int64) {
-        self.name(name)
-        digits(value)
     }
 }
 

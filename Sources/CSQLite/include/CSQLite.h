@@ -57,11 +57,6 @@ const char *sqlite3_errmsg(sqlite3 *database);
 int sqlite3_busy_timeout(sqlite3 *database, int milliseconds);
 int sqlite3_get_autocommit(sqlite3 *database);
 
-typedef struct sqlite3_backup sqlite3_backup;
-sqlite3_backup *sqlite3_backup_init(sqlite3 *destination, const char *destination_name, sqlite3 *source, const char *source_name);
-int sqlite3_backup_step(sqlite3_backup *backup, int pages);
-int sqlite3_backup_finish(sqlite3_backup *backup);
-
 int sqlite3_exec(
     sqlite3 *database, const char *sql, int (*row)(void *, int, char **, char **), void *context, char **message);
 int sqlite3_prepare_v3(sqlite3 *database, const char *sql, int length, unsigned flags, sqlite3_stmt **statement, const char **tail);

@@ -13,8 +13,22 @@
 #include "crash.h"
 #include "digest.h"
 
+// Limits the numbers of new descriptors: `files` of files and of sockets to origins, `connections` of accepted ones. A call
+// that gets a higher number closes it and fails with EMFILE. The rest is left to libraries that need descriptors, of which
+// libdispatch ends the process if it gets none. Must be called before other threads open files.
+void pawl_share_descriptors(int files, int connections);
+
+// Whether a new file would get a descriptor.
+bool pawl_has_descriptors(void);
+
+// socket(2) with SOCK_CLOEXEC.
+int pawl_socket(int family, int type, int protocol);
+
 // accept4(2) with SOCK_NONBLOCK | SOCK_CLOEXEC; -1 and errno on failure.
 int pawl_accept(int listener, struct sockaddr *address, socklen_t *length);
+
+// Whether an accepted connection has a descriptor of the reserve.
+bool pawl_is_reserved(int descriptor);
 
 // renameat2(2) with RENAME_NOREPLACE on names relative to directories: EEXIST if `to` exists.
 int pawl_rename_exclusive_at(int from_directory, const char *from, int to_directory, const char *to);

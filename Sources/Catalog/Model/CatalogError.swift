@@ -8,13 +8,14 @@ public enum CatalogError: Error, Sendable, Equatable {
     case notFound(String)
     /// The caller named a host that the destination guard forbids.
     case destinationForbidden(String)
-    /// The source responded with an error, or with an unexpected status, media type or shape.
-    case upstreamRejected(String)
+    /// The source responded with an error, or with an unexpected status, media type or shape. The status is `nil` if no
+    /// response was complete.
+    case upstreamRejected(String, httpStatus: Int? = nil)
     /// No connection could be made, TLS failed, or the transfer broke.
     case upstreamUnreachable(String)
     /// The source throttles, or its rate budget is used up. Another attempt may succeed after this time, which is more
-    /// than zero.
-    case upstreamRateLimited(retryAfter: Duration)
+    /// than zero. The status is `nil` if there was no request.
+    case upstreamRateLimited(retryAfter: Duration, httpStatus: Int? = nil)
     /// The source took longer than ``CatalogConfiguration/totalTimeout``.
     case upstreamTimeout(String)
     /// The waiting task was cancelled.

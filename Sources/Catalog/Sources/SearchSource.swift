@@ -1,3 +1,4 @@
+import Feeds
 import HTTPClient
 import HTTPCore
 
@@ -49,9 +50,16 @@ extension SearchSource {
     func requests(forPartsOf id: Substring) -> [SourceRequest] { [] }
     func respondent(to request: SourceRequest) -> String { Self.description.name }
     func successor(of response: ClientResponse) -> HTTPURL? { nil }
-    func isThrottling(_ response: ClientResponse) -> Bool { response.head.status == .tooManyRequests }
+    func isThrottling(_ response: ClientResponse) -> Bool { response.asksToWait }
     func refusal(in body: [UInt8]) -> String? { nil }
     func select(_ query: SearchQuery, from listing: Listing) -> [FoundItem] { Array(listing.items.prefix(query.limit)) }
+}
+
+extension ClientResponse {
+    /// Whether the response asks for a later request: 429 (RFC 6585 §4), or 503 with `Retry-After` (RFC 9110 §15.6.4).
+    var asksToWait: Bool {
+        head.status == .tooManyRequests || head.status == .serviceUnavailable && head.fields.contains(.retryAfter)
+    }
 }
 
 /// A request to a source. The catalogue adds time limits and the like.
@@ -74,6 +82,8 @@ struct Listing: Sendable {
     var texts: [String] = []
     /// The work that the response describes, with its parts; `nil` if there is none.
     var work: Work?
+    /// The feed of the work, until its further pages are read; `nil` for other works.
+    var feed: Feed?
     /// The reason why there are no items, in a sentence; `nil` if the source gives none.
     var absence: String?
     /// The approximate bytes in memory.

@@ -1,3 +1,5 @@
+internal import DownloadCore
+internal import Downloads
 internal import ObjectStorage
 internal import PawlConfiguration
 
@@ -158,6 +160,11 @@ public enum CommandLineParser {
                 try configuration.checkToken()
             } catch {
                 throw UsageError("pawl: bad value for --token: \(error)")
+            }
+            do throws(DownloadError) {
+                try DownloadsConfiguration(configuration).checkWebhooks()
+            } catch {
+                throw UsageError("pawl: bad value for --webhook: \(error)")
             }
         }
         try checkFleet(configuration)

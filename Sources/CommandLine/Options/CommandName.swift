@@ -38,6 +38,8 @@ public enum CommandName: String, Sendable, CaseIterable {
     case unsubscribe
     /// Shows or changes a service's settings.
     case settings
+    /// Shows a service's addresses for clients of aria2.
+    case aria2
     /// Compares a data directory's records with its files.
     case check
     /// Copies a data directory's records.
@@ -58,6 +60,6 @@ public enum CommandName: String, Sendable, CaseIterable {
     /// The commands that talk to a running service.
     static let clients: Set<CommandName> = [
         .search, .parts, .add, .list, .watch, .move, .pause, .resume, .cancel, .retry, .rm, .subscribe, .subscriptions, .refresh,
-        .unsubscribe, .settings,
+        .unsubscribe, .settings, .aria2,
     ]
 }

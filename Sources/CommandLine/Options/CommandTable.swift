@@ -180,11 +180,11 @@ enum CommandTable {
             ]),
         Command(
             .refresh, "check subscriptions now, and download what has appeared", "ID...", .subscriptions,
-            description: ["IDs may be shortened. The exit status is 1 if a check fails."],
+            description: ["IDs may be shortened to their ends. The exit status is 1 if a check fails."],
             examples: [("pawl refresh $(pawl subscriptions --ids)", "check all subscriptions")]),
         Command(
             .unsubscribe, "end subscriptions; their downloads and files stay", "ID...", .subscriptions,
-            description: ["IDs may be shortened."]),
+            description: ["IDs may be shortened to their ends."]),
         Command(
             .settings, "show the service's settings, or change them until they are changed again", "[NAME=VALUE...]",
             .assignments,
@@ -194,6 +194,12 @@ enum CommandTable {
             examples: [
                 ("pawl settings maxConcurrent=3 speedLimit=2M", "transfer three at once, together at most 2 MiB/s"),
                 ("pawl settings speedSchedule='mon-fri 08:00-18:00 1M'", "limit the speed during the day"),
+            ]),
+        Command(
+            .aria2, "show the service's addresses for clients of aria2",
+            description: [
+                "The secret of the clients is the token. The address of notifications has a key that is derived from the token given"
+                    + " to this command. With it, programs that only listen receive notifications; it allows nothing else."
             ]),
         Command(
             .check, "compare the records of a data directory or a fleet with its files; --repair repairs faults",

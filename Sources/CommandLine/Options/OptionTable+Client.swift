@@ -33,11 +33,11 @@ extension OptionTable {
             "priority", DownloadLimits.priorities, default: "0", "priority; downloads with greater ones start first",
             commands: [.add], \.priority),
         Option(
-            "label", "LABEL", accepts: "a text of 1 to 200 bytes", default: "none",
+            "label", "LABEL", accepts: "a text of 1 to \(DownloadLimits.label) characters", default: "none",
             "label to add, or to select downloads by", isRepeatable: true, isInEnvironment: false,
             commands: [.add, .list, .pause, .resume, .cancel, .subscribe]
         ) { invocation, value in
-            guard (1...200).contains(value.utf8.count) else { return false }
+            guard DownloadLimits.isLabel(value) else { return false }
             invocation.client.labels.append(value)
             return true
         }

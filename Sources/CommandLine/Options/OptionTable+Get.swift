@@ -78,7 +78,7 @@ extension OptionTable {
         .short("i").completed(from: .file),
         Option(
             "json", nil, accepts: "true or false", default: "off", "write JSON, one object on a line",
-            isInEnvironment: false, commands: [.get, .add, .list, .watch, .search, .parts, .subscriptions, .settings]
+            isInEnvironment: false, commands: [.get, .add, .list, .watch, .search, .parts, .subscriptions, .settings, .aria2]
         ) { invocation, value in
             switch value.lowercased() {
             case "true": invocation.writesJSON = true

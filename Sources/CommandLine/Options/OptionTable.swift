@@ -35,8 +35,8 @@ enum OptionTable {
     /// The options of services, some of which `get` has as well.
     private static let services: [Option] = [
         Option(
-            "host", "ADDRESS", accepts: "an IP address or localhost", default: "127.0.0.1",
-            "address to bind; any address but loopback needs --token, --token-file, --tokens-file or --no-auth",
+            "host", "ADDRESS", accepts: "an IP address or localhost", default: "localhost",
+            "address to bind, with localhost for 127.0.0.1 and ::1; any address but loopback needs --token, --token-file, --tokens-file or --no-auth",
             commands: [.serve, .demo, .health]
         ) { invocation, value in
             guard let host = bindableHost(value) else { return false }
@@ -121,7 +121,7 @@ enum OptionTable {
             "file of further tokens, one on a line: name, scope (full, read or metrics), and the token or sha256:<64 hex>",
             \.tokensFile),
         .toggle("no-auth", "serve other machines without a token", \.allowsAnonymous),
-        .toggle("no-aria2", "disable aria2's RPC at /jsonrpc", \.leavesOutAria2),
+        .toggle("no-aria2", "disable aria2's RPC at /jsonrpc and /rpc", \.leavesOutAria2),
         Option(
             "webhook", "URL", accepts: "an http or https URL, at most \(DefaultWebhooks.limit) times", default: "none",
             "URL that receives a message when any download ends, a subscription fails, or the service is degraded",
@@ -350,9 +350,9 @@ enum OptionTable {
         .choice("log-format", default: "text", "format of log lines", \.logFormat),
     ]
 
-    /// The address to bind, without brackets; `nil` if the text is neither an IP address nor `localhost`.
+    /// The address to bind, without brackets, or `localhost`; `nil` if the text is neither an IP address nor `localhost`.
     private static func bindableHost(_ text: String) -> String? {
-        if text.lowercased() == "localhost" { return "127.0.0.1" }
+        if text.lowercased() == "localhost" { return "localhost" }
         let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
         return IPAddress(parsing: bare)?.description
     }

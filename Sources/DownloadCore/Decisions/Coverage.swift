@@ -107,15 +107,15 @@ package struct Coverage: Sendable, Equatable {
         return clipped
     }
 
-    /// Returns the coverage without the bytes at some offsets.
-    package func without(_ offsets: some Collection<Int64>) -> Coverage {
-        guard !offsets.isEmpty else { return self }
+    /// Returns the coverage without the byte behind each of these places, if the one before it is present as well.
+    package func opened(at places: Set<Int64>) -> Coverage {
+        guard !places.isEmpty else { return self }
         var coverage = Coverage()
         for range in ranges {
             var start = range.lowerBound
-            for offset in offsets.sorted() where offset >= start && offset < range.upperBound {
-                if start < offset { coverage.ranges.append(start..<offset) }
-                start = offset + 1
+            for place in places.sorted() where range.lowerBound < place && place < range.upperBound {
+                if start < place { coverage.ranges.append(start..<place) }
+                start = place + 1
             }
             if start < range.upperBound { coverage.ranges.append(start..<range.upperBound) }
         }

@@ -89,7 +89,7 @@ package struct OriginResponse: Sendable, Equatable {
 
     /// Returns the delay that the origin asks for; `nil` if it asks for none, or not in a valid form.
     package func retryDelay(now: Timestamp) -> Duration? {
-        retryAfter.flatMap { RetryPolicy.delay(fromRetryAfter: $0, date: date, now: now) }
+        retryAfter.flatMap { RetryAfter.delay($0, date: date, now: now) }
     }
 }
 

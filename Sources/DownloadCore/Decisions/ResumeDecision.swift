@@ -234,8 +234,14 @@ extension ResumeDecision {
         return .askAgain(restartAsOneStream(because: reason))
     }
 
-    /// The present bytes that the last request repeats, if it is for a range behind the file's start; `nil` otherwise.
-    package var repeatedBytes: Range<Int64>? { request == .whole || start == 0 || start == offset ? nil : start..<offset }
+    /// Returns the present bytes with which a 200 begins if it brings the requested range, and not the file from its start.
+    /// `nil` if it cannot bring the range, or if that does not matter.
+    package func repeatedBytes(in response: OriginResponse) -> Range<Int64>? {
+        guard [200, 203].contains(response.status), request != .whole, start > 0, start < offset,
+            response.contentLength == nil || response.contentLength != entity.total
+        else { return nil }
+        return start..<offset
+    }
 
     /// Requests the whole file after a response to a range that proved nothing. The origin's second such response shows
     /// that its ranges are of no use.
@@ -328,7 +334,8 @@ extension ResumeDecision {
         }
         guard response.contradiction(to: entity, from: start) == nil, let range = response.partRange else { return unproven() }
         let end = range.bytes.upperBound
-        // Such an origin sends few bytes of each range. Slices of a file often end where present bytes do.
+        // An origin that sends few bytes of each range is asked for a shorter overlap. A part that ends where the present
+        // bytes do may be a slice of the file, and does not show that.
         if !skipsOverlap, end < offset + repeated, end != offset, end != range.total { repeated = Int64(range.bytes.count) / 2 }
         self.source = source
         entity.source = source

@@ -1,5 +1,3 @@
-package import HTTPCore
-
 /// Decides when a failed attempt is repeated: after exponential delays with full jitter, never
 /// earlier than the origin asks.
 package struct RetryPolicy: Sendable, Equatable {
@@ -104,25 +102,5 @@ extension RetryPolicy {
         case 408, 425, 429, 500, 502, 503, 504, 520...525, 527, 530: true
         default: false
         }
-    }
-}
-
-// MARK: - Retry-After
-
-extension RetryPolicy {
-    /// Returns the delay of a Retry-After field (RFC 9110 §10.2.3): seconds, or a date; `nil` if it is neither.
-    ///
-    /// - Parameters:
-    ///   - value: The field's value.
-    ///   - date: The value of the Date field. The origin means its own clock, which may differ from this machine's.
-    ///   - now: The present time here, used if there is no Date.
-    package static func delay(fromRetryAfter value: String, date: String?, now: Timestamp) -> Duration? {
-        if !value.isEmpty, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-            // A number that exceeds 64 bits counts as the longest delay.
-            return .seconds(min(Int64(value) ?? .max, 1 << 32))
-        }
-        guard let time = HTTPDate(parsing: value) else { return nil }
-        let start = date.flatMap { HTTPDate(parsing: $0) }?.secondsSinceEpoch ?? now.millisecondsSinceEpoch / 1_000
-        return .seconds(max(time.secondsSinceEpoch - start, 0))
     }
 }

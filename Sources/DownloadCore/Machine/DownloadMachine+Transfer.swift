@@ -315,23 +315,24 @@ extension DownloadMachine {
     /// bytes, or the attempt has failed.
     package mutating func fileFailed(_ error: FileError, _ context: inout Context) {
         switch error.kind {
-        case .away:
+        case .away where error.folder.isEmpty:
             // Bytes that were not flushed may be gone when the volume is back.
             trustOnlyDurable(&context)
             returnToQueue(&context)
         // btrfs counts the space of removed files as free before it can be used again.
-        case .noRoom,
+        case .away, .noRoom,
             .full where error.neededBytes == 0 && !budget.hasWaitedForRoom:
             if error.kind == .full { budget.hasWaitedForRoom = true }
-            context.actions.append(.log(.warning("\(id) waits for room: \(error.message)")))
-            returnToQueue(needing: error.neededBytes, &context)
+            let wanted = error.kind == .away ? "the file system of its folder" : "room"
+            context.actions.append(.log(.warning("\(id) waits for \(wanted): \(error.message)")))
+            returnToQueue(after: error, &context)
         default: fail(DownloadFailure(error), retryAfter: nil, &context)
         }
     }
 
     /// Returns the download to its position in the queue, with its bytes.
-    /// - Parameter room: The bytes that must be free before it enters the queue; `nil`: none.
-    private mutating func returnToQueue(needing room: Int64? = nil, _ context: inout Context) {
+    /// - Parameter obstacle: The failure of a file system that must have passed before it enters the queue; `nil`: none.
+    private mutating func returnToQueue(after obstacle: FileError? = nil, _ context: inout Context) {
         context.actions.append(.leaveQueue)
         context.actions.append(.forgetTransfer)
         phase = .resting
@@ -340,7 +341,7 @@ extension DownloadMachine {
             download.state = .queued
             download.bytesReceived = count
         }
-        enqueue(needing: room, &context)
+        enqueue(after: obstacle, &context)
         flushRest(&context)
     }
 

@@ -171,8 +171,8 @@ extension DownloadMachine {
         indirect case command(Command)
         /// The answer to the last query. No other event comes between a query and its answer.
         case fact(Fact)
-        /// The queue has given the download a slot. `obstacle`: the reason why its folder cannot be used, as a sentence.
-        case slotAcquired(obstacle: String?)
+        /// The queue has given the download a slot. `obstacle`: the reason why its folder cannot be used.
+        indirect case slotAcquired(obstacle: FileError?)
         case partOpened(Operation)
         /// The part file cannot be opened.
         indirect case partUnusable(Operation, FileError)
@@ -205,7 +205,7 @@ extension DownloadMachine {
     package enum VerificationOutcome: Sendable, Equatable {
         case matches
         case differs(expected: String, actual: String)
-        case failed(FileError)
+        indirect case failed(FileError)
     }
 
     package enum Timer: Sendable, Hashable {
@@ -220,8 +220,9 @@ extension DownloadMachine {
     /// An output of the machine. The interpreter carries out actions in their order.
     package enum Action: Sendable {
         case enqueue
-        /// Adds the download to the queue once the file system has this many free bytes; 0: any room.
-        case enqueueWithRoom(Int64)
+        /// Adds the download to the queue once a file system works and has this many free bytes; 0: any room. It is the
+        /// folder's, or the part files' if that is empty.
+        case enqueueWithRoom(Int64, folder: String)
         /// Removes the download from the queue, or releases its slot.
         case leaveQueue
         /// Moves the download to the position of its rank.

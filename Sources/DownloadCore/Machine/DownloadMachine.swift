@@ -195,11 +195,12 @@ extension DownloadMachine {
         }
     }
 
-    /// - Parameter room: The bytes that must be free first; `nil`: none.
-    package mutating func enqueue(needing room: Int64? = nil, _ context: inout Context) {
+    /// - Parameter obstacle: The failure of a file system that must have passed first; `nil`: none.
+    package mutating func enqueue(after obstacle: FileError? = nil, _ context: inout Context) {
         phase = .waiting
         // A lingering transfer has to end first, and a stopping service gives no slots.
-        if lingering.isEmpty, !isShuttingDown { context.actions.append(room.map(Action.enqueueWithRoom) ?? .enqueue) }
+        guard lingering.isEmpty, !isShuttingDown else { return }
+        context.actions.append(obstacle.map { .enqueueWithRoom($0.neededBytes, folder: $0.folder) } ?? .enqueue)
     }
 
     private mutating func reassigned(_ arrival: DownloadID, _ context: inout Context) {
@@ -272,7 +273,7 @@ extension DownloadMachine {
         record.announcedMirrors = []
         record.partGeneration = nil
         discardDurableBytes()
-        record.download.bytesReceived = 0
+        (record.download.bytesReceived, record.download.receivedRanges) = (0, [])
         record.download.bytesTotal = nil
         record.download.resumable = nil
     }
@@ -313,7 +314,7 @@ extension DownloadMachine {
 
     // MARK: - Slots
 
-    private mutating func slotAcquired(_ obstacle: String?, _ context: inout Context) {
+    private mutating func slotAcquired(_ obstacle: FileError?, _ context: inout Context) {
         guard phase == .waiting, state == .queued, !isShuttingDown else {
             context.actions.append(.leaveQueue)
             return
@@ -325,8 +326,8 @@ extension DownloadMachine {
             delay(wait, &context)
             return
         }
-        // Fails before bytes are fetched that could not be published.
-        if let obstacle { return fail(DownloadFailure(.ioError, obstacle), retryAfter: nil, &context) }
+        // Fails or waits before bytes are fetched that could not be published.
+        if let obstacle { return fileFailed(obstacle, &context) }
         let count = written.byteCount
         let now = context.now
         change(&context) { download in

@@ -24,14 +24,14 @@ extension DownloadError: CustomStringConvertible {
 
     /// Returns the sentence about a command that a state does not allow.
     private static func refusal(of command: String, in state: DownloadState) -> String {
-        let result =
-            switch command {
-            case "pause": "paused"
-            case "resume": "resumed"
-            case "cancel": "cancelled"
-            case "retry": "retried"
-            default: "given a \(command)"
+        let results = ["pause": "paused", "resume": "resumed", "cancel": "cancelled", "retry": "retried"]
+        let result = results[command] ?? "given a \(command)"
+        let remedy =
+            switch (command, state) {
+            case ("resume", .cancelled), ("resume", .failed): "; retry starts it again"
+            case ("retry", .paused): "; resume continues it"
+            default: ""
             }
-        return "a download that is \(state.rawValue) cannot be \(result)"
+        return "a download that is \(state.rawValue) cannot be \(result)\(remedy)"
     }
 }

@@ -155,14 +155,17 @@ extension DownloadRecord {
         particulars = values.isEmpty ? nil : Box(values)
     }
 
-    /// Removes the values that only a transfer needs: header fields with their secrets,
-    /// validators, segments and mirrors.
+    /// Removes the values that only a transfer needs: header fields with their secrets, segments and mirrors. The version of
+    /// the file stays, as the download's own origin names it.
     package mutating func forgetTransfer() {
         guard let before = particulars?.value else { return }
         var values = Particulars()
         values.requestedFilename = before.requestedFilename
         values.lacksExtension = before.lacksExtension
         values.webhook = before.webhook
+        if let entity = before.entity, entity.source == nil, entity.etag != nil || entity.lastModified != nil {
+            values.entity = SavedEntity(etag: entity.etag, lastModified: entity.lastModified, total: entity.total)
+        }
         keep(values)
     }
 }

@@ -10,7 +10,7 @@ package struct FileError: Error, Sendable, Equatable {
         case noRoom
         /// The file system or its device has failed, or this file alone.
         case device
-        /// The volume is away or takes no writes. Only an examination finds this.
+        /// The volume, or the file system of the folder, is away or takes no writes. Only an examination finds this.
         case away
         /// The process or the system has too many open files or too little memory. A later attempt may succeed.
         case transient
@@ -36,6 +36,8 @@ package struct FileError: Error, Sendable, Equatable {
     package let losesBytes: Bool
     /// The bytes that the file system must have free for the file; 0 if they are unknown.
     package let neededBytes: Int64
+    /// The folder in which the operation failed, which may be on another file system than part files; empty: none.
+    package var folder = ""
 
     package init(_ kind: Kind, _ message: String, losesBytes: Bool = false, neededBytes: Int64 = 0) {
         self.kind = kind
@@ -46,7 +48,14 @@ package struct FileError: Error, Sendable, Equatable {
 
     /// The same error with another kind, as an examination has found it.
     package func found(_ kind: Kind) -> FileError {
-        FileError(kind, message, losesBytes: losesBytes, neededBytes: neededBytes)
+        FileError(kind, message, losesBytes: losesBytes, neededBytes: neededBytes).of(folder)
+    }
+
+    /// The same error in this folder.
+    package func of(_ folder: String) -> FileError {
+        var error = self
+        error.folder = folder
+        return error
     }
 
     /// Creates the error of a failed system call.

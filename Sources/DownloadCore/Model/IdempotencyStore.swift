@@ -8,17 +8,18 @@ package struct IdempotencyRecord: Sendable {
     package var digest: [UInt8]
     /// The outcome of each item, with the downloads at that time.
     package var outcomes: [Addition.Outcome]
+    /// The faults despite which the request was carried out, in sentences.
+    package var warnings: [String] = []
+    /// The new or existing subscription at that time; `nil` for a request of downloads.
+    package var subscription: (stored: StoredSubscription, isNew: Bool)?
     package var createdAt: Timestamp
 
     package init(key: String, digest: [UInt8], outcomes: [Addition.Outcome], createdAt: Timestamp) {
-        self.key = key
-        self.digest = digest
-        self.outcomes = outcomes
-        self.createdAt = createdAt
+        (self.key, self.digest, self.outcomes, self.createdAt) = (key, digest, outcomes, createdAt)
     }
 
     /// The approximate size in memory, in bytes.
-    var memorySize: Int { outcomes.reduce(key.utf8.count + 128) { $0 + $1.memorySize } }
+    var memorySize: Int { outcomes.reduce(key.utf8.count + 128 + (subscription?.stored.body.count ?? 0)) { $0 + $1.memorySize } }
 }
 
 /// The outcomes of the last day's requests with idempotency keys, up to a bound. The oldest are removed first.
@@ -33,9 +34,7 @@ package struct IdempotencyStore: Sendable {
         package var lifetime: Duration = .seconds(24 * 3600)
 
         package init(keys: Int = 10_000, bytes: Int = 16 * 1024 * 1024, lifetime: Duration = .seconds(24 * 3600)) {
-            self.keys = keys
-            self.bytes = bytes
-            self.lifetime = lifetime
+            (self.keys, self.bytes, self.lifetime) = (keys, bytes, lifetime)
         }
     }
 
@@ -43,8 +42,8 @@ package struct IdempotencyStore: Sendable {
     package enum Lookup: Sendable {
         /// The key is new: the request is to be carried out.
         case unknown
-        /// The request has been carried out, with these outcomes.
-        case found([Addition.Outcome])
+        /// The request has been carried out, with this outcome.
+        case found(IdempotencyRecord)
         /// The key was used for another request.
         case mismatch
     }
@@ -64,7 +63,7 @@ package struct IdempotencyStore: Sendable {
 
     package func lookUp(_ key: RequestKey, now: Timestamp) -> Lookup {
         guard let record = records[ExactText(key.name)], !isOver(record, now) else { return .unknown }
-        return record.digest == key.digest ? .found(record.outcomes) : .mismatch
+        return record.digest == key.digest ? .found(record) : .mismatch
     }
 
     /// Keeps the outcome of a request.

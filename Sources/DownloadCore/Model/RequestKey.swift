@@ -8,6 +8,8 @@ public struct RequestKey: Sendable, Hashable {
     public let name: String
     /// The SHA-256 of the request.
     package let digest: [UInt8]
+    /// The faults despite which the request is carried out, in sentences, for the response to its repetition.
+    public var warnings: [String] = []
 
     /// Creates a key.
     /// - Parameters:

@@ -69,7 +69,7 @@ extension RetryChoice {
 
     /// Reads the object of ``json``.
     package init(json: JSONValue) throws(Fault) {
-        guard let members = json.members else { throw Fault(member: "", text: "takes an object") }
+        guard let members = json.members else { throw Fault(member: "", text: "must be a JSON object") }
         for (name, value) in members.map({ ($0.name, $0.value) }) {
             switch name {
             case "attempts":

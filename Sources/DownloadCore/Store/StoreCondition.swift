@@ -10,6 +10,8 @@ public struct StoreCondition: Sendable, Equatable {
         case objectsAway = "objects-away"
         /// The downloads directory is missing. Transfers wait, and finished files cannot be read.
         case volumeAway = "downloads-directory-away"
+        /// The process has as many open files and sockets as its limit permits. Downloads and new clients wait.
+        case descriptorsUsedUp = "descriptors-used-up"
     }
 
     /// The reason that records cannot be read; `nil` if they can.

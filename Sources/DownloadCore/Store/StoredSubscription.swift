@@ -7,12 +7,11 @@ package struct StoredSubscription: Sendable, Equatable {
     package var version: Int64
     /// The work. A fleet adds no second subscription for it.
     package var work: String
+    /// The number of its items by state, which the store counts; `nil` if it was not read.
+    package var items: [String: Int]?
 
     package init(id: DownloadID, body: [UInt8], version: Int64 = 0, work: String = "") {
-        self.id = id
-        self.body = body
-        self.version = version
-        self.work = work
+        (self.id, self.body, self.version, self.work) = (id, body, version, work)
     }
 }
 
@@ -23,8 +22,7 @@ package struct SubscriptionClaim: Sendable, Equatable {
     package let number: Int64?
 
     package init(id: DownloadID, number: Int64?) {
-        self.id = id
-        self.number = number
+        (self.id, self.number) = (id, number)
     }
 
     /// Returns changes that the store refuses if the claim has passed to another replica.

@@ -128,10 +128,11 @@ struct IndexTable: Sendable {
         view.publications = max(view.publications, count)
     }
 
-    /// Adds the bytes of a download to the sums, or subtracts them if the sign is −1.
+    /// Adds the bytes of a download to the sums, or subtracts them if the sign is −1. Counts the changes of finished ones.
     private mutating func count(_ download: Download, _ sign: Int128) {
         view.keptBytes += sign * Int128(download.keptBytes)
         view.finishedBytes += sign * Int128(download.finishedBytes)
+        if download.state == .completed { view.finishedChanges += 1 }
     }
 
     /// Removes a download, as the next publication.

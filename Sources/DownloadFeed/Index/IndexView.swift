@@ -19,6 +19,8 @@ package struct IndexView: Sendable {
     var keptBytes: Int128 = 0
     /// The bytes of finished files alone.
     var finishedBytes: Int128 = 0
+    /// The number of changes of completed downloads, which rises with each.
+    var finishedChanges: UInt64 = 0
     /// The number of changes published so far.
     var publications: UInt64 = 0
     /// The event id after which a reader of this view continues.

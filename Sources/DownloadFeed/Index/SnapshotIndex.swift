@@ -146,6 +146,9 @@ public final class SnapshotIndex: Sendable {
     /// The bytes of finished files alone.
     package var finishedBytes: Int128 { state.withLock { $0.table.view.finishedBytes } }
 
+    /// The number of changes of completed downloads, which rises with each.
+    package var finishedChanges: UInt64 { state.withLock { $0.table.view.finishedChanges } }
+
     // MARK: - For events
 
     package func view() -> IndexView { state.withLock { $0.table.view } }

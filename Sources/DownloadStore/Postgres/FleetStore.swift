@@ -138,6 +138,10 @@ package final class FleetStore: RecordStore {
         try await perform({ writer throws(StoreError) in try writer.deliveries(from: id, if: isWanted) })
     }
 
+    package func backlog() async throws(StoreError) -> DeliveryBacklog? {
+        try await perform({ writer throws(StoreError) in try writer.backlog() })
+    }
+
     package func items(_ query: ItemQuery) async throws(StoreError) -> [StoredItem] {
         try await perform({ writer throws(StoreError) in try writer.items(query) })
     }

@@ -163,6 +163,11 @@ extension PostgresRecordWriter {
         return page
     }
 
+    package func backlog() throws(StoreError) -> DeliveryBacklog? {
+        let command = PostgresCommand(Statements.backlog, [.integer(instance.id)])
+        return try instance.run([command]).first?.rows.first.map { DeliveryRow.backlog(from: PostgresRowDecoder(row: $0)) }
+    }
+
     package func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem] {
         var row = PostgresRowEncoder()
         ItemRow.encode(query, to: &row)
@@ -232,7 +237,9 @@ extension PostgresRecordWriter {
         static let key = PostgresStatement("key", "\(outcomes) WHERE key = $1")
         static let keys = PostgresStatement("keys", "\(outcomes) ORDER BY created_at, key")
         static let subscriptions = PostgresStatement(
-            "subscriptions", "SELECT id, body, version FROM pawl.subscriptions ORDER BY id")
+            "subscriptions", "SELECT \(SubscriptionRow.fleetColumns) FROM pawl.subscriptions ORDER BY id")
+        static let backlog = PostgresStatement(
+            "backlog", "SELECT count(*), min(id) FROM pawl.webhook_deliveries WHERE owner = $1::bigint")
         static let deliveries = PostgresStatement(
             "deliveries",
             """

@@ -10,7 +10,7 @@ enum PostgresSchema {
     /// The versions of the schema, in order. Smaller versions belong to unreleased builds.
     static let files = [
         SchemaFile(101, PackageResources.postgres_101_sql), SchemaFile(102, PackageResources.postgres_102_sql),
-        SchemaFile(103, PackageResources.postgres_103_sql),
+        SchemaFile(103, PackageResources.postgres_103_sql), SchemaFile(104, PackageResources.postgres_104_sql),
     ]
 
     /// The schema version that this release writes.

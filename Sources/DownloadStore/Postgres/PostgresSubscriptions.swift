@@ -62,7 +62,7 @@ final class PostgresSubscriptions {
     func claim(_ id: DownloadID, host: String, forced: Bool) throws(StoreError) -> ClaimedSubscription? {
         let values: [PostgresValue] = [.integer(instance.id), .text(id.description), .text(host), .boolean(forced)]
         guard let row = try instance.transact([PostgresCommand(Statements.claim, values)]).first?.rows.first,
-            let number = row.integer(3)
+            let number = row.integer(4)
         else { return nil }
         let stored = try SubscriptionRow.subscription(from: PostgresRowDecoder(row: row))
         return ClaimedSubscription(claim: SubscriptionClaim(id: id, number: number), stored: stored)
@@ -70,11 +70,11 @@ final class PostgresSubscriptions {
 
     private enum Statements {
         static let find = PostgresStatement(
-            "subscription", "SELECT id, body, version FROM pawl.subscriptions WHERE id = $1")
+            "subscription", "SELECT \(SubscriptionRow.fleetColumns) FROM pawl.subscriptions WHERE id = $1")
         static let changed = PostgresStatement(
             "changed_subscriptions", file: PackageResources.postgres_changed_subscriptions_sql)
         static let claim = PostgresStatement(
             "claim_subscription",
-            "SELECT id, body, version, number FROM pawl.claim_subscription($1::bigint, $2, $3, $4::boolean)")
+            "SELECT \(SubscriptionRow.fleetColumns), number FROM pawl.claim_subscription($1::bigint, $2, $3, $4::boolean)")
     }
 }

@@ -38,11 +38,11 @@ struct FileNames: Sendable {
     private(set) var finished = FinishedNames()
     /// Whether a path is in use; `nil`: files of several downloads may have the same path, and nothing is reserved.
     private let isTaken: (@Sendable (FilePath) -> Bool)?
-    /// The reason why a folder cannot be made on the disk, as the end of a sentence; `nil` if it can.
-    private let obstacle: @Sendable (String) -> String?
+    /// The reason why a folder cannot be made or used on the disk; `nil` if it can.
+    private let obstacle: @Sendable (String) -> FileError?
 
     init(
-        isTaken: (@Sendable (FilePath) -> Bool)?, obstacle: @escaping @Sendable (String) -> String? = { _ in nil }
+        isTaken: (@Sendable (FilePath) -> Bool)?, obstacle: @escaping @Sendable (String) -> FileError? = { _ in nil }
     ) {
         self.isTaken = isTaken
         self.obstacle = obstacle
@@ -128,15 +128,15 @@ struct FileNames: Sendable {
 
     var reservationCount: Int { reservations.count }
 
-    /// The reason why a file cannot be put into a folder, as one sentence; `nil` if it can. A part of the folder's path
-    /// is a file, or is reserved for one.
-    func objection(toFolder folder: String, for id: DownloadID?) -> String? {
+    /// The reason why a file cannot be put into a folder; `nil` if it can. A part of the folder's path is a file, or is
+    /// reserved for one, or the folder's file system is away or full.
+    func objection(toFolder folder: String, for id: DownloadID?) -> FileError? {
         guard isTaken != nil, !folder.isEmpty else { return nil }
         for key in Self.folders(leadingTo: folder) {
             guard let owner = owner(ofKey: key), owner != id, let path = path(of: owner) else { continue }
-            return "folder '\(folder)' cannot be used: the file of download \(owner) is to be named '\(path)'"
+            return FileError(.other, "folder '\(folder)' cannot be used: the file of download \(owner) is to be named '\(path)'")
         }
-        return obstacle(folder).map { "folder '\(folder)' cannot be used: \($0)" }
+        return obstacle(folder)
     }
 
     // MARK: - Finished files

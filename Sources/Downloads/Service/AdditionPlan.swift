@@ -14,6 +14,7 @@ struct AdditionPlan {
     private let label: String?
     private let parts: WorkParts
     private let prepared: Set<DownloadID>
+    private let keepsOrder: Bool
     private let pendingGIDs: Set<DownloadGID>
     private var queue: Queue
     /// The last draft of each requested position.
@@ -26,14 +27,16 @@ struct AdditionPlan {
     ///   - pendingGIDs: Gids of downloads of other requests that are being made durable.
     ///   - label: The label of the work that the downloads belong to; `nil`: none.
     ///   - prepared: Existing downloads that are returned for their URLs, whatever state they have.
+    ///   - keepsOrder: Whether items with the same position keep their order. Otherwise each is inserted there in turn.
     init(
         _ rules: RequestRules, _ index: SnapshotIndex, arriving: RankedDownloads = RankedDownloads(),
-        pendingGIDs: Set<DownloadGID> = [], label: String? = nil, prepared: Set<DownloadID> = []
+        pendingGIDs: Set<DownloadGID> = [], label: String? = nil, prepared: Set<DownloadID> = [], keepsOrder: Bool = true
     ) {
         self.rules = rules
         self.index = index
         self.label = label
         self.prepared = prepared
+        self.keepsOrder = keepsOrder
         parts = WorkParts(ofWork: label, in: index)
         self.pendingGIDs = pendingGIDs
         queue = ExtendedQueue(ExtendedQueue(index.waiting, adding: arriving))
@@ -94,7 +97,7 @@ struct AdditionPlan {
         return .created(download)
     }
 
-    /// Gives a new download the rank of a position. Items with the same position keep their order.
+    /// Gives a new download the rank of a position.
     private mutating func assignRank(to download: inout Download, at position: Int, newest: DownloadID) {
         let id = download.id
         let previous = lastAtPosition[position].flatMap(drafts.offset(of:)).map { drafts.records[$0].record.download.rank }
@@ -106,7 +109,7 @@ struct AdditionPlan {
             queue.reassign(other)
             drafts.reassign(other)
         }
-        lastAtPosition[position] = id
+        if keepsOrder { lastAtPosition[position] = id }
     }
 
     /// Returns an addition with its position in the queue once all drafts are in it.

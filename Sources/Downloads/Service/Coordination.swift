@@ -14,7 +14,7 @@ protocol Coordination: AnyObject {
     /// Ends the wait of a download that has left the queue, or releases its slot.
     func leaveQueue(_ download: LiveDownload, in service: isolated DownloadService)
     /// Returns the limits of the slots that this service gives.
-    func limits(_ settings: ServiceSettings) -> DownloadQueue.Limits
+    func limits(_ settings: ServiceSettings) -> SlotLimits
     /// Requests slots that this service does not give itself.
     func requestSlots(in service: isolated DownloadService)
 
@@ -51,10 +51,10 @@ protocol Coordination: AnyObject {
     func forward(_ commands: [ForwardedCommand], in service: isolated DownloadService)
     /// Removes a file that the store has refused to record.
     func discard(_ file: PublishedFile, of id: DownloadID, in service: isolated DownloadService) -> DownloadService.Course
-    /// Returns the outcomes that another service has recorded for a key, once they are published here; `nil`: none.
-    func outcomes(
+    /// Returns the outcome that another service has recorded for a key, once it is published here; `nil`: none.
+    func outcome(
         of key: RequestKey, in service: isolated DownloadService
-    ) async throws(DownloadError) -> [Addition.Outcome]?
+    ) async throws(DownloadError) -> IdempotencyRecord?
     /// Changes settings that other services share.
     /// - Returns: All settings afterwards; `nil`: no other service shares them, and nothing was done.
     func change(

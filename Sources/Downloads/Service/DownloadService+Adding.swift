@@ -23,7 +23,7 @@ extension DownloadService {
             let (addition, drafts) = try plan(new)
             if try await keep(drafts, [.success(addition)], key, by: deadline) { return addition }
             // Another replica has added the URL or used the key first.
-            guard let key, let kept = try await coordination.outcomes(of: key, in: self)?.first else { continue }
+            guard let key, let kept = try await coordination.outcome(of: key, in: self)?.outcomes.first else { continue }
             switch kept {
             case .success(let addition): return addition
             case .failure: throw .overloaded
@@ -38,27 +38,30 @@ extension DownloadService {
     ///     well, and failed or cancelled ones continue. Downloads whose files are gone lose it to the new ones. This
     ///     may have been done even if the method throws.
     ///   - key: The request's key, which has been claimed; `nil`: none.
+    ///   - keepsOrder: Whether items with the same position keep their order. Otherwise each is inserted there in turn,
+    ///     as by separate requests.
     /// - Returns: The outcome of each item, in their order.
     /// - Throws: `keyMismatch`, `insufficientStorage`, `overloaded`, `unconfirmed` (it may still happen),
     ///   `shuttingDown`, `storeFailed`.
     public func add(
-        _ items: [Result<NewDownload, Addition.Refusal>], label: String? = nil, key: RequestKey? = nil
+        _ items: [Result<NewDownload, Addition.Refusal>], label: String? = nil, key: RequestKey? = nil,
+        keepsOrder: Bool = true
     ) async throws(DownloadError) -> [Addition.Outcome] {
-        try await add(items, label: label, key: key) { _ in [] }
+        try await add(items, label: label, key: key, keepsOrder: keepsOrder) { _ in [] }
     }
 
-    /// Accepts many downloads like ``add(_:label:key:)``, and makes more changes durable in the same commit.
+    /// Accepts many downloads like ``add(_:label:key:keepsOrder:)``, and makes more changes durable in the same commit.
     /// - Parameter changes: Returns the changes that belong to the outcomes.
     package func add(
         _ items: [Result<NewDownload, Addition.Refusal>], label: String?, key: RequestKey? = nil,
-        with changes: @Sendable ([Addition.Outcome]) -> [StoreChange]
+        keepsOrder: Bool = true, with changes: @Sendable ([Addition.Outcome]) -> [StoreChange]
     ) async throws(DownloadError) -> [Addition.Outcome] {
         let deadline = ContinuousClock.now + Self.answerLimit
         while true {
             let prepared = try await prepare(items.compactMap { try? $0.get() }, label: label, by: deadline)
-            let (outcomes, drafts) = plan(items, label: label, prepared)
+            let (outcomes, drafts) = plan(items, label: label, prepared, keepsOrder: keepsOrder)
             if try await keep(drafts, outcomes, key, with: changes(outcomes), by: deadline) { return outcomes }
-            if let key, let kept = try await coordination.outcomes(of: key, in: self) { return kept }
+            if let key, let kept = try await coordination.outcome(of: key, in: self) { return kept.outcomes }
         }
     }
 
@@ -132,10 +135,11 @@ extension DownloadService {
 
     /// Decides the outcomes of several items.
     private func plan(
-        _ items: [Result<NewDownload, Addition.Refusal>], label: String?, _ prepared: Set<DownloadID>
+        _ items: [Result<NewDownload, Addition.Refusal>], label: String?, _ prepared: Set<DownloadID>, keepsOrder: Bool
     ) -> ([Addition.Outcome], AdditionPlan.Drafts) {
         var plan = AdditionPlan(
-            parts.rules, index, arriving: ledger.arriving, pendingGIDs: ledger.gids, label: label, prepared: prepared)
+            parts.rules, index, arriving: ledger.arriving, pendingGIDs: ledger.gids, label: label, prepared: prepared,
+            keepsOrder: keepsOrder)
         let outcomes = items.map { item -> Addition.Outcome in
             switch item {
             case .failure(let refusal): return .failure(refusal)

@@ -187,9 +187,10 @@ extension DownloadService {
     ///   - id: The download.
     ///   - deletesFile: Whether the finished file is removed too.
     ///   - isExpected: Whether the download is still the version that the client means; `nil`: any version.
+    ///   - changes: More changes of the same commit. They need a download that no other replica owns at present.
     /// - Throws: `preconditionFailed`, `directoryAway`, and the errors of ``perform(_:on:)``.
-    public func remove(
-        _ id: DownloadID, deletingFile deletesFile: Bool,
+    package func remove(
+        _ id: DownloadID, deletingFile deletesFile: Bool, with changes: [StoreChange] = [],
         if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) {
         let deadline = ContinuousClock.now + Self.answerLimit
@@ -197,12 +198,13 @@ extension DownloadService {
             if let download = index.download(id) { try checkFilesAreThere([download]) }
             try await recogniseFile(of: id, by: deadline)
         }
-        _ = try await ask(.remove(deletingFile: deletesFile), of: id, if: isExpected, by: deadline)
+        _ = try await ask(.remove(deletingFile: deletesFile), of: id, with: changes, if: isExpected, by: deadline)
     }
 
     /// Sends a command to a download's machine or owner, and waits for its result.
+    /// - Parameter changes: Changes of the same commit as a removal, for which the machine has to be here.
     func ask(
-        _ request: DownloadMachine.Command.Request, of id: DownloadID,
+        _ request: DownloadMachine.Command.Request, of id: DownloadID, with changes: [StoreChange] = [],
         if isExpected: (@Sendable (Download) -> Bool)? = nil, by deadline: ContinuousClock.Instant? = nil
     ) async throws(DownloadError) -> Download {
         guard !isShuttingDown else { throw .shuttingDown }
@@ -213,6 +215,7 @@ extension DownloadService {
         defer { unpin(pins) }
         let result: Result<Download, DownloadError> = await withCheckedContinuation { continuation in
             guard let entry = entries[id] else {
+                if !changes.isEmpty, pins.owners[id] != nil { return continuation.resume(returning: .failure(.overloaded)) }
                 let command = ForwardedCommand(
                     id: id, request: request, owner: pins.owners[id], receiver: .continuation(continuation),
                     isExpected: isExpected, deadline: deadline)
@@ -221,10 +224,12 @@ extension DownloadService {
             let waiter = wait(with: .continuation(continuation), by: deadline)
             // A move may give other downloads new arrivals. All changes become durable together.
             if case .change(let change) = request, change.move != nil { group = WriteBatch() }
+            if !changes.isEmpty { entry.removalChanges = changes }
             send(.command(.init(waiter: waiter, request: request, isExpected: isExpected)), to: entry)
             submitGroup()
             schedule()
         }
+        if !changes.isEmpty, case .failure(let error) = result, error != .unconfirmed { entries[id]?.removalChanges = [] }
         return try result.get()
     }
 

@@ -13,15 +13,17 @@ extension DownloadService {
     /// Whether finished files are in object storage.
     public nonisolated var keepsObjects: Bool { finishedFiles.keepsObjects }
 
-    /// Returns a URL at which a finished file in object storage is available for a minute, with ranges; `nil` if files
-    /// are on this machine. Sends no request.
+    /// Returns a URL at which a finished file in object storage is available, with ranges; `nil` if files are on this machine.
+    /// Sends no request.
     /// - Parameters:
     ///   - isHead: Whether the URL is signed for HEAD instead of GET.
     ///   - disposition: The Content-Disposition of the response; `nil`: none.
+    ///   - seconds: The time for which the URL is valid, from 1 to 604,800.
     public nonisolated func address(
-        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String
+        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String, validFor seconds: Int
     ) -> String? {
-        finishedFiles.address(of: id, as: identity, isHead: isHead, disposition: disposition, mediaType: mediaType)
+        finishedFiles.address(
+            of: id, as: identity, isHead: isHead, disposition: disposition, mediaType: mediaType, validFor: seconds)
     }
 
     /// Opens the finished file of a download, if it is still the one that was published. Its present identity is recorded.
@@ -39,6 +41,25 @@ extension DownloadService {
         } catch {
             throw error.meansNoBytes ? .gone : .unavailable(error.message)
         }
+    }
+
+    /// Notes the finished files that are gone, and those that are back. It examines a piece of the list at a time, and requests
+    /// come in between.
+    func noteMissingFiles() async {
+        let ids = index.ids(ListQuery(states: [.completed]), .slotsLast)
+        for start in stride(from: 0, to: ids.count, by: Self.bulkPiece) {
+            guard !Task.isCancelled else { return }
+            let downloads = index.entries(ids[start...].prefix(Self.bulkPiece)).map(\.download)
+            _ = await withoutMissingFiles(downloads)
+            for download in downloads where download.fileMissing { _ = try? await currentFile(of: download.id) }
+        }
+    }
+
+    /// Returns the downloads whose finished files are not gone, as far as names and lengths tell. Notes the other ones.
+    package func withoutMissingFiles(_ downloads: [Download]) async -> [Download] {
+        let gone = await files.gone(downloads)
+        if !gone.isEmpty { _ = try? await ask(.noteFile(nil), ofPiece: Array(gone)) }
+        return downloads.filter { !gone.contains($0.id) }
     }
 
     /// Whether the finished file of a download is present, judging by its name.

@@ -17,9 +17,10 @@ extension DownloadService {
         stage = .started(housekeeping: tasks + [task])
     }
 
-    /// Starts the tasks that watch the disk space and remove expired records, as far as they are configured.
+    /// Starts the tasks that look for missing files, watch the disk space and remove expired records, as far as they are
+    /// configured.
     func startHousekeeping() {
-        var tasks: [Task<Void, Never>] = []
+        var tasks = [Task { [weak self] in await self?.noteMissingFiles() ?? () }]
         if parts.configuration.minFree > 0 { watchRoom() }
         if parts.configuration.quota > 0 {
             tasks.append(
@@ -57,35 +58,35 @@ extension DownloadService {
         guard isStarted, !isShuttingDown, !roomWaits.isWatched else { return }
         roomWaits.isWatched = true
         keep(
-            Task { [weak self, partFiles] in
-                var settles = true
+            Task { [weak self, partFiles, volume] in
+                var look = RoomWaits.Look()
                 while !Task.isCancelled {
-                    let space = await BlockingExecutor.disk.run { [settles] in
-                        if settles { partFiles.settleSpace() }
-                        return try? partFiles.space()
+                    let (space, usable) = await BlockingExecutor.disk.run { [look] in
+                        if look.settles { partFiles.settleSpace() }
+                        let usable = look.folders.filter { volume.isUsable(folder: $0.folder, for: $0.bytes) }
+                        return (try? partFiles.space(), usable)
                     }
-                    guard let next = await self?.noteRoom(space) ?? nil else { return }
-                    settles = next
+                    guard let next = await self?.noteRoom(space, usable) ?? nil else { return }
+                    look = next
                     do { try await Task.sleep(for: Self.roomInterval) } catch { return }
                 }
             })
     }
 
-    /// Notes the free disk space, and lets downloads continue for which there is room.
-    /// - Returns: Whether to flush the file system before the next look; `nil`: there is none.
-    private func noteRoom(_ space: FileSystemSpace?) -> Bool? {
+    /// Notes the free disk space and the usable folders, and lets downloads continue for which there is room.
+    /// - Returns: The next look; `nil`: there is none.
+    private func noteRoom(_ space: FileSystemSpace?, _ usable: Set<RoomWaits.FolderNeed>) -> RoomWaits.Look? {
         let room = space?.usable.map { Int128($0) - parts.reservations.claimedBytes }
-        let ready = roomWaits.take(room: room) { first, second in
+        let ready = roomWaits.take(room: room, usable: usable) { first, second in
             guard let ranks = entries[first].flatMap({ a in entries[second].map { (a, $0) } }) else { return first < second }
             return ranks.0.machine.record.download.rank < ranks.1.machine.record.download.rank
         }
-        // The database gives a replica any download of the queue, so it asks for none while one lacks room here.
-        let lacksRoom = !roomWaits.isEmpty && (sharing.isShared || room.map { $0 < 1 } ?? false)
-        gate.isDiskLow = isDiskLow(space) || lacksRoom
-        if !sharing.isShared { for entry in ready.compactMap({ entries[$0] }) { coordination.enqueue(entry, in: self) } }
+        gate.isDiskLow = isDiskLow(space) || (!roomWaits.isEmpty && room.map { $0 < 1 } ?? false)
+        for entry in ready.compactMap({ entries[$0] }) { coordination.enqueue(entry, in: self) }
+        roomWaits.lacksDescriptors = false
         schedule()
-        roomWaits.isWatched = parts.configuration.minFree > 0 || !roomWaits.isEmpty
-        return roomWaits.isWatched ? roomWaits.settles() : nil
+        roomWaits.isWatched = parts.configuration.minFree > 0 || !roomWaits.isEmpty || roomWaits.lacksDescriptors
+        return roomWaits.isWatched ? roomWaits.nextLook() : nil
     }
 
     /// Notes the bytes in the files directory for the quota. Files without a record count as well.

@@ -316,13 +316,13 @@ extension DownloadService {
         if entry.hasClaim, !activity.contains(.takingRoom) { releaseRoom(of: entry) }
         if activity.contains(.busy) { return }
         if isShuttingDown, tally.busy == 0 { tally.endWait() }
-        if let work = entry.work, !activity.contains(.usingFile) {
-            if let hasher = work.hasher, entry.machine.record.download.state.isLive {
-                hasher.rest()
-                work.part = nil
-            } else {
-                entry.work = nil
-            }
+        if let hasher = entry.work?.hasher, !activity.contains(.usingFile), entry.machine.record.download.state.isLive {
+            hasher.rest()
+            // Verification, verified file and publication would keep the part file open.
+            entry.work = nil
+            work(entry).hasher = hasher
+        } else if !activity.contains(.usingFile) {
+            entry.work = nil
         }
         guard entry.pins == 0, entry.postponed.isEmpty, !isBeingRead(entry.id),
             coordination.release(entry, in: self)
@@ -349,11 +349,10 @@ extension DownloadService {
             entry.queuedAt = .now
             if quota.isLimited, !entry.machine.bytes.written.ranges.isEmpty { gate.noteQueued(id) }
             coordination.enqueue(entry, in: self)
-        case .enqueueWithRoom(let bytes):
+        case .enqueueWithRoom(let bytes, let folder):
             entry.queuedAt = .now
-            roomWaits.add(id, needing: bytes)
-            if sharing.isShared || bytes == 0 { gate.isDiskLow = true }
-            if sharing.isShared { coordination.enqueue(entry, in: self) }
+            roomWaits.add(id, needing: bytes, in: folder)
+            if bytes == 0, folder.isEmpty { gate.isDiskLow = true }
             watchRoom()
         case .leaveQueue:
             queue.remove(id)
@@ -397,7 +396,7 @@ extension DownloadService {
         case .saveRemoval(let operation, let messages):
             let changeID = entry.reservedEventID ?? publisher.reserve()
             entry.reservedEventID = changeID
-            submit(.remove(id, changeID: changeID), with: kept(messages), for: (id, operation))
+            submit(.remove(id, changeID: changeID), with: kept(messages) + entry.removalChanges, for: (id, operation))
         case .deliver(let messages):
             Task { [webhooks, deliveries = deliveries(of: messages)] in
                 for delivery in deliveries { await webhooks?.post(delivery) }

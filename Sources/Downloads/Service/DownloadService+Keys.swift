@@ -7,22 +7,21 @@ extension DownloadService {
     /// Claims a key for a request of the caller, unless a request with it has been carried out. Until the key is
     /// released, other requests with it wait.
     /// - Parameter key: The request's key.
-    /// - Returns: The outcome of each item, with the downloads as they were then; `nil`: the caller has to carry out
-    ///   the request.
+    /// - Returns: The outcome, with the downloads as they were then; `nil`: the caller has to carry out the request.
     /// - Throws: `keyMismatch`, `shuttingDown`, `overloaded` (the earlier request takes too long), `storeFailed`.
-    public func claim(_ key: RequestKey) async throws(DownloadError) -> [Addition.Outcome]? {
+    package func claim(_ key: RequestKey) async throws(DownloadError) -> IdempotencyRecord? {
         let deadline = ContinuousClock.now + Self.answerLimit
         claiming: while true {
             guard !isShuttingDown else { throw .shuttingDown }
             switch ledger.claim(key, now: noteTrustedTime()) {
             case .claimed: break claiming
-            case .known(let outcomes): return outcomes
+            case .known(let record): return record
             case .mismatch: throw .keyMismatch
             case .isUnderWay: try await follow(by: deadline) { ledger.join(key, $0) }
             }
         }
         do throws(DownloadError) {
-            guard let kept = try await coordination.outcomes(of: key, in: self) else { return nil }
+            guard let kept = try await coordination.outcome(of: key, in: self) else { return nil }
             release(key)
             return kept
         } catch {
@@ -40,7 +39,12 @@ extension DownloadService {
     /// Returns the changes that make the outcomes of a request durable under its key.
     func remember(_ outcomes: [Addition.Outcome], as key: RequestKey?) -> [StoreChange] {
         guard let key else { return [] }
-        let record = IdempotencyRecord(key: key.name, digest: key.digest, outcomes: outcomes, createdAt: clock.now)
-        return [.remember(record)] + ledger.remember(record, now: noteTrustedTime()).map(StoreChange.forget)
+        var record = IdempotencyRecord(key: key.name, digest: key.digest, outcomes: outcomes, createdAt: clock.now)
+        record.warnings = key.warnings
+        return remember(record)
+    }
+
+    func remember(_ record: IdempotencyRecord) -> [StoreChange] {
+        [.remember(record)] + ledger.remember(record, now: noteTrustedTime()).map(StoreChange.forget)
     }
 }

@@ -97,9 +97,16 @@ extension DownloadService {
     func records(
         _ ids: [DownloadID], by deadline: ContinuousClock.Instant
     ) async throws(StoreError) -> [DownloadRecord] {
-        let result: Result<[DownloadRecord], StoreError>? = await self.result(by: deadline) { [store] finish in
+        try await read(by: deadline) { store throws(StoreError) in try await store.records(ids) }
+    }
+
+    /// Reads from the store. The error of a deadline that has passed is an interruption.
+    func read<Value: Sendable>(
+        by deadline: ContinuousClock.Instant, _ body: @escaping @Sendable (any RecordStore) async throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let result: Result<Value, StoreError>? = await self.result(by: deadline) { [store] finish in
             Task {
-                do throws(StoreError) { finish(.success(try await store.records(ids))) } catch { finish(.failure(error)) }
+                do throws(StoreError) { finish(.success(try await body(store))) } catch { finish(.failure(error)) }
             }
         }
         guard let result else { throw .interrupted("it does not answer in time") }

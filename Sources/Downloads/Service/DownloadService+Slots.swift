@@ -6,8 +6,9 @@ internal import System
 
 /// The assignment of slots, and of disk space under a quota.
 extension DownloadService {
-    /// The maximum number of files that are verified and published without a slot. With more, a slow disk delays new transfers.
-    static let maximumFinishing = 256
+    /// The maximum number of files that are verified and published without a slot. With more, a slow disk delays new
+    /// transfers. Each has an open part file.
+    static let maximumFinishing = min(256, ProcessEnvironment.descriptorLimit / 16)
 
     /// Adds a download to the queue of those that this service gives slots to.
     func enterQueue(_ entry: LiveDownload) {
@@ -26,8 +27,13 @@ extension DownloadService {
         }
     }
 
+    /// The maximum number of transfers, whatever the settings permit. Each has a connection and a part file at least.
+    private static let maximumTransfers = max(1, ProcessEnvironment.descriptorLimit / 8)
+
     /// Whether downloads with slots may start.
-    var mayStart: Bool { gate.reason == nil && tally.finishing < Self.maximumFinishing }
+    var mayStart: Bool {
+        gate.reason == nil && tally.finishing < Self.maximumFinishing && queue.runningCount < Self.maximumTransfers
+    }
 
     /// Gives slots to all downloads that may start.
     func schedule() {
@@ -41,11 +47,13 @@ extension DownloadService {
                 queue.remove(id)
                 continue
             }
-            guard claimRoom(for: entry) else {
+            roomWaits.lacksDescriptors = ProcessEnvironment.lacksDescriptors
+            guard !roomWaits.lacksDescriptors, claimRoom(for: entry) else {
                 // A running transfer has claimed the space first.
                 queue.remove(id)
                 enterQueue(entry)
                 updateGate()
+                if roomWaits.lacksDescriptors { watchRoom() }
                 break
             }
             send(.slotAcquired(obstacle: nil), to: entry)

@@ -16,8 +16,27 @@ extension DownloadService {
 
     /// Returns items of subscriptions.
     /// - Throws: `overloaded`, `storeFailed`.
-    package nonisolated func items(_ query: ItemQuery) async throws(DownloadError) -> [StoredItem] {
-        try await reading { () throws(StoreError) in try await store.items(query) }
+    package func items(_ query: ItemQuery) async throws(DownloadError) -> [StoredItem] {
+        try await reading { () throws(StoreError) in
+            try await read(by: .now + Self.answerLimit) { store throws(StoreError) in try await store.items(query) }
+        }
+    }
+
+    /// Returns why files cannot be put into folders, by folder: a part of its path is a file. A folder whose file system is
+    /// away or full has no entry, since downloads wait for it.
+    package func obstacles(toFolders folders: Set<String>) -> [String: String] {
+        var found: [String: String] = [:]
+        for folder in folders {
+            guard let objection = names.objection(toFolder: FileNaming.normalised(folder), for: nil) else { continue }
+            if objection.kind == .other { found[folder] = objection.message }
+        }
+        return found
+    }
+
+    /// Returns the version of a download's file, as its origin names it; `nil` if it is unknown.
+    package nonisolated func entity(of id: DownloadID) async -> SavedEntity? {
+        let records = try? await reading { () throws(StoreError) in try await store.records([id]) }
+        return records?.first?.entity
     }
 
     private nonisolated func reading<Value>(
@@ -62,14 +81,57 @@ extension DownloadService {
 
     /// Makes changes of subscriptions durable, and then delivers the messages to webhooks among them. The changes are
     /// submitted before the method suspends, so calls of one actor take effect in their order.
+    /// - Parameter settle: Called with the outcome before the method ends; after `unconfirmed`, once the outcome is known.
     /// - Throws: `preconditionFailed` (another replica has claimed the subscription, or has added the work),
     ///   `insufficientStorage`, `overloaded`,
     ///   `unconfirmed` (it may still happen), `shuttingDown`, `storeFailed`.
-    package nonisolated func commit(_ changes: [StoreChange]) async throws(DownloadError) {
-        guard !store.isCongested else { throw .overloaded }
+    package nonisolated func commit(
+        _ changes: [StoreChange], settle: @escaping @Sendable (DownloadError?) async -> Void = { _ in }
+    ) async throws(DownloadError) {
+        guard !store.isCongested else {
+            await settle(.overloaded)
+            throw .overloaded
+        }
         let commit = store.submit(changes)
         deliver(changes, after: commit)
-        guard let error = await commit.failure(within: Self.answerLimit) else { return }
-        throw error == .conflict ? .preconditionFailed : DownloadError(error)
+        let settled = StoreCommit()
+        Task {
+            let error = await commit.failure()
+            await settle(error.map(Self.refusal))
+            settled.conclude(error.map(Result.failure) ?? .success(()))
+        }
+        if let error = await settled.failure(within: Self.answerLimit) { throw Self.refusal(error) }
+    }
+
+    /// Makes changes of subscriptions durable like ``commit(_:settle:)``, together with the outcome of a request's key.
+    /// - Parameter key: The request's key, which has been claimed. Its claim ends with the commit.
+    package func commit(
+        _ changes: [StoreChange], keeping outcome: (stored: StoredSubscription, isNew: Bool), as key: RequestKey,
+        settle: @escaping @Sendable (DownloadError?) async -> Void = { _ in }
+    ) async throws(DownloadError) {
+        var record = IdempotencyRecord(key: key.name, digest: key.digest, outcomes: [], createdAt: clock.now)
+        record.subscription = outcome
+        ledger.keepClaim(of: key)
+        try await commit(changes + remember(record)) { error in
+            await settle(error)
+            await self.settle(key, error)
+        }
+    }
+
+    private func settle(_ key: RequestKey, _ error: DownloadError?) {
+        if error != nil { ledger.forget(key) }
+        ledger.settle(key, after: error)
+    }
+
+    /// Returns the subscription that another replica has made for a request with a key; `nil` for none.
+    /// - Throws: `keyMismatch`, and the errors of the store.
+    package func keptSubscription(
+        of key: RequestKey
+    ) async throws(DownloadError) -> (stored: StoredSubscription, isNew: Bool)? {
+        try await coordination.outcome(of: key, in: self)?.subscription
+    }
+
+    private static func refusal(_ error: StoreError) -> DownloadError {
+        error == .conflict ? .preconditionFailed : DownloadError(error)
     }
 }

@@ -26,7 +26,7 @@ public actor DownloadService {
 
     /// Downloads that are live or have work under way.
     var entries: [DownloadID: LiveDownload] = [:]
-    var queue: DownloadQueue
+    var queue: SlotQueue<QueueRank>
     /// The data that the machines receive with each event.
     var context: DownloadMachine.Context
     /// The reserved and published paths under `files`.
@@ -100,7 +100,7 @@ public actor DownloadService {
         gate = StorageGate(holdsFinishedFiles: !sharing.isShared, isVolumeAway: parts.volume.isAway)
         timers = ActorTimers { [inbox] in inbox.yield(.alarm) }
         coordination = sharing.makeCoordination(log: parts.log)
-        queue = DownloadQueue(limits: coordination.limits(settings))
+        queue = SlotQueue<QueueRank>(limits: coordination.limits(settings))
         names = sharing.makeNames(parts.finishedFiles)
         context = DownloadMachine.Context(
             now: parts.clock.now, random: SystemRandom(),
@@ -220,6 +220,15 @@ public actor DownloadService {
         }
         if parts.degradation.withLock({ $0.note(condition.degraded) }) { await announce(condition.degraded) }
         return condition
+    }
+
+    /// The number of webhook messages that are not delivered, and the age of the first one in seconds, at the last
+    /// ``storeCondition()``; `nil` before it.
+    public nonisolated var webhookBacklog: (count: Int64, oldestAge: Double)? {
+        probe.backlog.map { backlog in
+            let made = backlog.oldest?.createdAt.millisecondsSinceEpoch
+            return (backlog.count, made.map { max(0, Double(Timestamp.now().millisecondsSinceEpoch - $0) / 1000) } ?? 0)
+        }
     }
 
     /// Logs changes of the store's condition, and tells webhooks of impairments, without a request for it. Reports once

@@ -88,6 +88,12 @@ public struct DownloadsConfiguration: Sendable {
         }
     }
 
+    /// Checks the default webhooks.
+    /// - Throws: `destinationForbidden`, `invalid`.
+    public func checkWebhooks() throws(DownloadError) {
+        try RequestRules(destinations: destinationGuard).check(webhooks: webhooks ?? [])
+    }
+
     /// Reads the wall clock.
     var clock: @Sendable () -> Timestamp = { .now() }
     /// The time for which a clock that has jumped forward must hold before records are deleted by it.

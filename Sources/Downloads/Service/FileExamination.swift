@@ -12,6 +12,10 @@ struct FileExamination: Sendable {
     /// Returns the error as the examination has found it. May wait for a disk.
     func result(of error: FileError) -> FileError {
         guard waitsForDisk else { return error.kind == .noRoom ? error.found(.full) : error }
+        // Descriptors or memory may be free at the next look, whatever room there is.
+        if error.kind == .transient {
+            return FileError(.noRoom, error.message, losesBytes: error.losesBytes, neededBytes: 1).of(error.folder)
+        }
         let found = volume.examine(error)
         if found.kind == .away { inbox.yield(.volumeSuspected) }
         return found

@@ -40,6 +40,14 @@ struct FinishedFileLookup: Sendable {
         }
     }
 
+    /// Returns the downloads whose files are gone, or other ones by their lengths. If that cannot be told, none is.
+    func gone(_ downloads: [Download]) async -> Set<DownloadID> {
+        let found = await BlockingExecutor.disk.run { [finishedFiles] in
+            downloads.filter { !$0.fileMissing && $0.published.map(finishedFiles.isGone) ?? false }.map(\.id)
+        }
+        return isAway || isKept ? [] : Set(found)
+    }
+
     /// Returns the command that records the result of a search; `nil`: the record has it already.
     /// - Parameter found: The identity of the file; `nil`: it is gone.
     static func correction(of download: Download, found: FileIdentity?) -> DownloadMachine.Command.Request? {

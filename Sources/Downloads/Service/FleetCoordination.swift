@@ -164,8 +164,8 @@ extension FleetCoordination {
     }
 
     /// Returns the limit over all hosts. The database applies the limit per host when it gives a slot.
-    func limits(_ settings: ServiceSettings) -> DownloadQueue.Limits {
-        DownloadQueue.Limits(maxConcurrent: settings.maxConcurrent, maxPerHost: .max)
+    func limits(_ settings: ServiceSettings) -> SlotLimits {
+        SlotLimits(maxConcurrent: settings.maxConcurrent, maxPerHost: .max)
     }
 
     private func noteFreeSlots(in service: isolated DownloadService) {
@@ -498,14 +498,14 @@ extension FleetCoordination {
 // MARK: - Keys and settings
 
 extension FleetCoordination {
-    func outcomes(
+    func outcome(
         of key: RequestKey, in service: isolated DownloadService
-    ) async throws(DownloadError) -> [Addition.Outcome]? {
+    ) async throws(DownloadError) -> IdempotencyRecord? {
         do throws(StoreError) {
             guard let record = try await fleet.idempotencyRecord(key.name) else { return nil }
             guard record.digest == key.digest else { throw StoreError.conflict }
             try await fleet.catchUp()
-            return record.outcomes
+            return record
         } catch {
             throw error == .conflict ? .keyMismatch : DownloadError(error)
         }

@@ -25,6 +25,8 @@ final class LiveDownload {
     var unflushedRemovals = 0
     /// Results of commands that wait for these removals.
     var unflushedResults: [(DownloadMachine.Waiter, Result<Download, DownloadError>)] = []
+    /// Changes that become durable together with the removal of the download.
+    var removalChanges: [StoreChange] = []
     /// The number of requests that are about to send a command.
     var pins = 0
     /// The state of the download among the replicas that share its record. A single service does not use it.

@@ -71,10 +71,12 @@ final class PublishingTrial: Sendable {
         BlockingExecutor.disk.submit { [finishedFiles] in
             var failure: FileError?
             do throws(FileError) { try finishedFiles.tryPublishing(isHidden: isHidden) } catch { failure = error }
-            self.note(failure)
+            // Without descriptors, nothing is known about the disk.
+            let isResult = failure?.kind != .transient
+            if isResult { self.note(failure) }
             self.state.withLock { state in
                 state.isRunning = false
-                if !isHidden { state.isProven = failure == nil }
+                if isResult, !isHidden { state.isProven = failure == nil }
             }
             done.conclude(.success(()))
         }

@@ -51,8 +51,8 @@ struct RequestLedger: Sendable {
     enum Claiming {
         /// The key is claimed: the request has to be carried out.
         case claimed
-        /// The request has been carried out before, with these outcomes.
-        case known([Addition.Outcome])
+        /// The request has been carried out before, with this outcome.
+        case known(IdempotencyRecord)
         /// A request with the key is being carried out.
         case isUnderWay
         /// The key belongs to another request.
@@ -73,7 +73,7 @@ struct RequestLedger: Sendable {
         let name = ExactText(key.name)
         if let claim = claims[name] { return claim.digest == key.digest ? .isUnderWay : .mismatch }
         switch outcomes.lookUp(key, now: now) {
-        case .found(let outcomes): return .known(outcomes)
+        case .found(let record): return .known(record)
         case .mismatch: return .mismatch
         case .unknown:
             claims[name] = Claim(digest: key.digest)

@@ -42,7 +42,10 @@ struct RequestRules: Sendable {
         if let filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
         guard let folder, !folder.isEmpty else { return }
         if let objection = FileNaming.objection(toFolder: folder) { throw .invalid(objection) }
-        if let objection = names.objection(toFolder: FileNaming.normalised(folder), for: id) { throw .invalid(objection) }
+        // A download waits for a file system.
+        if let objection = names.objection(toFolder: FileNaming.normalised(folder), for: id), objection.kind == .other {
+            throw .invalid(objection.message)
+        }
     }
 
     /// Refuses a destination that is forbidden, as far as that is known without a name server.

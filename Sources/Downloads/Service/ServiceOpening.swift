@@ -31,7 +31,7 @@ struct ServiceOpening: Sendable {
     ) async throws(DownloadsStartError) {
         let rules = RequestRules(destinations: configuration.destinationGuard)
         do throws(DownloadError) {
-            try rules.check(webhooks: configuration.webhooks ?? [])
+            try configuration.checkWebhooks()
         } catch {
             throw DownloadsStartError("bad value for --webhook: \(error)")
         }
@@ -89,9 +89,11 @@ struct ServiceOpening: Sendable {
             store: store, sharing: sharing, publisher: publisher,
             probe: StoreProbe(
                 store,
-                fullDirectory: {
-                    [configuration.dataDirectory, configuration.downloadsDirectory].compactMap(\.self)
+                obstacle: {
+                    if ProcessEnvironment.lacksDescriptors { return (.descriptorsUsedUp, "too many open files and sockets") }
+                    return [configuration.dataDirectory, configuration.downloadsDirectory].compactMap(\.self)
                         .first { !DiskReservations.hasRoom(at: $0) }
+                        .map { (.diskFull, "no space left in \($0)") }
                 },
                 changed: { log(.storage($0)) }),
             journal: journal, subscriptions: contents.subscriptions, partFiles: opened.partFiles,

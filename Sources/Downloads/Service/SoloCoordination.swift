@@ -36,8 +36,8 @@ final class SoloCoordination: Coordination {
         }
     }
 
-    func limits(_ settings: ServiceSettings) -> DownloadQueue.Limits {
-        DownloadQueue.Limits(maxConcurrent: settings.maxConcurrent, maxPerHost: settings.maxPerHost)
+    func limits(_ settings: ServiceSettings) -> SlotLimits {
+        SlotLimits(maxConcurrent: settings.maxConcurrent, maxPerHost: settings.maxPerHost)
     }
 
     func requestSlots(in service: isolated DownloadService) {}
@@ -89,9 +89,9 @@ final class SoloCoordination: Coordination {
         _ file: PublishedFile, of id: DownloadID, in service: isolated DownloadService
     ) -> DownloadService.Course { .goesOn }
 
-    func outcomes(
+    func outcome(
         of key: RequestKey, in service: isolated DownloadService
-    ) async throws(DownloadError) -> [Addition.Outcome]? { nil }
+    ) async throws(DownloadError) -> IdempotencyRecord? { nil }
 
     func change(
         _ settings: [String: String], if isExpected: @Sendable (ServiceSettings) -> Bool, in service: isolated DownloadService

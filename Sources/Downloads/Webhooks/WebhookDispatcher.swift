@@ -150,12 +150,16 @@ actor WebhookDispatcher {
         if queue.isEnding(delivery.id), case .failure(.cancelled) = result {
             result = .failure(.timedOut("no response within \(WebhookQueue.slowness), and others wait"))
         }
-        let hasResponded = if case .success = result { begun.duration(to: .now) < WebhookQueue.slowness } else { false }
+        let isInTime = begun.duration(to: .now) < WebhookQueue.slowness
         var delivery = delivery
         delivery.attempts += 1
         var random = SystemRandom()
         let verdict = policy.verdict(on: result, attempts: delivery.attempts, using: &random)
-        if verdict != .interrupted { queue.note(delivery.id, responded: hasResponded) }
+        if case .success = result, isInTime {
+            queue.note(delivery.id, verdict == .delivered ? .accepted : .refused)
+        } else if verdict != .interrupted {
+            queue.note(delivery.id, .silent)
+        }
         switch verdict {
         case .interrupted: return
         case .delivered:

@@ -1,5 +1,6 @@
 internal import DownloadCore
 internal import HTTPCore
+internal import System
 
 /// Decides which messages to webhooks are in memory, and which are sent next.
 ///
@@ -9,22 +10,36 @@ internal import HTTPCore
 struct WebhookQueue: Sendable {
     /// The limits of attempts and messages.
     struct Limits: Sendable {
-        /// The maximum number of attempts at once. It is less than the number of descriptors that are reserved for
-        /// everything but downloads and clients.
-        var concurrent = 96
+        /// The default of `concurrent`: 96, or a tenth of the descriptors of the process if that is less.
+        private static let most = max(4, min(96, ProcessEnvironment.descriptorLimit / 10))
+
+        /// The maximum number of attempts at once.
+        var concurrent = most
         /// The maximum number of those at receivers that did not respond last time or have not been tried. The others
         /// are for receivers that respond.
-        var unproven = 80
+        var unproven = most * 5 / 6
         /// The maximum number of those at receivers that did not respond last time.
-        var failing = 24
-        /// The maximum number of attempts at one receiver at once.
+        var failing = most / 4
+        /// The maximum number of attempts at once at one receiver that has not accepted the last message.
         var perHost = 2
+        /// The maximum number of attempts at one receiver at once. Each message that it accepts allows one more, up to this.
+        var accepting = 16
         /// The maximum number of messages of one receiver in memory. Each contains its body.
         var keptPerHost = 200
         /// The maximum number of messages in memory. A receiver without any may add one all the same.
         var kept = 10_000
         /// The maximum number of known receivers without messages.
         var idleHosts = 10_000
+    }
+
+    /// The outcome of an attempt.
+    enum Outcome: Sendable {
+        /// The receiver has accepted the message in time.
+        case accepted
+        /// The receiver has responded in time, and not accepted the message.
+        case refused
+        /// There was no response in time.
+        case silent
     }
 
     /// The last outcome of attempts at a receiver, best first.
@@ -48,6 +63,12 @@ struct WebhookQueue: Sendable {
         /// Messages that are due, in the order in which they became due.
         var due = IndexedHeap<DownloadID, UInt64>()
         var running = 0
+        /// The maximum number of attempts at once.
+        var limit: Int
+        /// The number of accepted messages that allow one attempt more, and of those since the last change. Each refusal
+        /// doubles it, so that a receiver's own limit is met less and less often.
+        var step = 1
+        var accepted = 0
         var kept = 0
         var lastAttempt: UInt64 = 0
         /// The first message that may be only in the store; `nil`: there is none.
@@ -110,7 +131,7 @@ extension WebhookQueue {
     mutating func add(_ delivery: WebhookDelivery, due: ContinuousClock.Instant) -> Bool {
         let name = Self.host(of: delivery.url)
         if held[delivery.id] == nil {
-            var host = hosts[name] ?? Host()
+            var host = hosts[name] ?? Host(limit: limits.perHost)
             guard hasRoom(host) else {
                 if host.isLoading {
                     host.refused = min(host.refused ?? delivery.id, delivery.id)
@@ -178,11 +199,17 @@ extension WebhookQueue {
     func isEnding(_ id: DownloadID) -> Bool { ending.contains(id) }
 
     /// Notes the outcome of an attempt for the message's receiver.
-    /// - Parameter responded: Whether the receiver has responded in time, with any status.
-    mutating func note(_ id: DownloadID, responded: Bool) {
+    mutating func note(_ id: DownloadID, _ outcome: Outcome) {
         guard let name = held[id]?.host, var host = hosts[name] else { return }
-        let standing = responded ? Standing.responding : .failing
-        if host.standing == standing { return }
+        let standing = outcome == .silent ? Standing.failing : .responding
+        host.accepted = outcome == .accepted ? host.accepted + 1 : 0
+        if outcome != .accepted {
+            host.step = min(host.step * (host.limit > limits.perHost ? 2 : 1), 64)
+            host.limit = limits.perHost
+        } else if host.accepted >= host.step {
+            host.accepted = 0
+            host.limit = min(host.limit + 1, max(limits.accepting, limits.perHost))
+        }
         ready[host.standing.rawValue].remove(name)
         attempts[host.standing.rawValue] -= host.running
         attempts[standing.rawValue] += host.running
@@ -240,7 +267,7 @@ extension WebhookQueue {
 
     private mutating func refresh(_ name: String) {
         guard let host = hosts[name] else { return }
-        if host.due.isEmpty || host.running >= limits.perHost {
+        if host.due.isEmpty || host.running >= host.limit {
             ready[host.standing.rawValue].remove(name)
         } else {
             ready[host.standing.rawValue].set(name, to: Precedence(running: host.running, number: host.lastAttempt))

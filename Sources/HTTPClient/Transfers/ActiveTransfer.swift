@@ -38,6 +38,10 @@ final class ActiveTransfer {
     /// Whether an address of this hop was admitted, and the reason for the last refusal.
     var hasAdmittedAddress = false
     var refusal: String?
+    /// Whether this process had no descriptor for a connection of this hop.
+    var lacksDescriptor = false
+    /// The time until which the transfer waits for a descriptor; nil before the first wait.
+    var waitEnd: ContinuousClock.Instant?
     /// The sockets that were opened for this hop.
     private var openedSockets: [Int32] = []
     /// The connection of this hop, once it is ready.
@@ -110,6 +114,7 @@ final class ActiveTransfer {
         reader = ResponseHeadReader(maximumBytes: maximumHeadBytes)
         hasAdmittedAddress = false
         refusal = nil
+        lacksDescriptor = false
         framing = nil
         timer.beginHop(now: now)
     }

@@ -1,4 +1,5 @@
 import CCurl
+import CSystem
 import Glibc
 import HTTPCore
 
@@ -41,9 +42,8 @@ enum TransferCallbacks {
         guard let transfer = unsafe active(context), let address = unsafe address,
             transfer.admits(unsafe IPAddress(unsafe address))
         else { return Int32(CURL_SOCKET_BAD) }
-        let kind = unsafe address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-        let number = unsafe socket(address.pointee.family, kind, address.pointee.protocol)
-        if number >= 0 { transfer.opened(number) }
+        let number = unsafe pawl_socket(address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+        if number >= 0 { transfer.opened(number) } else { transfer.lacksDescriptor = errno == EMFILE || errno == ENFILE }
         return number
     }
 

@@ -28,6 +28,9 @@ final class TransferDriver {
     private var gathered: GatheredBody
     /// The transfers whose sinks stopped them, before libcurl has been informed.
     private var stopped: [ActiveTransfer] = []
+    /// The transfers that wait for a descriptor, and the time of their next attempts.
+    private var starved: [ActiveTransfer] = []
+    private var nextAttempts = ContinuousClock.now
     /// The earliest time at which a limit may be exceeded.
     private var due: ContinuousClock.Instant?
     /// The number of transfers without a connection, and the time at which libcurl does their work without an event.
@@ -39,6 +42,8 @@ final class TransferDriver {
     /// The time between two passes over all transfers while one of them connects: the longest wait for a host's next
     /// address.
     private static let passInterval: Duration = .milliseconds(100)
+    /// The longest wait of a transfer for a descriptor, the time between two attempts, and the number of attempts at a time.
+    private static let starvation: (limit: Duration, interval: Duration, attempts: Int) = (.seconds(30), .milliseconds(100), 8)
 
     init(loop: TransferLoop, multi: MultiHandle) {
         self.loop = loop
@@ -63,6 +68,7 @@ final class TransferDriver {
             resumeDueTransfers()
             endStopped()
             followRedirects()
+            feedStarved()
             checkLimits()
             // An error of poll must not make the loop spin.
             if !multi.poll(milliseconds: waitMilliseconds) { _ = poll(nil, 0, 100) }
@@ -217,6 +223,7 @@ final class TransferDriver {
     private func completed(_ running: ActiveTransfer, _ code: pawl_curl_code) {
         if code == CURLE_OK, let connection = running.connection { trust.ended(running.origin, on: connection, now: .now) }
         guard !running.transfer.isCancelled else { return finish(running, running.outcome(code)) }
+        if running.lacksDescriptor, code == CURLE_COULDNT_CONNECT, starve(running) { return }
         if running.needsNewConnection { return begin(running.hop, of: running, onNewConnection: true) }
         if running.maySpeakOnlyHTTP2(code) {
             return begin(running.hop, of: running, onNewConnection: true, offeringHTTP2: true)
@@ -224,6 +231,31 @@ final class TransferDriver {
         // The target of a redirect is known even if its own body was incomplete.
         if let next = running.next, running.failure == nil { return begin(next, of: running) }
         finish(running, running.outcome(code))
+    }
+
+    /// Makes a transfer wait for a descriptor: that the process has none is no fault of the host.
+    /// - Returns: False if it has waited long enough.
+    private func starve(_ running: ActiveTransfer) -> Bool {
+        let now = ContinuousClock.now
+        let end = running.waitEnd ?? now + Self.starvation.limit
+        running.waitEnd = end
+        guard now < end else { return false }
+        release(running)
+        if starved.isEmpty { nextAttempts = now + Self.starvation.interval }
+        starved.append(running)
+        return true
+    }
+
+    /// Begins some hops again that had no descriptor.
+    private func feedStarved() {
+        guard !starved.isEmpty, .now >= nextAttempts else { return }
+        nextAttempts = .now + Self.starvation.interval
+        let some = starved.prefix(Self.starvation.attempts)
+        starved.removeFirst(some.count)
+        for running in some where active[ObjectIdentifier(running.transfer)] === running {
+            begin(
+                running.hop, of: running, onNewConnection: running.isOnNewConnection, offeringHTTP2: running.offersHTTP2)
+        }
     }
 
     /// Begins a hop after another one.
@@ -268,7 +300,8 @@ final class TransferDriver {
 
     private var waitMilliseconds: Int {
         let pass = connecting > 0 ? nextPass : nil
-        guard let due = [due, nextResumption, pass].compactMap(\.self).min() else { return Self.idleMilliseconds }
+        let attempts = starved.isEmpty ? nil : nextAttempts
+        guard let due = [due, nextResumption, pass, attempts].compactMap(\.self).min() else { return Self.idleMilliseconds }
         // Rounded up, to avoid spinning for the last fraction of a millisecond.
         return min(Self.idleMilliseconds, (due - .now).wholeMilliseconds + 1)
     }

@@ -11,10 +11,19 @@ public protocol BodyStream: AnyObject, Sendable {
     /// bytes, which must not change.
     func next(into buffer: inout [UInt8], limit: Int, now: ContinuousClock.Instant) -> StreamStep
 
+    /// The number of bytes that the next calls of `next` return, and that belong to one chunk with the bytes before them.
+    /// Some clients take a chunk for a message. Only 0 may come with a step that does not continue.
+    var rest: Int { get }
+
     /// Announces an orderly shutdown of the server. `next` follows; a stream without a natural end should end there.
     func serverIsStopping()
 
     /// Ends the stream: it has finished or was interrupted, or the client left. Called exactly once, even without
     /// `opened`.
     func closed()
+}
+
+extension BodyStream {
+    /// No bytes, for streams whose chunks mean nothing.
+    public var rest: Int { 0 }
 }

@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import System
 
-/// An HTTP/1.1 server: a listening socket and the event loops that serve its connections.
+/// An HTTP/1.1 server: its listening sockets and the event loops that serve its connections.
 ///
 ///     let server = HTTPServer(configuration: ServerConfiguration(), application: application)
 ///     let address = try server.start()
@@ -76,9 +76,9 @@ public final class HTTPServer: Sendable {
 
     private func launch() throws(ServerError) -> (LoopGroup, SocketAddress) {
         let users = max(configuration.eventLoops, 1)
-        let listener = try Listener(
+        var listeners = try Listener.all(
             host: configuration.host, port: configuration.port, users: users, unsentBytes: configuration.limits.unsentBytes)
-        var listeners = [listener]
+        let address = listeners[0].address
         if let path = configuration.unixSocket { listeners.append(try Listener(path: path, users: users)) }
         ignoreBrokenPipes()
         let (configuration, application, all) = (configuration, application, listeners)
@@ -96,7 +96,7 @@ public final class HTTPServer: Sendable {
                 for member in group.members { member.mailbox.post(.stop(deadline: .now)) }
                 throw error
             }
-            return (group, listener.address)
+            return (group, address)
         } catch {
             throw .outOfResources("cannot start the server's threads: \(error)")
         }

@@ -36,7 +36,9 @@ public struct Ingress: Sendable {
     }
 
     private func isTrusted(_ address: IPAddress) -> Bool {
-        trustedProxies.contains { $0.contains(address) || $0.contains(address.unmapped) }
+        // A proxy that connects to `localhost` may come from ::1 as well as from 127.0.0.1.
+        let other = address == .v6(1) ? .v4(0x7F00_0001) : address.unmapped
+        return trustedProxies.contains { $0.contains(address) || $0.contains(other) }
     }
 
     /// Applies the fields of a trusted proxy; returns the prefix that it has removed from the path.

@@ -4,7 +4,7 @@ internal import System
 /// The configuration of a server.
 public struct ServerConfiguration: Sendable {
     /// The address to listen on: an IPv4 or IPv6 address, or a name that the system resolves. `0.0.0.0` and `::` are
-    /// all addresses.
+    /// all addresses, and `localhost` is 127.0.0.1 and, where it exists, ::1.
     public var host = "127.0.0.1"
     /// The TCP port, 0–65535; 0 lets the system choose a free one.
     public var port = 0

@@ -64,19 +64,22 @@ public struct ServerLimits: Sendable {
     /// the response.
     public var lingerBytes: Int64 = 64 * 1024 * 1024
 
-    /// The time for which a request in a task continues after the client's FIN: 1 s.
+    /// The time after a client's FIN at which a task's client is probed: 1 s.
     ///
-    /// TCP does not distinguish a client that has left from one that has only finished sending. Programs and browsers
-    /// leave. A rare client that half-closes first (`nc -N`) still gets responses that take less time.
+    /// TCP does not distinguish a client that has left from one that has only finished sending, as `nc -N` does. So the
+    /// client gets an interim response. A task is cancelled if its client has left, and continues otherwise. Most tasks take less
+    /// time, and their clients get no interim response. HTTP/1.0 has none: its clients count as left after five times as
+    /// long.
     public var halfCloseGrace: Duration = .seconds(1)
 
     /// The time for which a request's body may arrive during a shutdown, 1 s. Connections in an earlier phase are
     /// closed immediately.
     public var stopGrace: Duration = .seconds(1)
 
-    /// The maximum output buffer per connection, in bytes, 128 KiB. While it is full, pipelined requests wait and
-    /// streams are not called.
+    /// The maximum output buffer per connection, in bytes, 128 KiB. While it is full, pipelined requests wait.
     public var outputBuffer = 128 * 1024
+    /// The maximum bytes of a stream in the output buffer, 16 KiB. While they wait for the client, the stream is not called.
+    public var streamBuffer = 16 * 1024
 
     /// The maximum bytes of a file that one connection sends per loop pass, 2 MiB. A disk reads that much in some
     /// milliseconds. While a slice is sent, the kernel already reads the next one.

@@ -15,9 +15,9 @@ public struct WebSocketLimits: Sendable {
     /// thousands of events. With more, the connection is reset.
     public var unreadEvents = 1024 * 1024
 
-    /// The time without bytes from the client after which it gets a ping, 30 s: before proxies close an idle
+    /// The time without bytes from the client after which it gets a ping, 15 s: before proxies close an idle
     /// connection.
-    public var pingInterval: Duration = .seconds(30)
+    public var pingInterval: Duration = .seconds(15)
     /// The time limit of a reply to a ping, 30 s. Then the connection is closed.
     public var pongTimeout: Duration = .seconds(30)
 

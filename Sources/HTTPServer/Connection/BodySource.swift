@@ -70,8 +70,9 @@ final class StreamSource {
     enum Framing {
         /// A Content-Length, with the number of remaining bytes.
         case length(remaining: Int64)
-        case chunked
-        /// The end of the connection, for HTTP/1.0.
+        /// Chunks, with the number of bytes that the last one still lacks.
+        case chunked(rest: Int)
+        /// The end of the connection, for HTTP/1.0 and for a client that ends the connection anyway.
         case connection
     }
 

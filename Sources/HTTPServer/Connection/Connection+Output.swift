@@ -134,17 +134,29 @@ extension Connection {
         advance(&loop)
     }
 
-    /// Lets the stream fill the buffer once, and sends it.
+    /// Lets the stream fill a part of the buffer, and sends it.
     private mutating func send(_ streaming: StreamSource, _ loop: inout LoopContext) {
         flush(more: false, &loop)
         guard !isClosed else { return }
-        let room = loop.limits.outputBuffer - pendingOutput
+        let room = loop.limits.streamBuffer - pendingOutput
         // Little room is not worth a call.
-        guard room >= loop.limits.outputBuffer / 2, streaming.isDue(loop.now) else { return }
+        guard room >= loop.limits.streamBuffer / 2, streaming.isDue(loop.now) else { return }
         takeOutput(&loop)
-        let step = fill(streaming, limit: room, &loop)
+        let start = output.count
+        var step = fill(streaming, limit: room, &loop)
+        // A stream of short chunks returns each of them alone.
+        while case .more = step, (start + 1..<start + room / 4).contains(output.count) {
+            let before = output.count
+            step = fill(streaming, limit: room - (before - start), &loop)
+            if output.count == before { break }
+        }
         flush(more: false, &loop)
         guard !isClosed else { return }
+        if pendingOutput > 0, output.capacity / 2 > pendingOutput {
+            // A client that does not read holds only the bytes for it, and not the capacity that others needed.
+            output = Array(output[sent...])
+            sent = 0
+        }
         switch step {
         case .more:
             streaming.wait = .room
@@ -161,12 +173,14 @@ extension Connection {
         let start = output.count
         let now = loop.translation.instant(of: loop.now)
         switch streaming.framing {
-        case .chunked:
+        case .chunked(let begun):
             // In a separate buffer, since the chunk's length precedes its bytes.
             var chunk: [UInt8] = []
             swap(&chunk, &loop.chunk)
             let step = streaming.stream.next(into: &chunk, limit: limit, now: now)
-            ResponseEncoder.encodeChunk(chunk.span, into: &output)
+            let rest = streaming.stream.rest
+            streaming.framing = .chunked(rest: rest)
+            ResponseEncoder.encodeChunk(chunk.span, continues: begun > 0, rest: rest, into: &output)
             chunk.removeAll(keepingCapacity: true)
             swap(&chunk, &loop.chunk)
             return step
@@ -207,8 +221,9 @@ extension Connection {
         source = .none
         streaming.stream.closed()
         switch streaming.framing {
-        // Less than the Content-Length was sent: only the end of the connection shows that to the client.
+        // Less than the length of the body or chunk was sent: only the connection's end shows that to the client.
         case .length(let remaining) where remaining > 0: state.responseEndsConnection()
+        case .chunked(let rest) where rest > 0: state.responseEndsConnection()
         case .length, .connection: break
         case .chunked: ResponseEncoder.encodeLastChunk(into: &output)
         }

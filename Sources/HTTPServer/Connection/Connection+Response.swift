@@ -24,7 +24,7 @@ extension Connection {
     ) {
         // The task holds the body now. If there is no room, it is not counted.
         holdStorage(bodyBytes, &loop)
-        state.handlingBegan(isStranger: isStranger, loop.now, limits: loop.limits)
+        state.handlingBegan(isStranger: isStranger, loop.now, grace: halfCloseGrace(loop.limits))
         let (mailbox, id, number) = (loop.mailbox, id, exchange.number)
         task = Task {
             let response = await work()
@@ -85,7 +85,8 @@ extension Connection {
         loop.response = response
     }
 
-    /// Appends the interim response on which the client sends its body.
+    /// Appends the interim response on which the client sends its body, and which it discards otherwise (RFC 9110
+    /// §15.2.1).
     mutating func appendContinue(_ loop: inout LoopContext) {
         takeOutput(&loop)
         ResponseEncoder.encodeContinue(into: &output)
@@ -116,8 +117,9 @@ extension Connection {
         }
         let hasBody = !exchange.isHead && !status.forbidsBody
         let length = Self.length(of: content, response.body)
-        // RFC 9112 §6.3: without a length, HTTP/1.1 clients receive chunks and 1.0 clients read until the end.
-        let isChunked = length == nil && exchange.version >= .http11
+        // RFC 9112 §6.3: without a length, HTTP/1.1 clients receive chunks and 1.0 clients read until the end. So do
+        // clients that ask for the connection's end, such as PHP's, which would hand chunks on in blocks of 8 KiB.
+        let isChunked = length == nil && exchange.version >= .http11 && !state.closesAfterResponse
         if length == nil, !isChunked, hasBody { state.responseEndsConnection() }
 
         takeOutput(&loop)
@@ -171,15 +173,12 @@ extension Connection {
         case .bytes: begin(body, &loop)
         case .parts(let parts):
             source = .parts(PartsSource(parts, begun: loop.now))
-            _ = state.responseBegan(isSending: true, isOpenEnded: false)
+            state.responseBegan(isSending: true)
         case .stream(let stream, let length):
-            guard state.responseBegan(isSending: true, isOpenEnded: length == nil) else {
-                stream.closed()
-                return close(&loop)
-            }
+            state.responseBegan(isSending: true)
             let waker = StreamWaker(mailbox: loop.mailbox, connection: id)
             let framing: StreamSource.Framing =
-                if let length { .length(remaining: length) } else if isChunked { .chunked } else { .connection }
+                if let length { .length(remaining: length) } else if isChunked { .chunked(rest: 0) } else { .connection }
             source = .stream(StreamSource(stream, waker: waker, framing: framing))
             stream.opened(waker)
             if state.isStopping { stream.serverIsStopping() }
@@ -203,11 +202,11 @@ extension Connection {
             let rest = PartsSource([.bytes(body)], begun: loop.now)
             rest.advance(written)
             source = .parts(rest)
-            _ = state.responseBegan(isSending: true, isOpenEnded: false)
+            state.responseBegan(isSending: true)
         } else {
             if written == 0 { output.append(contentsOf: body) } else { output.append(contentsOf: body[written...]) }
             holdStorage(0, &loop)
-            _ = state.responseBegan(isSending: false, isOpenEnded: false)
+            state.responseBegan(isSending: false)
         }
     }
 

@@ -76,7 +76,11 @@ struct Connection: ~Copyable {
         guard !event.isBroken else { return close(&loop) }
         if event.isReadable { isReadable = true }
         if event.isWritable { isWritable = true }
-        if event.peerEnded, state.peerEnded(loop.now, limits: loop.limits) == .close { return close(&loop) }
+        if event.peerEnded {
+            state.peerEnded(loop.now, grace: halfCloseGrace(loop.limits))
+            // The network of a client that has left may drop all that follows.
+            socket.limitUnacknowledged(to: loop.limits.writeTimeout)
+        }
         advance(&loop)
     }
 
@@ -157,11 +161,21 @@ struct Connection: ~Copyable {
             refusePartialRequest(surplus, &loop)
             advance(&loop)
         case .reset: reset(&loop)
+        case .probe:
+            // RFC 9110 §15.2: HTTP/1.0 has no interim responses. HTTP/1.1 clients discard this one.
+            guard exchange.version >= .http11 else { return close(&loop) }
+            appendContinue(&loop)
+            advance(&loop)
         case .refuse(let status):
             let late = Refusal(status: status, detail: "The request did not arrive in time.")
             refusePartialRequest(isUnasked ? surplus ?? late : late, &loop)
             advance(&loop)
         }
+    }
+
+    /// The time after a FIN at which a task's client is probed. One with HTTP/1.0 cannot be, and counts as left later.
+    func halfCloseGrace(_ limits: borrowing ServerLimits) -> Duration {
+        limits.halfCloseGrace * (exchange.version >= .http11 ? 1 : 5)
     }
 
     /// Gives way to a new connection: closes this one if it has been idle since the given moment and no request has

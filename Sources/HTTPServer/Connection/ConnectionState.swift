@@ -38,8 +38,6 @@ struct ConnectionState {
     private(set) var isStopping = false
     /// Whether a request was refused before it was completely read.
     private var leavesInputUnread = false
-    /// Whether the response being sent has no end that a client could wait for.
-    private var isOpenEnded = false
     /// Whether the request that is being handled is that of a client without a proved right to its response.
     private var handlesStranger = false
     private var phaseDeadline: Moment?
@@ -144,9 +142,9 @@ extension ConnectionState {
 
 extension ConnectionState {
     /// Records that the response will come from a task. `isStranger`: the client has not proved that it may have it.
-    mutating func handlingBegan(isStranger: Bool = false, _ now: Moment, limits: borrowing ServerLimits) {
+    mutating func handlingBegan(isStranger: Bool = false, _ now: Moment, grace: Duration) {
         handlesStranger = isStranger
-        if peerHasEnded { phaseDeadline = now + limits.halfCloseGrace }
+        if peerHasEnded { phaseDeadline = now + grace }
     }
 
     /// Makes the current response the last one of the connection.
@@ -154,18 +152,12 @@ extension ConnectionState {
         closesAfterResponse = true
     }
 
-    /// Records that the response's head is in the output, and its body, too, unless `isSending`. `isOpenEnded`: the
-    /// body's length is unknown. Returns false if the client has left, so that the body must not be sent.
-    mutating func responseBegan(isSending: Bool, isOpenEnded: Bool) -> Bool {
+    /// Records that the response's head is in the output, and its body, too, unless `isSending`.
+    mutating func responseBegan(isSending: Bool) {
         phaseDeadline = nil
         handlesStranger = false
-        self.isOpenEnded = isOpenEnded
-        guard isSending else {
-            responseEnded()
-            return true
-        }
+        guard isSending else { return responseEnded() }
         phase = .sending
-        return !(isOpenEnded && peerHasEnded)
     }
 
     /// Records that the head of a WebSocket's response is in the output. Returns false if the client has left.
@@ -194,27 +186,15 @@ extension ConnectionState {
 // MARK: - The socket
 
 extension ConnectionState {
-    /// The action for a client that may have left.
-    enum PeerEndAction: Equatable {
-        case goOn
-        /// The response has no receiver any more.
-        case close
-    }
-
     /// Records a FIN of the peer. Bytes before it may still be unread.
     ///
-    /// TCP does not distinguish a peer that has left from one that has only finished sending. So a response that has an
-    /// end is sent completely. A stream without an end stops, and a task has ``ServerLimits/halfCloseGrace`` to finish.
-    mutating func peerEnded(_ now: Moment, limits: borrowing ServerLimits) -> PeerEndAction {
-        guard !peerHasEnded else { return .goOn }
+    /// TCP does not distinguish a peer that has left from one that has only finished sending. So a response goes on until
+    /// a write fails: the system of a peer that has left replies to bytes with an RST. A task has no bytes to write, so
+    /// the peer is probed after `grace`.
+    mutating func peerEnded(_ now: Moment, grace: Duration) {
+        guard !peerHasEnded else { return }
         peerHasEnded = true
-        switch phase {
-        case .handling:
-            phaseDeadline = now + limits.halfCloseGrace
-            return .goOn
-        case .sending: return isOpenEnded ? .close : .goOn
-        case .awaiting, .head, .body, .upgraded, .finishing, .lingering, .closed: return .goOn
-        }
+        if phase == .handling { phaseDeadline = now + grace }
     }
 
     /// Records that all bytes of the peer have been read, and no more follow. Returns whether a request is incomplete.
@@ -337,6 +317,8 @@ extension ConnectionState {
         /// End with an RST, so that the kernel's buffer does not wait for the client, too.
         case reset
         case refuse(HTTPStatus)
+        /// Send an interim response, to which the system of a client that has left replies with an RST.
+        case probe
     }
 
     /// Checks the deadlines; may be called at any time.
@@ -352,7 +334,10 @@ extension ConnectionState {
             windowBytes = 0
             self.phaseDeadline = now + limits.bodyRateWindow
             return .nothing
-        case .awaiting, .handling, .lingering: return .close
+        case .awaiting, .lingering: return .close
+        case .handling:
+            self.phaseDeadline = nil
+            return .probe
         case .sending, .upgraded, .finishing, .closed:
             self.phaseDeadline = nil
             return .nothing

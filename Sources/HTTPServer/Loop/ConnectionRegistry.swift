@@ -106,7 +106,10 @@ final class ConnectionRegistry: Sendable {
     }
 
     /// Admits a new connection; nil if there is not even room to refuse it.
-    func admit(_ id: ConnectionID, _ member: LoopGroup.Member, from peer: SocketAddress, now: Moment) -> Admission? {
+    /// - Parameter isLast: Whether connections have used up the descriptors of the process.
+    func admit(
+        _ id: ConnectionID, _ member: LoopGroup.Member, from peer: SocketAddress, isLast: Bool = false, now: Moment
+    ) -> Admission? {
         state.withLock { state in
             let client = isLimited(peer) ? IPAddress.client(ofHost: peer.host) : nil
             let maximum = maximumPerAddress ?? max(1, state.limit / 2)
@@ -115,12 +118,15 @@ final class ConnectionRegistry: Sendable {
             if let client, state.clients[client, default: 0] >= maximum {
                 refusal = Self.refusal("Your address has \(maximum) connections already.")
             } else {
+                let limit = isLast ? min(state.limit, state.regular) : state.limit
                 // Up to two, since there may be more than the limit after it was lowered.
-                for _ in 0..<2 where state.regular >= state.limit {
+                for _ in 0..<2 where state.regular >= limit {
                     if let leaver = state.nextLeaver(surplus: false, maximum: maximumSurplus, now: now) { leavers.append(leaver) }
                 }
-                if state.regular >= state.limit, leavers.isEmpty {
-                    refusal = Self.refusal("The server has \(state.limit) connections already.")
+                if state.regular >= limit, leavers.isEmpty {
+                    refusal = Self.refusal(
+                        isLast
+                            ? "The service has no descriptor left (ulimit -n)." : "The server has \(limit) connections already.")
                 }
             }
             if refusal != nil, state.surplus >= maximumSurplus {
@@ -130,6 +136,11 @@ final class ConnectionRegistry: Sendable {
             let entry = state.insert(id, member, client: client, isSurplus: refusal != nil)
             return Admission(entry: entry, refusal: refusal, leavers: leavers)
         }
+    }
+
+    /// The idle connection that gives way when the process has no descriptor for a new one; nil if none is idle.
+    func longestIdle(now: Moment) -> Leaver? {
+        state.withLock { $0.nextLeaver(surplus: false, maximum: maximumSurplus, now: now) }
     }
 
     /// Whether the limit per address applies to a client.

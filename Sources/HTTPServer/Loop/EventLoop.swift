@@ -1,3 +1,4 @@
+internal import CSystem
 internal import HTTPCore
 internal import Synchronization
 internal import System
@@ -22,7 +23,7 @@ struct EventLoop: ~Copyable {
 
     /// The tokens that no connection has: of the wake-up, and, in descending order, of the listeners.
     private static let wakeupToken = UInt64.max
-    private static let maximumListeners: UInt64 = 2
+    private static let maximumListeners: UInt64 = 3
     /// The maximum number of connections accepted per loop pass, before the existing ones are served.
     private static let acceptsPerRound = 32
     /// The maximum wait of a loop without deadlines.
@@ -213,14 +214,11 @@ extension EventLoop {
 
     private mutating func add(_ socket: consuming Socket, _ peer: SocketAddress) {
         let id = connections.reserve()
-        guard let admission = group.registry.admit(id, member, from: peer, now: context.now) else { return drop(id) }
-        for leaver in admission.leavers {
-            if leaver.entry.member === member {
-                closeIfIdle(leaver.entry.id, leaver.since)
-            } else {
-                leaver.entry.member.mailbox.post(.closeIfIdle(leaver.entry.id, since: leaver.since))
-            }
+        let isLast = pawl_is_reserved(socket.descriptor)
+        guard let admission = group.registry.admit(id, member, from: peer, isLast: isLast, now: context.now) else {
+            return drop(id)
         }
+        for leaver in admission.leavers { displace(leaver) }
         guard (try? poller.add(connection: socket.descriptor, token: id.token)) != nil else {
             group.registry.remove(admission.entry)
             return drop(id)
@@ -242,6 +240,15 @@ extension EventLoop {
         member.connections.subtract(1, ordering: .relaxed)
     }
 
+    /// Makes the loop of a connection close it in favour of a new one.
+    private mutating func displace(_ leaver: ConnectionRegistry.Leaver) {
+        if leaver.entry.member === member {
+            closeIfIdle(leaver.entry.id, leaver.since)
+        } else {
+            leaver.entry.member.mailbox.post(.closeIfIdle(leaver.entry.id, since: leaver.since))
+        }
+    }
+
     /// Closes a connection in favour of a new one, if it is still idle.
     private mutating func closeIfIdle(_ id: ConnectionID, _ since: Moment) {
         guard let box = connections[id] else { return }
@@ -250,11 +257,12 @@ extension EventLoop {
         finishPass(of: box)
     }
 
-    /// Pauses accepting, because no descriptor or memory is left. The poller would report the listeners again and
-    /// again.
+    /// Pauses accepting, because no descriptor or memory is left, and closes the connection that has been idle for the
+    /// longest. The poller would report the listeners again and again.
     private mutating func pauseAccepting() {
         ignoreListeners()
         acceptsAgain = context.now + limits.acceptPause
+        if let leaver = group.registry.longestIdle(now: context.now) { displace(leaver) }
     }
 
     private mutating func resumeAccepting() {

@@ -19,6 +19,29 @@ final class Listener: Sendable {
     /// The maximum number of connections that wait to be accepted. The kernel limits it to `net.core.somaxconn`.
     private static let backlog: Int32 = 4096
 
+    /// Creates the listeners of a host. For `localhost`, they are 127.0.0.1 and then ::1, with one port, as clients differ in
+    /// the one that they try. A system without ::1 has the first alone.
+    static func all(host: String, port: Int, users: Int, unsentBytes: Int) throws(ServerError) -> [Listener] {
+        guard host == "localhost" else {
+            return [try Listener(host: host, port: port, users: users, unsentBytes: unsentBytes)]
+        }
+        var attemptsLeft = port == 0 ? portAttempts : 1
+        while true {
+            let first = try Listener(host: "127.0.0.1", port: port, users: users, unsentBytes: unsentBytes)
+            do throws(ServerError) {
+                return [first, try Listener(host: "::1", port: first.address.port, users: users, unsentBytes: unsentBytes)]
+            } catch .addressInUse(let address) {
+                attemptsLeft -= 1
+                guard attemptsLeft > 0 else { throw .addressInUse(address) }
+            } catch {
+                return [first]
+            }
+        }
+    }
+
+    /// The maximum number of free ports of 127.0.0.1 that are tried, since ::1 may use them.
+    private static let portAttempts = 32
+
     init(host: String, port: Int, users: Int, unsentBytes: Int) throws(ServerError) {
         guard let service = UInt16(exactly: port) else { throw .invalidPort(port) }
         var hints = unsafe addrinfo()

@@ -70,9 +70,9 @@ extension Problem {
         case .superseded: self.init(.searchSuperseded, "a newer search of the same session replaced this one")
         case .notFound(let reason): self.init(.notFound, reason)
         case .destinationForbidden(let reason): self.init(.destinationForbidden, reason)
-        case .upstreamRejected(let reason): self.init(.upstreamRejected, reason)
+        case .upstreamRejected(let reason, _): self.init(.upstreamRejected, reason)
         case .upstreamUnreachable(let reason): self.init(.upstreamUnreachable, reason)
-        case .upstreamRateLimited(let delay):
+        case .upstreamRateLimited(let delay, _):
             let seconds = Self.wholeSeconds(delay)
             self.init(
                 .upstreamRateLimited, "the limit of requests to the search source is reached; try again in \(seconds) s",
@@ -98,7 +98,9 @@ extension Problem {
         switch error {
         case .notFound: self.init(.notFound, "there is no such subscription")
         case .itemNotFound: self.init(.notFound, "the subscription has no such item")
-        case .illegalTransition(let reason): self.init(.illegalTransition, reason)
+        case .illegalTransition(let state, let reason):
+            self.init(.illegalTransition, reason)
+            itemState = state
         case .invalid(let reason): self.init(.invalidRequest, reason)
         case .unlisted(let reason): self.init(.upstreamRejected, reason)
         case .destinationForbidden(let reason): self.init(DownloadError.destinationForbidden(reason))

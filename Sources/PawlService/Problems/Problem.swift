@@ -3,6 +3,7 @@ internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import JSON
+internal import Subscriptions
 
 /// An error response (RFC 9457).
 struct Problem: Error, Sendable, Equatable {
@@ -12,12 +13,16 @@ struct Problem: Error, Sendable, Equatable {
     var detail: String
     /// The state of the download, if it is the cause.
     var state: DownloadState?
+    /// The state of the item of a subscription, if it is the cause.
+    var itemState: ItemState?
     /// The id of the download concerned, if it helps the client.
     var id: DownloadID?
     /// Whole seconds after which the client should retry.
     var retryAfter: Int?
     /// The value of `Allow`, in a 405.
     var allow: String?
+    /// The value of `Accept-Encoding`, in a 415 because of a content coding (RFC 9110 §12.5.3).
+    var acceptEncoding: String?
     /// Overrides the code's own status, for refusals of the server.
     var statusOverride: HTTPStatus?
 
@@ -39,7 +44,7 @@ struct Problem: Error, Sendable, Equatable {
         writer.member("status", status.code)
         writer.member("detail", detail)
         writer.member("code", code.rawValue)
-        if let state { writer.member("state", state.rawValue) }
+        if let state = state?.rawValue ?? itemState?.rawValue { writer.member("state", state) }
         if let id { writer.member("id", id.description) }
         writer.endObject()
     }
@@ -51,6 +56,7 @@ struct Problem: Error, Sendable, Equatable {
         response.fields.set(.cacheControl, "no-store")
         if let retryAfter { response.fields.set(.retryAfter, String(retryAfter)) }
         if let allow { response.fields.set(.allow, allow) }
+        if let acceptEncoding { response.fields.set(.acceptEncoding, acceptEncoding) }
         // RFC 9110 §11.6.1: a 401 says how to authenticate.
         if code == .unauthorized { response.fields.set(.wwwAuthenticate, "Bearer realm=\"pawl\"") }
         // RFC 6750 §3.1.

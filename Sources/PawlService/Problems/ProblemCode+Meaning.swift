@@ -31,7 +31,7 @@ extension ProblemCode {
         case .payloadTooLarge: "The request body is larger than 1 MiB. Divide a large batch into several requests."
         case .targetTooLong: "The path and query are longer than 8 KiB together."
         case .unsupportedMediaType:
-            "The request body must be JSON in UTF-8, with the field Content-Type: application/json. POST /subscriptions/import takes OPML in its place, as text/x-opml."
+            "The request body must be JSON in UTF-8, with the field Content-Type: application/json and without a Content-Encoding. POST /subscriptions/import takes OPML in its place, as text/x-opml."
         case .rangeNotSatisfiable: "The range begins after the end of the file. Content-Range contains the file's length."
         case .expectationFailed:
             "The Expect field has a value other than 100-continue. The service supports no other expectation."

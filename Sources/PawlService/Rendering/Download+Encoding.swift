@@ -51,6 +51,10 @@ extension Download {
             writer.plain { bytes in
                 bytes.append(contentsOf: link)
                 bytes.append(contentsOf: ending.utf8)
+                if name == "file", let filename {
+                    bytes.append(UInt8(ascii: "/"))
+                    bytes.append(contentsOf: PercentEncoding.encodeComponent(filename).utf8)
+                }
             }
         }
         writer.endObject()

@@ -16,7 +16,7 @@ extension IndexListing {
 
     /// Writes `{"items":[…],"nextCursor":…,"total":n}`.
     /// - Parameter limit: The maximum number of items that are not copied from the cache.
-    func encode(into writer: inout JSONWriter, _ rendered: RenderedDownloads, rendering limit: Int = .max) -> Encoding {
+    func encode(into writer: inout JSONWriter, _ rendered: RenderedResources, rendering limit: Int = .max) -> Encoding {
         // Storage that grows step by step would be copied each time.
         writer.bytes.reserveCapacity(self.limit * Self.typicalLength)
         writer.beginObject()

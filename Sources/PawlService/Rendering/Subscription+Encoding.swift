@@ -12,10 +12,7 @@ extension Subscription {
         writer.name("source")
         writer.beginObject()
         switch source {
-        case .feed(let url):
-            let address = url.withoutUserInfo.string
-            writer.member("partsOf", "feed:" + (hidesSecrets ? HTTPURL.withoutSecrets(in: address) : address))
-        case .work(let id): writer.member("partsOf", id)
+        case .feed, .work: writer.member("partsOf", work(hidesSecrets: hidesSecrets))
         case .search(let term):
             writer.name("search")
             writer.beginObject()
@@ -36,6 +33,7 @@ extension Subscription {
             writer.beginObject()
             writer.member("code", failure.code)
             writer.member("message", failure.message)
+            writer.member("httpStatus", failure.httpStatus)
             writer.endObject()
         } else {
             writer.null()
@@ -56,6 +54,17 @@ extension Subscription {
         writer.member("downloads", "\(linkPrefix.text)/downloads?label=subscription%3A\(id)")
         writer.endObject()
         writer.endObject()
+    }
+
+    /// Returns the id of the work, or the term of a search.
+    func work(hidesSecrets: Bool) -> String {
+        switch source {
+        case .feed(let url):
+            let address = url.withoutUserInfo.string
+            return "feed:" + (hidesSecrets ? HTTPURL.withoutSecrets(in: address) : address)
+        case .work(let id): return id
+        case .search(let term): return term
+        }
     }
 
     /// Returns the subscription for messages to webhooks, without secrets.
@@ -129,7 +138,7 @@ extension SubscriptionItem {
 }
 
 extension JSONWriter {
-    fileprivate mutating func texts(_ texts: [String], _ name: String) {
+    mutating func texts(_ texts: [String], _ name: String) {
         self.name(name)
         beginArray()
         for text in texts { value(text) }

@@ -2,14 +2,28 @@ internal import DownloadCore
 internal import Downloads
 internal import System
 
-/// A value derived from a version of a download.
+/// A value derived from a version of a resource.
 protocol VersionValue: AnyObject, Sendable {
-    var version: DownloadVersion { get }
+    associatedtype Version: NumberedVersion
+    var version: Version { get }
     /// The approximate size in bytes.
     var cost: Int { get }
 }
 
-/// A cache of values derived from versions of downloads.
+/// A version of a resource.
+protocol NumberedVersion: Equatable, Sendable {
+    /// The number of the publication that the version begins with. Later ones have a higher number.
+    var publication: UInt64 { get }
+}
+
+extension DownloadVersion: NumberedVersion {}
+
+/// A version that lasts from one publication to the next.
+extension UInt64: NumberedVersion {
+    var publication: UInt64 { self }
+}
+
+/// A cache of values derived from versions of resources.
 ///
 /// A version never changes, so a cached value is never out of date. The number of its publication determines the places
 /// that a version can have, so finding one needs no hash. When the cache is full, the oldest values are removed.
@@ -23,11 +37,11 @@ final class VersionCache<Value: VersionValue>: Sendable {
         var hand = 0
         var cost = 0
 
-        func column(of version: DownloadVersion) -> Int {
+        func column(of version: Value.Version) -> Int {
             Int(truncatingIfNeeded: version.publication) & (columns - 1)
         }
 
-        func find(_ version: DownloadVersion) -> Value? {
+        func find(_ version: Value.Version) -> Value? {
             var place = column(of: version)
             while place < values.count {
                 if let value = values[place], value.version == version { return value }
@@ -45,7 +59,7 @@ final class VersionCache<Value: VersionValue>: Sendable {
         }
 
         /// The place for a version: a free one, or else that of the oldest value.
-        private func place(for version: DownloadVersion) -> Int {
+        private func place(for version: Value.Version) -> Int {
             var (best, oldest) = (column(of: version), UInt64.max)
             for place in stride(from: best, to: values.count, by: columns) {
                 guard let age = values[place]?.version.publication else { return place }
@@ -85,7 +99,7 @@ final class VersionCache<Value: VersionValue>: Sendable {
     }
 
     /// The value of a version; `nil` if it is not cached.
-    func find(_ version: DownloadVersion) -> Value? {
+    func find(_ version: Value.Version) -> Value? {
         contents.withLock { $0.find(version) }
     }
 

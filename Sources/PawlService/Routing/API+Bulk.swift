@@ -16,19 +16,20 @@ extension API {
     func addBatch(_ request: borrowing Request) throws(Problem) -> RouteResult {
         var reader = try ObjectReader(try BodyReader.json(of: request))
         if reader.holds("partsOf") { return try addParts(try WorkRequest(&reader), request) }
-        guard let value = reader.value("downloads") else {
+        let downloads = reader.value("downloads")
+        _ = reader.value("partsOf")
+        try reader.finish()
+        guard let value = downloads else {
             throw reader.refusal("downloads", "is missing; a batch takes either 'downloads' or 'partsOf'")
         }
-        _ = reader.value("partsOf")
         guard let items = value.array else { throw reader.mismatch("downloads", value, "an array") }
         guard items.count <= Self.batchLimit else {
             throw reader.refusal("downloads", "has \(items.count) items; it takes at most \(Self.batchLimit)")
         }
-        try reader.finish()
         let requests = items.enumerated().map { index, item in
             Result { () throws(Problem) in try DownloadRequest(item, prefix: "downloads[\(index)].") }
         }
-        return try addAll(request, label: nil) { [self] () in await resolve(requests) }
+        return try addAll(request, label: nil) { [self] () in (await resolve(requests), []) }
     }
 
     /// Adds all parts of a work, labelled with the work.
@@ -38,13 +39,14 @@ extension API {
         }
         return try addAll(request, label: Catalog.label(ofWork: work.id)) { [self] () throws(Problem) in
             let found = try await parts(of: work)
-            return zip(found.items, found.encodedItems).map { item, track in
+            let items = zip(found.items, found.encodedItems).map { item, track -> Item in
                 guard let url = item.downloadUrl.flatMap({ HTTPURL($0) }) else {
                     return .failure(
                         Addition.Refusal(Problem(.notFound, "'\(item.id ?? item.name ?? "the part")' has no URL to download")))
                 }
                 return .success(work.download(of: item, at: url, track: track))
             }
+            return (items, found.warnings)
         }
     }
 
@@ -52,7 +54,7 @@ extension API {
     private func parts(of work: WorkRequest) async throws(Problem) -> SearchResponse {
         let query = PartsQuery(id: work.id, formats: work.formats)
         let fields = work.headers.map { (name: $0.name, value: $0.value) }
-        let whole = try await Problem.rethrowing(catalog: await catalog.work(for: query, fields: fields))
+        let whole = try await self.work(for: query, fields: fields)
         let found = try await Problem.rethrowing(catalog: try whole.parts(query, where: work.filter.accepts))
         if found.total == 0 {
             let all = try await Problem.rethrowing(catalog: try whole.parts(query))
@@ -78,13 +80,18 @@ extension API {
 
     /// Adds the items, and responds with the outcome of each.
     private func addAll(
-        _ request: borrowing Request, label: String?, _ items: @escaping @Sendable () async throws(Problem) -> [Item]
+        _ request: borrowing Request, label: String?,
+        _ items: @escaping @Sendable () async throws(Problem) -> (items: [Item], warnings: [String])
     ) throws(Problem) -> RouteResult {
         let prefix = request.linkPrefix
         return try once(request) { [downloads] key throws(Problem) in
-            let items = try await items()
-            return try await Problem.rethrowing(downloads: await downloads.add(items, label: label, key: key))
-        } response: { outcomes in
+            let (items, warnings) = try await items()
+            var key = key
+            key?.warnings = warnings
+            return (try await Problem.rethrowing(downloads: await downloads.add(items, label: label, key: key)), warnings)
+        } kept: {
+            ($0.outcomes, $0.warnings)
+        } response: { (outcomes: [Addition.Outcome], warnings: [String]) in
             var response = Response()
             response.forbidStoring()
             response.fill { writer in
@@ -94,6 +101,7 @@ extension API {
                 for outcome in outcomes { outcome.encode(into: &writer, prefix) }
                 writer.endArray()
                 if let label { writer.member("label", label) }
+                writer.texts(warnings, "warnings")
                 writer.endObject()
             }
             return response

@@ -105,6 +105,8 @@ extension API {
         return try once(request) { [self] key throws(Problem) in
             let new = try await resolve(requested)
             return [.success(try await Problem.rethrowing(downloads: await downloads.add(new, key: key)))]
+        } kept: {
+            $0.outcomes
         } response: { outcomes throws(Problem) in
             switch outcomes.first {
             case .success(.created(let download)): return Self.response(.created, download, prefix)
@@ -188,7 +190,7 @@ extension API {
 extension Response {
     /// Fills in a page of the list.
     fileprivate mutating func fill(
-        with listing: IndexListing, _ rendered: RenderedDownloads, rendering limit: Int = .max
+        with listing: IndexListing, _ rendered: RenderedResources, rendering limit: Int = .max
     ) -> IndexListing.Encoding {
         var encoding = IndexListing.Encoding.incomplete
         forbidStoring()

@@ -23,9 +23,9 @@ extension API {
         // The field counts: an `EventSource` that reconnects sends it, and its URL still has the first id.
         let after = (request.head.fields[.lastEventID] ?? last).flatMap { EventID(parsing: $0) }
         let downloads = EventStream.Downloads(
-            hub: downloads.events, rendered: rendered(for: request, by: caller), scope: scope, after: after,
-            interval: .milliseconds(interval))
-        stream(EventStream(downloads, includes.isEmpty ? nil : subscriptionEvents(request, caller)), in: &response)
+            hub: downloads.events, scope: scope, after: after, interval: .milliseconds(interval))
+        let rendered = rendered(for: request, by: caller)
+        stream(EventStream(rendered, downloads, includes.isEmpty ? nil : subscriptions.index), in: &response)
         return .ready
     }
 
@@ -39,19 +39,12 @@ extension API {
             // These events have no ids, and begin with a snapshot.
             _ = try reader.value("lastEventId")
         }
-        stream(EventStream(nil, subscriptionEvents(request, caller)), in: &response)
+        stream(EventStream(rendered(for: request, by: caller), nil, subscriptions.index), in: &response)
         return .ready
     }
 
-    private func subscriptionEvents(_ request: borrowing Request, _ caller: Caller) -> EventStream.Subscriptions {
-        let hidesSecrets = caller.scope != .full
-        return EventStream.Subscriptions(
-            hub: subscriptions.events, linkPrefix: request.linkPrefix, hidesSecrets: hidesSecrets,
-            showsKeys: access.needsToken && !hidesSecrets)
-    }
-
     private func stream(_ events: EventStream, in response: inout Response) {
-        response.fields.append(.contentType, "text/event-stream")
+        response.fields.append(.contentType, "text/event-stream; charset=utf-8")
         response.forbidStoring()
         // nginx and other proxies buffer responses without this field.
         response.fields.append(.xAccelBuffering, "no")

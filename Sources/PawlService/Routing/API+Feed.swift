@@ -1,4 +1,5 @@
 internal import DownloadCore
+internal import DownloadFeed
 internal import Feeds
 internal import HTTPCore
 internal import HTTPServer
@@ -20,17 +21,26 @@ extension API {
         let request = copy request
         return .later { [self] () throws(Problem) in
             let subscription = try await Problem.rethrowing(subscriptions: await subscriptions.find(id))
-            let items = try await Problem.rethrowing(subscriptions: await subscriptions.finishedItems(of: id))
             let hidesSecrets = caller.scope != .full && caller.key == nil
             let document = ServedFeed(
                 origin: origin, linkPrefix: request.linkPrefix, hidesSecrets: hidesSecrets,
                 showsKey: access.needsToken && !hidesSecrets)
-            return try await read {
-                var response = Response()
+            let state = FeedTags.State(version: subscription.version, finishedChanges: index.finishedChanges)
+            var response = Response()
+            response.fields.append(.contentType, "application/rss+xml; charset=utf-8")
+            response.fields.append(.cacheControl, "private, no-cache")
+            if let tag = feedTags.tag(of: id, as: document, at: state) {
+                var unchanged = response
+                unchanged.validate(for: request, etag: tag)
+                if unchanged.status == .notModified { return unchanged }
+            }
+            let items = try await Problem.rethrowing(subscriptions: await subscriptions.finishedItems(of: id))
+            return try await read { [response] in
+                var response = response
                 response.body = Array(document.text(of: subscription, items).utf8)
-                response.fields.append(.contentType, "application/rss+xml; charset=utf-8")
-                response.fields.append(.cacheControl, "private, no-cache")
-                response.validate(for: request)
+                let tag = ContentTag.of(response.body)
+                feedTags.keep(tag, of: id, as: document, at: state)
+                response.validate(for: request, etag: tag)
                 return response
             }
         }

@@ -13,8 +13,8 @@ extension API {
     /// then displays it in a sandbox without scripts or origin. It does not guess the type, since the server always
     /// sends `nosniff`.
     ///
-    /// For a file in object storage, the response redirects to a URL of the storage that is valid for a minute.
-    /// Conditions are evaluated here.
+    /// For a file in object storage, the response redirects to a URL of the storage that is valid as long as the
+    /// ticket, and for 12 hours with a token or key. Conditions are evaluated here.
     func file(of id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         let isInline = try Self.requestsInline(request.head.target)
         let finished = try finishedFile(of: id)
@@ -58,11 +58,14 @@ extension API {
         _ request: borrowing Request, _ response: inout Response
     ) -> Bool {
         guard downloads.keepsObjects else { return false }
+        let left = access.ticketEnd(of: request).map {
+            ($0.millisecondsSinceEpoch - Timestamp.now().millisecondsSinceEpoch) / 1000
+        }
         // The storage does not send the sandbox policy.
         let fields = isInline && finished.isHarmless ? finished.inline : finished.attachment
         let address = downloads.address(
             of: id, as: identity, isHead: request.head.method == .head, disposition: fields[.contentDisposition],
-            mediaType: finished.mediaType)
+            mediaType: finished.mediaType, validFor: Int(min(max(left ?? .max, 1), Self.addressLifetime)))
         guard let address else { return false }
         let (now, second) = (SystemTime.sinceEpoch, Int64(1_000_000_000))
         let lastModified = HTTPDate(secondsSinceEpoch: identity.modified / second)
@@ -78,7 +81,7 @@ extension API {
         case .proceed, .partial, .unsatisfiable:
             response.status = .found
             response.fields.append(.location, address)
-            // The address works for every holder, for a short time. The ticket in this request's URL must not reach the
+            // The address works for every holder. The ticket in this request's URL must not reach the
             // storage.
             response.fields.append(.cacheControl, "no-store")
             response.fields.append(.referrerPolicy, "no-referrer")
@@ -88,6 +91,9 @@ extension API {
         response.fields.append(.lastModified, lastModified)
         return true
     }
+
+    /// The longest validity of an address in the storage, in seconds. Players send the ranges of a later jump to the same address.
+    private static let addressLifetime: Int64 = 12 * 3600
 
     private static var conditionFailed: Problem {
         Problem(.preconditionFailed, "the file is not the one that If-Match or If-Unmodified-Since names")

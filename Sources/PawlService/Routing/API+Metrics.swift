@@ -17,7 +17,7 @@ extension API {
             response.fields.append(.contentType, "text/plain; version=0.0.4; charset=utf-8")
             response.forbidStoring()
             response.body = metricsText(
-                isDegraded: !(await downloads.storeCondition()).degraded.isEmpty, await subscriptions.counts)
+                isDegraded: !(await downloads.storeCondition()).degraded.isEmpty, subscriptions.counts)
             return response
         }
     }
@@ -41,6 +41,9 @@ extension API {
         text.family("pawl_received_bytes_total", .counter, "Bytes of bodies received from origins and search sources.")
         text.sample("pawl_received_bytes_total", Double(metrics.receivedBytes()))
         text.gauge("pawl_receive_bytes_per_second", "Speed of all transfers together.", Double(statistics.bytesPerSecond))
+        text.family(
+            "pawl_log_lines_dropped_total", .counter, "Lines of the log that are missing since standard error was not read.")
+        text.sample("pawl_log_lines_dropped_total", Double(log.droppedLines))
         text.gauge("pawl_event_readers", "Open event streams.", Double(downloads.events.readerCount))
         text.gauge(
             "pawl_storage_degraded",
@@ -102,6 +105,10 @@ extension API {
             ("delivered", webhooks.delivered), ("retried", webhooks.retried), ("given_up", webhooks.abandoned),
         ] {
             text.sample("pawl_webhook_deliveries_total", [("outcome", outcome)], Double(count))
+        }
+        if let backlog = downloads.webhookBacklog {
+            text.gauge("pawl_webhook_messages", "Messages to webhooks that are not delivered yet.", Double(backlog.count))
+            text.gauge("pawl_webhook_oldest_message_seconds", "Age of the first of them; 0 without any.", backlog.oldestAge)
         }
         text.family("pawl_mirrors_dropped_total", .counter, "Mirrors that downloads have abandoned.")
         text.sample("pawl_mirrors_dropped_total", Double(figures.droppedMirrors))

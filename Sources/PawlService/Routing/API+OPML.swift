@@ -30,10 +30,7 @@ extension API {
                 }
                 labels[outline.address] = present
             }
-            var outcomes: [Result<(Subscription, isNew: Bool), Problem>] = []
-            for outline in list.outlines {
-                outcomes.append(await subscribe(to: outline, labels: labels[outline.address] ?? []))
-            }
+            let outcomes = await subscribe(to: list.outlines, labels)
             return Self.response { writer in
                 writer.beginObject()
                 writer.name("items")
@@ -53,10 +50,40 @@ extension API {
                     writer.endObject()
                 }
                 writer.endArray()
+                writer.texts(list.warnings, "warnings")
                 writer.endObject()
             }
         }
     }
+
+    /// Subscribes to the feeds of outlines, many at once, so that they share commits. Once the time is up or the records cannot
+    /// be written in time, nothing more is done.
+    private func subscribe(
+        to outlines: [OPML.Outline], _ labels: [String: [String]]
+    ) async -> [Result<(Subscription, isNew: Bool), Problem>] {
+        let deadline = ContinuousClock.now + Self.importLimit
+        var outcomes: [Result<(Subscription, isNew: Bool), Problem>] = []
+        var isRefused = false
+        while outcomes.count < outlines.count, !isRefused, ContinuousClock.now < deadline {
+            let group = outlines[outcomes.count...].prefix(Self.importGroup)
+            let tasks = group.map { outline in
+                Task { await subscribe(to: outline, labels: labels[outline.address] ?? []) }
+            }
+            for task in tasks {
+                let outcome = await task.value
+                if case .failure(let problem) = outcome, problem.status == .serviceUnavailable { isRefused = true }
+                outcomes.append(outcome)
+            }
+        }
+        let rest = Problem(
+            .unavailable, "the records cannot be written in time, and nothing was done; try again in 5 s", retryAfter: 5)
+        return outcomes + Array(repeating: .failure(rest), count: outlines.count - outcomes.count)
+    }
+
+    /// The time after which an import adds no more feeds.
+    private static let importLimit: Duration = .seconds(4)
+    /// The number of feeds that an import adds at once.
+    private static let importGroup = 100
 
     /// Subscribes to the feed of an outline, with the labels that can be labels of downloads.
     private func subscribe(
@@ -83,7 +110,7 @@ extension API {
         let (subscriptions, hidesSecrets) = (subscriptions, caller.scope != .full)
         return .later { () throws(Problem) in
             var list = OPML(title: "Pawl")
-            for subscription in await subscriptions.all {
+            for subscription in subscriptions.index.all.lazy.map(\.subscription) {
                 guard case .feed(let url) = subscription.source else { continue }
                 let address = url.withoutUserInfo.string
                 if hidesSecrets {

@@ -12,10 +12,12 @@ extension API {
     /// the request, so a crash loses both or neither.
     /// - Parameters:
     ///   - work: Carries out the request, and stores the key together with its changes.
+    ///   - kept: Returns the outcome of the first request.
     ///   - response: Makes the response, to the first request and to a repetition alike.
-    func once(
-        _ request: borrowing Request, _ work: @escaping @Sendable (RequestKey?) async throws(Problem) -> [Addition.Outcome],
-        response: @escaping @Sendable ([Addition.Outcome]) throws(Problem) -> Response
+    func once<Outcome: Sendable>(
+        _ request: borrowing Request, _ work: @escaping @Sendable (RequestKey?) async throws(Problem) -> Outcome,
+        kept: @escaping @Sendable (IdempotencyRecord) throws(Problem) -> Outcome,
+        response: @escaping @Sendable (Outcome) throws(Problem) -> Response
     ) throws(Problem) -> RouteResult {
         guard let value = request.head.fields.value(.idempotencyKey) else {
             return .later { () throws(Problem) in try response(try await work(nil)) }
@@ -27,17 +29,17 @@ extension API {
         let key = RequestKey(value.latin1, request: Array(request.head.target.rawPath) + [0] + request.body)
         let downloads = downloads
         return .later { () throws(Problem) in
-            let kept = try await Problem.rethrowing(downloads: await downloads.claim(key))
-            if let kept { return try response(kept) }
-            let outcomes: [Addition.Outcome]
+            let record = try await Problem.rethrowing(downloads: await downloads.claim(key))
+            if let record { return try response(try kept(record)) }
+            let outcome: Outcome
             do throws(Problem) {
-                outcomes = try await work(key)
+                outcome = try await work(key)
             } catch {
                 await downloads.release(key, after: error.status == .serviceUnavailable ? .overloaded : nil)
                 throw error
             }
             await downloads.release(key)
-            return try response(outcomes)
+            return try response(outcome)
         }
     }
 }

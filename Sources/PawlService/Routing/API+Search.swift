@@ -39,7 +39,7 @@ extension API {
         }
         let request = copy request
         return .later { [self] () throws(Problem) in
-            let work = try await Problem.rethrowing(catalog: await catalog.work(for: query))
+            let work = try await work(for: query)
             return try await read { () throws(Problem) in
                 let found: SearchResponse
                 do throws(CatalogError) { found = try work.parts(query) } catch { throw Problem(error) }
@@ -48,6 +48,24 @@ extension API {
                 return response
             }
         }
+    }
+
+    /// Finds a work, and logs the faults of its listing.
+    func work(for query: PartsQuery, fields: [(name: String, value: String)] = []) async throws(Problem) -> FoundWork {
+        let found: Result<FoundWork, CatalogError>
+        do throws(CatalogError) {
+            found = .success(try await catalog.work(for: query, fields: fields))
+        } catch {
+            found = .failure(error)
+        }
+        var faults = (try? found.get())?.warnings ?? []
+        if case .failure(.upstreamRejected(let reason, _)) = found { faults.append(reason) }
+        for fault in faults {
+            log.write(
+                .info, "the listing of a work has a fault",
+                [("work", .text(HTTPURL.withoutSecrets(in: query.id))), ("reason", .text(fault))])
+        }
+        return try await Problem.rethrowing(catalog: try found.get())
     }
 
     /// Reads the query of a request to the catalogue.
@@ -94,7 +112,7 @@ extension API {
 
     /// `GET /search/sources`.
     func searchSources(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
-        response.fields.append(.cacheControl, "no-cache")
+        response.fields.append(.cacheControl, "private, no-cache")
         response.fill { Catalog.encodeSources(into: &$0) }
         response.validate(for: request)
         return .ready

@@ -18,26 +18,35 @@ extension API {
                 try reader.integer("limit", in: 1...200) ?? 50, try Self.cursor(&reader)
             )
         }
-        let (prefix, hidesSecrets) = (request.linkPrefix, caller.scope != .full)
+        let (rendered, wanted, hidesSecrets) = (rendered(for: request, by: caller), text?.lowercased(), caller.scope != .full)
+        // It may visit every subscription, so it is not made on the event loop.
         return .later { [self] () throws(Problem) in
-            let wanted = text?.lowercased()
-            let matching = await subscriptions.all.reversed().filter { subscription in
-                if !states.isEmpty, !states.contains(subscription.state) { return false }
-                if let label, !subscription.settings.labels.containsExactly(label) { return false }
-                guard let wanted else { return true }
-                let name = hidesSecrets ? HTTPURL.withoutSecrets(in: subscription.name) : subscription.name
-                return name.lowercased().contains(wanted)
-            }
-            let page = matching.filter { subscription in cursor.map { subscription.id < $0 } ?? true }.prefix(limit + 1)
-            return Self.response { writer in
-                writer.beginObject()
-                writer.name("items")
-                writer.beginArray()
-                for item in page.prefix(limit) { encode(item, into: &writer, prefix, hidesSecrets: hidesSecrets) }
-                writer.endArray()
-                writer.member("nextCursor", page.count > limit ? page.dropLast().last?.id.description : nil)
-                writer.member("total", matching.count)
-                writer.endObject()
+            try await read {
+                var matching = subscriptions.index.all
+                if !states.isEmpty || label != nil || wanted != nil {
+                    matching.removeAll { version in
+                        let subscription = version.subscription
+                        if !states.isEmpty, !states.contains(subscription.state) { return true }
+                        if let label, !subscription.settings.labels.containsExactly(label) { return true }
+                        guard let wanted else { return false }
+                        let name = hidesSecrets ? HTTPURL.withoutSecrets(in: subscription.name) : subscription.name
+                        return ![name, subscription.work(hidesSecrets: hidesSecrets)].contains {
+                            $0.lowercased().contains(wanted)
+                        }
+                    }
+                }
+                let older = matching.prefix { version in cursor.map { version.subscription.id < $0 } ?? true }
+                let page = older.suffix(limit)
+                return Self.response { writer in
+                    writer.beginObject()
+                    writer.name("items")
+                    writer.beginArray()
+                    for version in page.reversed() { writer.raw { rendered.append(version, to: &$0) } }
+                    writer.endArray()
+                    writer.member("nextCursor", older.count > limit ? page.first?.subscription.id.description : nil)
+                    writer.member("total", matching.count)
+                    writer.endObject()
+                }
             }
         }
     }
@@ -48,10 +57,15 @@ extension API {
         var settings = Subscription.Settings()
         asked.apply(to: &settings)
         let prefix = request.linkPrefix
-        return .later { [self, settings] () throws(Problem) in
+        return try once(request) { [self, settings] key throws(Problem) -> (Subscription, isNew: Bool) in
             let source = try await resolve(asked.source)
-            let (subscription, isNew) = try await Problem.rethrowing(
-                subscriptions: await subscriptions.create(source, settings))
+            return try await Problem.rethrowing(subscriptions: await subscriptions.create(source, settings, key: key))
+        } kept: { record throws(Problem) in
+            guard let kept = record.subscription, let subscription = Subscription(kept.stored) else {
+                throw Problem(.internalError, "the outcome of the request is unknown")
+            }
+            return (subscription, kept.isNew)
+        } response: { [self] subscription, isNew throws(Problem) in
             var response = response(subscription, prefix)
             if isNew { response.status = .created }
             response.fields.append(.location, "\(prefix.text)/subscriptions/\(subscription.id)")
@@ -75,7 +89,8 @@ extension API {
                 }
                 return .feed(feed)
             }
-            guard id.hasPrefix("archive:") else {
+            // A file has no parts, only its item has.
+            guard id.hasPrefix("archive:"), !id.utf8.contains(UInt8(ascii: "/")) else {
                 throw Problem(.notFound, "'\(id)' has no parts to subscribe to")
             }
             return .work(id)

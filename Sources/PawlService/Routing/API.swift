@@ -28,10 +28,11 @@ final class API: Application {
     let condition: ServiceCondition
     let metrics: ServiceMetrics
     let log: Log
-    private let rendered: RenderedDownloads
-    private let renderedWithoutSecrets: RenderedDownloads
+    private let rendered: RenderedResources
+    private let renderedWithoutSecrets: RenderedResources
     /// Renderings with other link prefixes, which only trusted proxies can request.
-    private let renderedElsewhere = Locked<[Elsewhere: RenderedDownloads]>([:])
+    private let renderedElsewhere = Locked<[Elsewhere: RenderedResources]>([:])
+    let feedTags = FeedTags()
     let files = FileFields()
     /// The interface for clients of aria2; `nil` if it is disabled.
     let aria2: Aria2?
@@ -65,8 +66,6 @@ final class API: Application {
         self.condition = condition
         self.metrics = metrics
         self.log = log
-        rendered = RenderedDownloads(linkPrefix: configuration.basePath)
-        renderedWithoutSecrets = RenderedDownloads(linkPrefix: configuration.basePath, hidesSecrets: true)
         let base = configuration.basePath.text
         noSuchPath =
             "this path does not exist; \(base.isEmpty ? "" : "all paths begin with \(base), and ")\(base)/openapi.yaml lists"
@@ -75,6 +74,8 @@ final class API: Application {
         consolePolicy = ConsoleFile.contentSecurityPolicy(
             sources: [configuration.itunesURL, configuration.postsURL, configuration.archiveURL])
         access = AccessPolicy(configuration, listed: tokens, ticketKey: downloads.secret)
+        rendered = RenderedResources(linkPrefix: configuration.basePath, needsToken: access.needsToken)
+        renderedWithoutSecrets = RenderedResources(linkPrefix: configuration.basePath, hidesSecrets: true)
         crossOrigin = CrossOriginPolicy(configuration.corsOrigins)
         let path = (configuration.downloadsDirectory ?? configuration.dataDirectory) + "/files"
         aria2 =
@@ -87,7 +88,9 @@ final class API: Application {
     }
 
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {
-        if let aria2, isForAria2(request) { return respond(to: request, of: aria2, with: &response) }
+        if let aria2, let address = aria2Address(of: request) {
+            return respond(to: request, of: aria2, at: address, with: &response)
+        }
         let match = match(request)
         var pending = begin(request, match)
         do throws(Problem) {
@@ -117,17 +120,18 @@ final class API: Application {
 
     /// Decides from the head alone, before the body takes any memory.
     func decide(onBodyOf request: borrowing Request, with response: inout Response) -> BodyDecision {
-        if aria2 != nil, isForAria2(request) { return decide(onBodyForAria2: request, with: &response) }
+        if let address = aria2Address(of: request) { return decide(onBodyOf: request, at: address, with: &response) }
         let match = match(request)
         var caller: Caller?
         do throws(Problem) {
             // Requests that only read ignore a body.
             let operation = try checkHead(request, match, countsRequest: true, &caller)
             guard let operation, operation.method != .get else { return .ignore }
+            try BodyReader.checkCoding(request.head.fields)
             // A chunked body may be empty; a body with a length is not. One over the limit is refused as too large
             // instead.
             if case .length(let length) = request.head.framing, length <= Int64(ServerLimits().body) {
-                try BodyReader.checkMediaType(request.head.fields, operation.body)
+                try BodyReader.mediaType(of: request.head.fields, operation.body)
             }
             response.permit = caller?.permit
             return .read
@@ -196,7 +200,7 @@ final class API: Application {
     }
 
     /// The renderings that a caller may see, with the link prefix of a request.
-    func rendered(for request: borrowing Request, by caller: Caller) -> RenderedDownloads {
+    func rendered(for request: borrowing Request, by caller: Caller) -> RenderedResources {
         let hidesSecrets = caller.scope != .full
         let usual = hidesSecrets ? renderedWithoutSecrets : rendered
         let prefix = request.linkPrefix
@@ -206,7 +210,8 @@ final class API: Application {
             if let found = known[key] { return found }
             // Each may hold 2 MiB. A proxy has one prefix or a few.
             if known.count >= 4 { known.removeAll() }
-            let new = RenderedDownloads(linkPrefix: prefix, hidesSecrets: hidesSecrets)
+            let new = RenderedResources(
+                linkPrefix: prefix, hidesSecrets: hidesSecrets, needsToken: access.needsToken)
             known[key] = new
             return new
         }

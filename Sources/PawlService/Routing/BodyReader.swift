@@ -16,20 +16,27 @@ enum BodyReader {
             case .opml: "text/x-opml, application/xml or text/xml"
             }
         }
+
+        func accepts(_ type: MediaType) -> Bool {
+            switch self {
+            case .json: type.type == "application" && (type.subtype == "json" || type.subtype.hasSuffix("+json"))
+            case .opml: ["text/x-opml", "application/xml", "text/xml"].contains(type.essence)
+            }
+        }
     }
 
     /// The OPML document of a request that must have one, with the charset of its media type.
     static func opml(of request: borrowing Request) throws(Problem) -> (bytes: [UInt8], charset: String?) {
-        try checkMediaType(request.head.fields, .opml)
+        let type = try mediaType(of: request.head.fields, .opml)
         guard !request.body.isEmpty else {
             throw Problem(.invalidRequest, "the request has no body; it takes an OPML document")
         }
-        return (request.body, request.head.fields[.contentType].flatMap { MediaType(parsing: $0)?.charset })
+        return (request.body, type?.charset)
     }
 
     /// The JSON value of a request that must have a body.
     static func json(of request: borrowing Request) throws(Problem) -> JSONValue {
-        try checkMediaType(request.head.fields)
+        try mediaType(of: request.head.fields)
         guard !request.body.isEmpty else {
             throw Problem(.invalidRequest, "the request has no body; it takes a JSON object")
         }
@@ -39,7 +46,7 @@ enum BodyReader {
     /// Refuses a body other than an empty one or an empty object.
     static func checkEmpty(_ request: borrowing Request) throws(Problem) {
         guard !request.body.isEmpty else { return }
-        try checkMediaType(request.head.fields)
+        try mediaType(of: request.head.fields)
         try ObjectReader(try parse(request.body)).finish()
     }
 
@@ -51,33 +58,42 @@ enum BodyReader {
         }
     }
 
-    /// Accepts only `application/json` and `application/…+json`, or the types of OPML: a web page's form can send none of
-    /// them without a CORS preflight.
-    static func checkMediaType(_ fields: borrowing Fields, _ kind: Kind = .json) throws(Problem) {
-        guard let text = fields[.contentType] else {
-            throw Problem(.unsupportedMediaType, "the body has no Content-Type; it must be \(kind.accepted)")
-        }
-        // Content-Type is a singleton (RFC 9110 §8.3). Programs on the way disagree about which of several values
-        // counts.
-        guard fields.count(.contentType) == 1 else {
-            throw Problem(.unsupportedMediaType, "the body has more than one Content-Type; send one, \(kind.accepted)")
-        }
-        if kind == .opml {
-            guard let type = MediaType(parsing: text)?.essence, ["text/x-opml", "application/xml", "text/xml"].contains(type)
-            else { throw Problem(.unsupportedMediaType, "the body is '\(text)'; it must be \(kind.accepted)") }
-            return
-        }
+    /// Finds the accepted media type among the Content-Type fields of a body. Some libraries and proxies add a field.
+    ///
+    /// Only `application/json` and `application/…+json`, or the types of OPML, are accepted: a web page's form can send none
+    /// of them without a CORS preflight. A page can send a body without a type, or with a list of types in one field. These are
+    /// accepted from programs only: browsers send `Origin` with each change.
+    /// - Returns: The type; `nil` for exactly `application/json`, and for a program's body without a type.
+    @discardableResult
+    static func mediaType(of fields: borrowing Fields, _ kind: Kind = .json) throws(Problem) -> MediaType? {
+        var texts = fields.values(.contentType)
         // The usual value needs no parsing.
-        if text == "application/json" { return }
-        guard let type = MediaType(parsing: text), type.essence == "application/json" || isJSONSuffixed(type) else {
-            throw Problem(.unsupportedMediaType, "the body is '\(text)'; it must be application/json")
+        if kind == .json, texts == ["application/json"] { return nil }
+        if !fields.contains(.origin), !fields.contains(.secFetchSite) {
+            texts = texts.flatMap { $0.split(separator: ",").map(String.init) }
+            if texts.isEmpty { return nil }
         }
-        if let charset = type.charset, charset.lowercased() != "utf-8" {
+        let types = texts.compactMap { MediaType(parsing: $0) }.filter(kind.accepts)
+        guard let type = types.first(where: { $0.charset.map(namesOfUTF8.contains) ?? true }) ?? types.first else {
+            let sent = texts.first.map { "is '\($0)'" } ?? "has no Content-Type"
+            throw Problem(.unsupportedMediaType, "the body \(sent); it must be \(kind.accepted)")
+        }
+        if kind == .json, let charset = type.charset, !namesOfUTF8.contains(charset) {
             throw Problem(.unsupportedMediaType, "the body's charset is '\(charset)'; JSON must be UTF-8 (RFC 8259 §8.1)")
         }
+        return type
     }
 
-    private static func isJSONSuffixed(_ type: MediaType) -> Bool {
-        type.type == "application" && type.subtype.hasSuffix("+json")
+    /// Names of UTF-8 and of a part of it, in lowercase.
+    private static let namesOfUTF8: Set = ["utf-8", "utf8", "us-ascii", "ascii"]
+
+    /// Refuses a compressed body. Some programs send a charset in this field, which changes no bytes.
+    static func checkCoding(_ fields: borrowing Fields) throws(Problem) {
+        guard let coding = fields.combined(.contentEncoding), !coding.isEmpty else { return }
+        let names = coding.lowercased().split { $0 == "," || $0 == " " }.map(String.init)
+        guard names.contains(where: { $0 != "identity" && !namesOfUTF8.contains($0) }) else { return }
+        var problem = Problem(.unsupportedMediaType, "the body's Content-Encoding is '\(coding)'; send the body without a coding")
+        problem.acceptEncoding = "identity"
+        throw problem
     }
 }

@@ -181,15 +181,16 @@ extension Endpoint {
         Endpoint(
             "/downloads/{id}/retry",
             .on(.post) { api, request, call, _ throws(Problem) in try api.perform(.retry, on: call.download(), request) }),
-        Endpoint(
-            "/downloads/{id}/file", access: .ticket, isFile: true,
-            .get(takesQuery: true) { api, request, call, response throws(Problem) in
-                try api.file(of: call.download(), request, &response)
-            }),
+        Endpoint("/downloads/{id}/file", access: .ticket, isFile: true, file),
+        Endpoint("/downloads/{id}/file/{name}", access: .ticket, isFile: true, file),
         Endpoint(
             "/downloads/{id}/events", access: .ticket,
             .get(takesQuery: true) { api, request, call, response throws(Problem) in
                 try api.events(of: call.download(), request, call.caller, &response)
             }),
     ]
+
+    private static let file = Operation.get(takesQuery: true) { api, request, call, response throws(Problem) in
+        try api.file(of: call.download(), request, &response)
+    }
 }

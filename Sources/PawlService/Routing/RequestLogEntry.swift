@@ -14,10 +14,17 @@ struct RequestLogEntry: Sendable {
     init(_ request: borrowing Request) {
         line = [
             ("method", .text(request.head.method.name)),
-            ("path", .text(String(decoding: request.head.target.rawPath, as: UTF8.self))),
+            ("path", .text(Self.path(request))),
         ]
         id = request.id.description
         peer = request.peer
+    }
+
+    /// The path, with a placeholder for a key in it.
+    private static func path(_ request: borrowing Request) -> String {
+        let path = request.head.target.rawPath
+        let listen = Aria2Address.listenPath
+        return path.starts(with: listen.utf8) ? listen + "(hidden)" : String(decoding: path, as: UTF8.self)
     }
 
     /// The entry of a request that the server refused while it read it.

@@ -10,7 +10,7 @@ struct Router: Sendable {
         let number: Int?
         /// The segment in the place of `{id}`, `{name}` or `{code}`; empty if the path has none of them.
         let segment: ArraySlice<UInt8>
-        /// The segment in the place of `{item}`; empty if the path has none.
+        /// The segment in the place of a second `{…}`; empty if the path has none.
         let second: ArraySlice<UInt8>
 
         static let nowhere = Match(endpoint: nil, number: nil, segment: [], second: [])
@@ -92,10 +92,12 @@ struct Router: Sendable {
         // The target is the base path without a slash.
         if path.isEmpty { return match([UInt8(ascii: "/")]) }
         if !path.contains(UInt8(ascii: "%")) { return match(path) }
-        // An escaped letter equals the letter (RFC 3986 §6.2.2.2). An escaped slash is not a separator, and no endpoint
-        // has one.
+        // An escaped letter equals the letter (RFC 3986 §6.2.2.2). An escaped slash is not a separator, and no endpoint's
+        // own segment has one.
         guard let segments = target.segments, !segments.contains(where: { $0.utf8.contains(UInt8(ascii: "/")) }) else {
-            return .nowhere
+            // The name of a file is not read, so it may be any bytes.
+            let match = match(path)
+            return match.endpoint?.isFile == true ? match : .nowhere
         }
         return match(Array(("/" + segments.joined(separator: "/")).utf8)[...])
     }

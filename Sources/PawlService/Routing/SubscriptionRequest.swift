@@ -127,6 +127,11 @@ struct SubscriptionRequest: Sendable {
     }
 
     private static func source(_ value: JSONValue) throws(Problem) -> Source {
+        guard value.members != nil else {
+            throw Problem(
+                .invalidRequest,
+                "'source' is \(value.typeName); it takes an object with 'partsOf' or 'search', and 'feedUrl' takes an address")
+        }
         var reader = try ObjectReader(value, prefix: "source.")
         if let search = reader.value("search") {
             var search = try ObjectReader(search, prefix: "source.search.")

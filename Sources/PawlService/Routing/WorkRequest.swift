@@ -56,7 +56,11 @@ struct WorkRequest: Sendable {
 extension ObjectReader {
     /// The patterns of a list; none if the member is absent.
     mutating func patterns(_ name: String) throws(Problem) -> [GlobPattern] {
-        (try strings(name, count: ItemFilter.maximumPatterns, limit: ItemFilter.longestPattern) ?? []).map { GlobPattern($0) }
+        let texts = try strings(name, count: ItemFilter.maximumPatterns, limit: ItemFilter.longestPattern) ?? []
+        guard !texts.contains(where: { $0.allSatisfy(\.isWhitespace) }) else {
+            throw refusal(name, "has an empty pattern, which no name matches; '*' matches every name")
+        }
+        return texts.map { GlobPattern($0) }
     }
 
     /// The names of a work's parts; `nil` if the member is absent.

@@ -19,8 +19,8 @@ struct AccessPolicy: Sendable {
         var own: NamedToken?
         /// The tokens of `--tokens-file`.
         var listed: [NamedToken] = []
-        /// All tokens, each with its caller.
-        private(set) var grants: [(token: NamedToken, caller: Caller)] = []
+        /// All tokens, each with its caller and the digest of its key for notifications.
+        private(set) var grants: [(token: NamedToken, caller: Caller, notificationKey: TokenDigest)] = []
 
         /// Rebuilds `grants`. Revokes the permits of tokens that are no longer accepted; other tokens keep their
         /// callers.
@@ -29,7 +29,10 @@ struct AccessPolicy: Sendable {
             let all = (own.map { [$0] } ?? []) + listed
             let kept = Set(all)
             grants = all.map { token in
-                (token, old[token] ?? Caller(name: token.name, scope: token.scope, permit: Permit()))
+                (
+                    token, old[token] ?? Caller(name: token.name, scope: token.scope, permit: Permit()),
+                    TokenDigest(of: token.digest.notificationKey.utf8)
+                )
             }
             for (token, caller) in old where !kept.contains(token) { caller.permit?.revoke() }
         }
@@ -110,6 +113,15 @@ struct AccessPolicy: Sendable {
         return try caller(withToken: sent, tokens, of: request.peer)
     }
 
+    /// The time at which the ticket of an accepted request expires; `nil` if it has another proof.
+    func ticketEnd(of request: borrowing Request) -> Timestamp? {
+        guard tokens != nil, request.head.target.rawQuery != nil,
+            request.head.fields.bytes(.authorization).flatMap(AccessToken.carried(by:)) == nil,
+            var reader = try? QueryReader(request.head.target)
+        else { return nil }
+        return (try? reader.value("ticket")).flatMap { $0 }.flatMap(Tickets.end(of:))
+    }
+
     /// Refuses a wrong key of a feed, which counts as a wrong token.
     func refuse(key: String, of peer: borrowing SocketAddress) throws(Problem) -> Never {
         try limits.checkGuess(ArraySlice(key.utf8), of: peer)
@@ -141,6 +153,26 @@ struct AccessPolicy: Sendable {
         if let found = Self.caller(withToken: sent, tokens) { return found }
         try limits.checkGuess(sent, of: peer)
         throw Problem(.unauthorized, "the token is wrong; send Authorization: Bearer <token>")
+    }
+
+    /// Whether a request carries a bearer token, right or wrong.
+    func carriesToken(_ request: borrowing Request) -> Bool {
+        request.head.fields.bytes(.authorization).flatMap(AccessToken.carried(by:)) != nil
+    }
+
+    /// The owner of the token that a key for notifications is derived from.
+    /// - Throws: A problem if the key is wrong, which counts as a wrong token.
+    func caller(withNotificationKey key: String, of peer: borrowing SocketAddress) throws(Problem) -> Caller {
+        guard let tokens else { return .anyone }
+        let sent = TokenDigest(of: key.utf8)
+        let grants = tokens.withLock { $0.grants }
+        // All are compared, so that the time taken reveals nothing.
+        let caller = grants.reduce(Caller?.none) { found, grant in
+            grant.notificationKey.equals(sent) ? found ?? grant.caller : found
+        }
+        if let caller { return caller }
+        try limits.checkGuess(ArraySlice(key.utf8), of: peer)
+        throw Problem(.unauthorized, "the key in the path belongs to no token; pawl aria2 shows the key of a token")
     }
 
     /// Whether a text is a token now. A wrong one is not counted.

@@ -15,7 +15,7 @@ struct Aria2Secrets: Aria2Access {
     func caller(withSecret secret: String?, from peer: SocketAddress) -> Aria2Caller? {
         do throws(Problem) {
             let caller = try access.caller(withToken: secret, of: peer)
-            return Aria2Caller(name: caller.name, scope: Aria2Caller.Scope(caller.scope), permit: caller.permit)
+            return Aria2Caller(caller)
         } catch {
             metrics.recordAuthenticationFailure()
             log.write(
@@ -28,6 +28,13 @@ struct Aria2Secrets: Aria2Access {
     func log(_ change: String, by caller: Aria2Caller, from peer: SocketAddress) {
         let token: [(name: String, value: Log.Value)] = caller.name.map { [("token", .text($0))] } ?? []
         log.writeAlways(change, token + [("address", .text(peer.host)), ("path", .text("/jsonrpc"))])
+    }
+}
+
+extension Aria2Caller {
+    /// The sender of a request as aria2's interface sees it.
+    init(_ caller: Caller) {
+        self.init(name: caller.name, scope: Scope(caller.scope), permit: caller.permit)
     }
 }
 

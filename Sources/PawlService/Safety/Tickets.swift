@@ -32,14 +32,19 @@ struct Tickets: Sendable {
     /// The index of the token that a ticket was issued for; `nil` if it is none of these tokens, or the ticket has
     /// expired.
     func token(of ticket: String, among tokens: [TokenDigest], now: Timestamp) -> Int? {
-        guard ticket.utf8.count > 2 * Self.signatureLength,
-            let end = Int64(ticket.dropLast(2 * Self.signatureLength), radix: 36), end > now.millisecondsSinceEpoch
+        guard let end = Self.end(of: ticket)?.millisecondsSinceEpoch, end > now.millisecondsSinceEpoch
         else { return nil }
         let sent = TokenDigest(of: ticket.suffix(2 * Self.signatureLength).utf8)
         // All are compared, so that the time taken reveals nothing.
         return tokens.indices.reduce(Int?.none) { found, index in
             sent.equals(TokenDigest(of: signature(tokens[index], end).utf8)) ? index : found
         }
+    }
+
+    /// The time at which a ticket expires, valid or not; `nil` for a text that is no ticket.
+    static func end(of ticket: String) -> Timestamp? {
+        guard ticket.utf8.count > 2 * signatureLength else { return nil }
+        return Int64(ticket.dropLast(2 * signatureLength), radix: 36).map { Timestamp(millisecondsSinceEpoch: $0) }
     }
 
     private func signature(_ token: TokenDigest, _ end: Int64) -> String {

@@ -29,7 +29,7 @@ extension Service {
         _ configuration: Configuration, log: Log, started: (Service) async -> Void = { _ in }
     ) async -> Int32 {
         if let objection = TimeZoneCheck.objection {
-            StandardStreams.writeError("pawl: \(StartError(objection))\n")
+            log.writeText("pawl: \(StartError(objection))\n")
             return 1
         }
         ProcessEnvironment.raiseDescriptorLimit()
@@ -58,7 +58,7 @@ extension Service {
                     displaced: { continuation.yield(.fail) })
             } catch {
                 if isFirst {
-                    StandardStreams.writeError("pawl: \(error)\n")
+                    log.writeText("pawl: \(error)\n")
                     return 1
                 }
                 // A replica that was part of the fleet joins it again once the database is available.
@@ -68,7 +68,9 @@ extension Service {
                 continue
             }
             if isFirst {
-                StandardStreams.writeOutput("listening on \(service.url)\n")
+                let output = LineWriter { StandardStreams.writeOutput($0) }
+                output.append(Array("listening on \(service.url)\n".utf8))
+                output.flush(within: .seconds(1))
                 // After a restart the replica keeps the port, which may have been chosen by the system.
                 configuration.port = service.port
                 await started(service)

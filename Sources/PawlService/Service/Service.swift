@@ -18,7 +18,7 @@ public final class Service: Sendable {
     private let server: HTTPServer
     let downloads: DownloadService
     private let client: HTTPClient
-    private let subscriptions: SubscriptionService
+    let subscriptions: SubscriptionService
     private let condition: ServiceCondition
     private let access: AccessPolicy
     private let webhookSecrets: Locked<[WebhookSecret]>

@@ -36,6 +36,10 @@ enum CheckOutcome: Sendable {
         var validators = Subscription.Validators()
         /// The interval that the feed or its server asks for, in seconds; `nil` for none.
         var hint: Int64?
+        /// The page of the feed with which the next check continues, because it could not be read; `nil` for none.
+        var nextPage: HTTPURL?
+        /// The date of the newest item that is left out because there are too many; `nil` for none.
+        var cut: Timestamp?
         /// Whether the document did not break off.
         var isComplete = true
         /// The faults despite which it was read, in sentences.

@@ -11,24 +11,26 @@ struct FeedFetch: Sendable {
     let destinationGuard: DestinationGuard?
     /// The subscription before the check.
     let subscription: Subscription
+    /// Whether the server may answer that nothing has changed.
+    var isConditional = true
     private let deadline = ContinuousClock.now + FeedFetch.limit
 
-    /// The time limit of a check, redirects included.
-    private static let limit: Duration = .seconds(25)
+    /// The time limit of a check, redirects included. Some servers make a large feed at each request.
+    private static let limit: Duration = .seconds(300)
     private static let maximumRedirects = 10
 
     /// Fetches the feed at an address, and the feed that it names in its place.
     @concurrent func run(_ address: HTTPURL) async -> CheckOutcome {
-        let first = await fetch(address, Trust(subscription.headersOrigin), isConditional: true)
+        let first = await fetch(address, Trust(subscription.headersOrigin), isConditional: isConditional)
         guard case .listed(var listing) = first.outcome, let successor = first.successor, successor != listing.address else {
-            return first.outcome
+            return await withPages(first)
         }
         // A move holds once the new address has given a feed. Until then the old one is read.
-        let moved = await fetch(successor, first.trust, isConditional: false).outcome
-        if case .listed = moved { return moved }
+        let moved = await fetch(successor, first.trust, isConditional: false)
+        if case .listed = moved.outcome { return await withPages(moved) }
         // The next check must see the new address again.
         listing.validators = Subscription.Validators()
-        return .listed(listing)
+        return await withPages(Fetched(outcome: .listed(listing), trust: first.trust, feed: first.feed))
     }
 
     /// The result of one fetch, with the new address that the feed names for itself.
@@ -36,6 +38,50 @@ struct FeedFetch: Sendable {
         var outcome: CheckOutcome
         var successor: HTTPURL?
         var trust: Trust
+        var feed: Feed?
+        /// Whether the same request may succeed at another time.
+        var isTransient = true
+    }
+
+    /// Returns the outcome of a fetch with the items of the older pages, which count until all were read once.
+    ///
+    /// The first page that cannot be read at present, or breaks off, is where the next check continues. Later checks read the
+    /// first page alone, and repeat the warning of those that are left out.
+    private func withPages(_ fetched: Fetched) async -> CheckOutcome {
+        guard case .listed(var listing) = fetched.outcome, let feed = fetched.feed, let address = listing.address else {
+            return fetched.outcome
+        }
+        if subscription.hasListing {
+            if feed.next != nil { listing.warnings += subscription.warnings.filter(PagedFeed.isEnd) }
+            return .listed(listing)
+        }
+        var pages = PagedFeed(feed, at: address, next: subscription.nextPage)
+        while let next = pages.next, !Task.isCancelled {
+            var trust = fetched.trust
+            trust.note(from: address, to: next)
+            guard !trust.hasLostEncryption else {
+                pages.end("one of them is at an address of http")
+                break
+            }
+            let page = await fetch(next, trust, isConditional: false, mayBePage: false)
+            if case .listed = page.outcome, let feed = page.feed {
+                pages.add(feed)
+                if !feed.isComplete, listing.nextPage == nil { listing.nextPage = next }
+            } else if case .failed(let failure, _) = page.outcome {
+                if page.isTransient, listing.nextPage == nil { listing.nextPage = next }
+                pages.end(failure.message)
+            } else {
+                pages.end("\(next.host) answered with status 410")
+            }
+        }
+        listing.items = Self.items(of: pages.feed, at: address)
+        listing.warnings = pages.feed.warnings
+        listing.cut = pages.feed.cut
+        if listing.nextPage != nil {
+            listing.isComplete = false
+            listing.validators = Subscription.Validators()
+        }
+        return .listed(listing)
     }
 
     /// The limits of what the next request of a chain may send. A response has chosen its address.
@@ -90,7 +136,8 @@ struct FeedFetch: Sendable {
                 return await fetch(feed, trust, isConditional: false, mayBePage: false)
             }
             guard let next = url.resolving(location)?.withoutUserInfo else {
-                return Fetched(outcome: Self.rejected("\(url.host) redirects to something that is no address."), trust: trust)
+                let message = "\(url.host) redirects to something that is no address."
+                return Fetched(outcome: Self.rejected(message, status: status), trust: trust)
             }
             hasSecrets = hasSecrets || isSecret(url, trust)
             trust.note(from: url, to: next)
@@ -115,6 +162,7 @@ struct FeedFetch: Sendable {
         let left = max(.milliseconds(1), ContinuousClock.now.duration(to: deadline))
         request.headTimeout = left
         request.totalTimeout = left
+        request.lowSpeedLimit = nil
         request.acceptsEncodings = true
         request.isForOrigin = true
         request.hasLostEncryption = trust.hasLostEncryption
@@ -164,7 +212,8 @@ struct FeedFetch: Sendable {
             let hasAsked = isConditional && subscription.validators != Subscription.Validators()
             guard hasAsked else {
                 return Fetched(
-                    outcome: Self.rejected("\(url.host) answered with status 304 to a request without conditions."),
+                    outcome: Self.rejected(
+                        "\(url.host) answered with status 304 to a request without conditions.", status: 304),
                     trust: trust)
             }
             return Fetched(outcome: .unchanged(hint: hint), trust: trust)
@@ -174,8 +223,10 @@ struct FeedFetch: Sendable {
             let code = status == 429 ? "upstream-rate-limited" : "upstream-rejected"
             return Fetched(
                 outcome: .failed(
-                    Subscription.Failure(code: code, message: "\(url.host) answered with status \(status)."),
-                    retryAfter: Self.delay(fields[.retryAfter])), trust: trust)
+                    Subscription.Failure(
+                        code: code, message: "\(url.host) answered with status \(status).", httpStatus: status),
+                    retryAfter: fields.retryAfter(at: .now())?.components.seconds), trust: trust,
+                isTransient: status >= 500 || [408, 425, 429].contains(status))
         }
         do throws(Feed.Refusal) {
             let feed = try Feed(reading: response.body, from: url, charset: Self.charset(response))
@@ -184,28 +235,35 @@ struct FeedFetch: Sendable {
             // A listener could have chosen the new address, or could listen there from now on.
             let successor = after.hasLostEncryption ? nil : feed.newAddress
             return Fetched(
-                outcome: .listed(listing(feed, fields, at: permanent, hint: hint)), successor: successor, trust: after)
+                outcome: .listed(listing(feed, fields, at: permanent, hint: hint)), successor: successor, trust: after,
+                feed: feed)
         } catch {
+            let finding = error.finding(ofType: fields[.contentType].flatMap { MediaType(parsing: $0)?.essence })
             return Fetched(
-                outcome: Self.rejected("\(url.host) answered with \(error.finding); expected is a feed."), trust: trust)
+                outcome: Self.rejected(
+                    "\(url.host) answered with \(finding); expected is a feed.", status: response.head.status.code),
+                trust: trust, isTransient: false)
+        }
+    }
+
+    private static func items(of feed: Feed, at address: HTTPURL) -> [(listed: ListedItem, details: ItemDetails)] {
+        let parts = (try? FoundWork(feed, at: address).allParts(formats: [])) ?? []
+        // Whether a query names the episode or holds a token is decided with the records.
+        return ItemDetails.items(parts) { $0.guid ?? $0.downloadUrl }.map { listed, details in
+            var details = details
+            details.item.id = details.item.partOf.map { "\($0)#\(listed.key)" }
+            return (listed, details)
         }
     }
 
     private func listing(_ feed: Feed, _ fields: Fields, at address: HTTPURL, hint: Int64?) -> CheckOutcome.Listing {
-        let work = FoundWork(feed, at: address)
-        let parts = (try? work.allParts(formats: [])) ?? []
-        var listing = CheckOutcome.Listing(
-            items: parts.map { item in
-                let details = ItemDetails(item)
-                var listed = details.listed(key: String((item.id ?? "").suffix(32)))
-                listed.isNamedByAddress = item.guid == nil
-                return (listed, details)
-            })
+        var listing = CheckOutcome.Listing(items: Self.items(of: feed, at: address))
         listing.name = feed.title
-        listing.work = work.item
+        listing.work = FoundWork(feed, at: address).item
         listing.address = address
         listing.hint = [hint, feed.interval].compactMap(\.self).max()
         listing.warnings = feed.warnings
+        listing.cut = feed.cut
         listing.isComplete = feed.isComplete
         if feed.isComplete {
             listing.validators.entityTag = fields[.etag].flatMap { $0.utf8.allSatisfy { $0 < 0x80 } ? $0 : nil }
@@ -223,14 +281,7 @@ struct FeedFetch: Sendable {
             let parts = directive.split(separator: "=", maxSplits: 1).map { $0.drop(while: \.isWhitespace) }
             return parts.count == 2 && parts[0] == "max-age" ? seconds(String(parts[1])) : nil
         }.first
-        return [age, delay(fields[.retryAfter])].compactMap(\.self).max()
-    }
-
-    /// The seconds of a `Retry-After`, also of a time (RFC 9110 §10.2.3); `nil` for other texts.
-    private static func delay(_ text: String?) -> Int64? {
-        if let seconds = seconds(text) { return seconds }
-        guard let date = text.flatMap({ HTTPDate(parsing: $0) }) else { return nil }
-        return max(0, date.secondsSinceEpoch - SystemTime.sinceEpoch / 1_000_000_000)
+        return [age, fields.retryAfter(at: .now())?.components.seconds].compactMap(\.self).max()
     }
 
     /// A number of seconds of at most nine digits; `nil` for other texts.
@@ -239,8 +290,8 @@ struct FeedFetch: Sendable {
         return Int64(text)
     }
 
-    private static func rejected(_ message: String) -> CheckOutcome {
-        .failed(Subscription.Failure(code: "upstream-rejected", message: message), retryAfter: nil)
+    private static func rejected(_ message: String, status: Int? = nil) -> CheckOutcome {
+        .failed(Subscription.Failure(code: "upstream-rejected", message: message, httpStatus: status), retryAfter: nil)
     }
 
     private static func failure(_ error: ClientError, from url: HTTPURL) -> CheckOutcome {
@@ -254,6 +305,8 @@ struct FeedFetch: Sendable {
             case .cancelled, .stopped, .connectionFailed, .proxyRefused, .tls, .transferBroken, .invalidRequest:
                 "upstream-unreachable"
             }
-        return .failed(Subscription.Failure(code: code, message: "\(url.host): \(error.message)."), retryAfter: nil)
+        var failure = Subscription.Failure(code: code, message: "\(url.host): \(error.message).")
+        if case .unsupportedScheme(let status, _) = error { failure.httpStatus = status }
+        return .failed(failure, retryAfter: nil)
     }
 }

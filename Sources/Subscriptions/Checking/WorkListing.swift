@@ -30,15 +30,11 @@ enum WorkListing {
     }
 
     private static func items(_ parts: [SearchItem]) -> [(listed: ListedItem, details: ItemDetails)] {
-        var seen: Set<String> = []
-        return parts.compactMap { item in
-            guard let id = item.id else { return nil }
-            let key = String(Hexadecimal.encode(SHA256.digest(of: Array(id.utf8))).prefix(32))
-            guard seen.insert(key).inserted else { return nil }
-            let details = ItemDetails(item)
-            var listed = details.listed(key: key)
+        ItemDetails.items(parts, identity: \.id).map { listed, details in
+            var listed = listed
             // The date of a work is that of its making. The order of the listing tells which one is new.
             listed.date = nil
+            listed.isNamedByAddress = false
             return (listed, details)
         }
     }
@@ -49,14 +45,18 @@ enum WorkListing {
             case .invalidRequest(let text): ("invalid-request", text)
             case .notFound(let text): ("not-found", text)
             case .destinationForbidden(let text): ("destination-forbidden", text)
-            case .upstreamRejected(let text): ("upstream-rejected", text)
+            case .upstreamRejected(let text, _): ("upstream-rejected", text)
             case .upstreamUnreachable(let text): ("upstream-unreachable", text)
             case .upstreamRateLimited: ("upstream-rate-limited", "The limit of requests to the source is reached.")
             case .upstreamTimeout(let text): ("upstream-timeout", text)
             case .superseded, .cancelled: ("unavailable", "The check was cancelled.")
             }
-        var delay: Int64?
-        if case .upstreamRateLimited(let wait) = error { delay = wait.components.seconds + 1 }
-        return .failed(Subscription.Failure(code: code, message: message), retryAfter: delay)
+        let (status, delay): (Int?, Int64?) =
+            switch error {
+            case .upstreamRejected(_, let status): (status, nil)
+            case .upstreamRateLimited(let wait, let status): (status, wait.components.seconds + 1)
+            default: (nil, nil)
+            }
+        return .failed(Subscription.Failure(code: code, message: message, httpStatus: status), retryAfter: delay)
     }
 }

@@ -17,11 +17,14 @@ public struct ListingDecision: Sendable, Equatable {
         public var createdAt: Timestamp
         /// The time up to which items count as seen, of which no record is left; `nil` for none.
         public var horizon: Timestamp?
+        /// The time up to which unknown items belong to the backlog, as a check that broke off has found; `nil` for none.
+        public var backlogEnd: Timestamp?
 
         /// Creates rules.
         public init(
             take: BacklogChoice = .new, filter: ItemFilter = ItemFilter(), isPaused: Bool = false, isFirst: Bool = false,
-            createdAt: Timestamp = Timestamp(millisecondsSinceEpoch: 0), horizon: Timestamp? = nil
+            createdAt: Timestamp = Timestamp(millisecondsSinceEpoch: 0), horizon: Timestamp? = nil,
+            backlogEnd: Timestamp? = nil
         ) {
             self.take = take
             self.filter = filter
@@ -29,6 +32,7 @@ public struct ListingDecision: Sendable, Equatable {
             self.isFirst = isFirst
             self.createdAt = createdAt
             self.horizon = horizon
+            self.backlogEnd = backlogEnd
         }
     }
 
@@ -36,14 +40,16 @@ public struct ListingDecision: Sendable, Equatable {
     public private(set) var taken: [Int] = []
     /// The records of the other items that were not known, with their offsets in the listing.
     public private(set) var kept: [(offset: Int, item: KnownItem)] = []
-    /// The dates of the items. One without a date is a little older than the item before it in the listing. The first ones
-    /// have the time of the check.
+    /// The dates of the items, at most the time of the check. One without a date, or with a later one, is a little older than
+    /// the item before it in the listing. The first ones have the time of the check.
     public private(set) var dates: [Timestamp] = []
     /// The offsets of items to take that have the address of a taken one, and another date. Their files are other ones:
     /// a bulletin has the address of the one before it.
     public private(set) var renewed: Set<Int> = []
     /// The known items whose address has changed, with their offsets in the listing.
     public private(set) var moved: [Int] = []
+    /// The time up to which unknown items belong to the backlog; `nil` if they are judged one by one.
+    public private(set) var backlogEnd: Timestamp?
 
     /// Decides about a listing.
     /// - Parameters:
@@ -63,8 +69,12 @@ public struct ListingDecision: Sendable, Equatable {
             }
         // An earlier check broke off, or its listing did. It has taken some of the newest, and shown where the backlog is.
         let firstKnown = listing.firstIndex { known[$0.key] != nil }
+        let backlogEnd = rules.isFirst || left == .max ? nil : rules.backlogEnd ?? Self.backlogEnd(listing, known)
+        self.backlogEnd = backlogEnd
+        if backlogEnd != nil { left = 0 }
         if rules.isFirst, left < .max { left = max(0, left - known.values.count(where: \.isChosen)) }
         func isBacklog(_ item: ListedItem, at offset: Int) -> Bool {
+            if let backlogEnd, let date = item.date, date <= backlogEnd { return true }
             guard rules.isFirst, !known.isEmpty else { return rules.isFirst }
             return item.date.map { $0 <= rules.createdAt } ?? (offset > firstKnown ?? listing.count)
         }
@@ -101,37 +111,22 @@ public struct ListingDecision: Sendable, Equatable {
         }
     }
 
+    /// Returns the date up to which unknown items of a later listing belong to the backlog; `nil` for none.
+    ///
+    /// A few unknown items that are older than the newest known one have appeared late. If there are as many as known ones,
+    /// the listing has become longer, or its items have other identities.
+    private static func backlogEnd(_ listing: [ListedItem], _ known: [String: KnownItem]) -> Timestamp? {
+        guard let newest = known.values.lazy.map(\.date).max() else { return nil }
+        let older = listing.count { known[$0.key] == nil && $0.date.map { $0 <= newest } ?? false }
+        return older > 1 && older >= listing.count { known[$0.key] != nil } ? newest : nil
+    }
+
     private static func dates(of listing: [ListedItem], _ now: Timestamp) -> [Timestamp] {
         var last = now
         return listing.map { item in
-            last = item.date ?? Timestamp(millisecondsSinceEpoch: last.millisecondsSinceEpoch - 1)
+            let before = Timestamp(millisecondsSinceEpoch: last.millisecondsSinceEpoch - 1)
+            last = item.date.flatMap { $0 > now ? nil : $0 } ?? before
             return last
-        }
-    }
-
-    /// Gives items whose identity has changed the key of the record with the same address.
-    ///
-    /// The identity of an item without an id is its address without query, or with it if another item has the same
-    /// without. So it changes when that other item comes or goes. If an item with an id has the date of the record as
-    /// well, its feed has given it another id.
-    public static func identify(_ listing: inout [ListedItem], known: [String: KnownItem]) {
-        let unknown = listing.indices.filter { known[listing[$0].key] == nil }
-        if unknown.isEmpty { return }
-        var listed = Set(listing.map(\.key))
-        var byAddress: [String: String] = [:]
-        var byDate: [String: String] = [:]
-        for item in known.values {
-            guard let url = item.url, !listed.contains(item.key) else { continue }
-            byAddress[url] = item.key
-            byDate["\(url) \(item.date)"] = item.key
-        }
-        for offset in unknown {
-            let item = listing[offset]
-            guard let url = item.url,
-                let key = item.isNamedByAddress ? byAddress[url] : item.date.flatMap({ byDate["\(url) \($0)"] }),
-                listed.insert(key).inserted
-            else { continue }
-            listing[offset].key = key
         }
     }
 

@@ -1,4 +1,4 @@
-internal import DownloadCore
+package import DownloadCore
 internal import HTTPCore
 internal import JSON
 
@@ -28,18 +28,29 @@ extension Subscription {
         writer.member("failures", failures)
         put(failure?.code, "failureCode", &writer)
         put(failure?.message, "failureMessage", &writer)
+        put(failure?.httpStatus.map(Int64.init), "failureStatus", &writer)
         Self.put(warnings, "warnings", &writer)
         put(hint, "hint", &writer)
         put(validators.entityTag, "entityTag", &writer)
         put(validators.lastModified, "lastModified", &writer)
         for state in ItemState.allCases where items[state] > 0 { writer.member("\(state.rawValue)Items", items[state]) }
+        put(listedAt?.millisecondsSinceEpoch, "listedAt", &writer)
+        put(nextPage?.string, "nextPage", &writer)
         writer.member("hasListing", hasListing)
         put(horizon?.millisecondsSinceEpoch, "horizon", &writer)
+        put(backlogEnd?.millisecondsSinceEpoch, "backlogEnd", &writer)
         writer.member("createdAt", createdAt.millisecondsSinceEpoch)
         writer.member("updatedAt", updatedAt.millisecondsSinceEpoch)
         writer.member("revision", Int64(clamping: revision))
         writer.endObject()
         return StoredSubscription(id: id, body: writer.bytes, version: version, work: source.key)
+    }
+
+    /// The row without the secrets that no response shows.
+    var shown: StoredSubscription {
+        var shown = self
+        (shown.settings.headers, shown.settings.webhook) = ([], nil)
+        return shown.stored
     }
 
     private func encodeSettings(into writer: inout JSONWriter) {
@@ -84,7 +95,7 @@ extension Subscription {
     }
 
     /// Decodes a row of the store; `nil` if it has a value that no release writes.
-    init?(_ stored: StoredSubscription) {
+    package init?(_ stored: StoredSubscription) {
         guard let value = try? JSONValue(parsing: stored.body), let source = Self.source(value),
             let created = value["createdAt"]?.integer, let updated = value["updatedAt"]?.integer,
             let state = value["state"]?.string.flatMap(State.init), let name = value["name"]?.string
@@ -104,14 +115,25 @@ extension Subscription {
         changedAt = Self.time(value, "changedAt")
         nextCheckAt = Self.time(value, "nextCheckAt")
         failures = Int(clamping: value["failures"]?.integer ?? 0)
-        failure = value["failureCode"]?.string.map { Failure(code: $0, message: value["failureMessage"]?.string ?? "") }
+        failure = value["failureCode"]?.string.map { code in
+            Failure(
+                code: code, message: value["failureMessage"]?.string ?? "",
+                httpStatus: value["failureStatus"]?.integer.map { Int(clamping: $0) })
+        }
         warnings = Self.texts(value, "warnings")
         hint = value["hint"]?.integer
         validators.entityTag = value["entityTag"]?.string
         validators.lastModified = value["lastModified"]?.string
-        for state in ItemState.allCases { items[state] = Int(clamping: value["\(state.rawValue)Items"]?.integer ?? 0) }
+        for state in ItemState.allCases {
+            // The body has the counts of the last save. Items may have changed since, so the store's counts precede.
+            let saved = Int(clamping: value["\(state.rawValue)Items"]?.integer ?? 0)
+            items[state] = stored.items.map { $0[state.rawValue] ?? 0 } ?? saved
+        }
+        listedAt = Self.time(value, "listedAt")
+        nextPage = value["nextPage"]?.string.flatMap { HTTPURL($0) }
         hasListing = value["hasListing"]?.bool ?? false
         horizon = Self.time(value, "horizon")
+        backlogEnd = Self.time(value, "backlogEnd")
         updatedAt = Timestamp(millisecondsSinceEpoch: updated)
         revision = UInt64(clamping: value["revision"]?.integer ?? 1)
         version = stored.version
@@ -134,7 +156,7 @@ extension Subscription {
 
 extension Subscription.Source {
     /// The work as a text.
-    fileprivate var key: String {
+    var key: String {
         switch self {
         case .feed(let url): "feed:\(url.string)"
         case .work(let id): "work:\(id)"

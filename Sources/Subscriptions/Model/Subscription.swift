@@ -37,6 +37,8 @@ public struct Subscription: Sendable, Equatable {
         public var code: String
         /// A sentence.
         public var message: String
+        /// The status of the response; `nil` if there was none.
+        public var httpStatus: Int?
     }
 
     /// The number of items by state.
@@ -122,10 +124,16 @@ public struct Subscription: Sendable, Equatable {
     public var validators = Validators()
     /// The number of items by state.
     public var items = Counts()
+    /// The time of the last listing that was read, and not just unchanged; `nil` for none.
+    public var listedAt: Timestamp?
+    /// The page of the feed with which the first listing continues; `nil` for none.
+    public var nextPage: HTTPURL?
     /// Whether a check has had a listing that did not break off.
     public var hasListing = false
     /// The time up to which items without a record count as seen; `nil` for none.
     public var horizon: Timestamp?
+    /// The time up to which unknown items belong to the backlog that a check is recording; `nil` outside of such a check.
+    var backlogEnd: Timestamp?
     /// The time of creation.
     public let createdAt: Timestamp
     /// The time of the last change of settings, state or name.
@@ -153,6 +161,16 @@ public struct Subscription: Sendable, Equatable {
 
     /// The schedule of the next check.
     public var schedule: CheckSchedule { CheckSchedule(every: settings.every, hint: hint, failures: failures) }
+
+    /// Returns whether it is the subscription for a source: a feed also for its former addresses.
+    func isOf(_ source: Source) -> Bool {
+        guard case .feed(let url) = source, case .feed(let present) = self.source else { return self.source == source }
+        let address = url.string
+        return present.string == address || formerAddresses.contains(address)
+    }
+
+    /// The keys of the sources for which ``isOf(_:)`` may hold.
+    var sourceKeys: [String] { [source.key] + formerAddresses.map { "feed:\($0)" } }
 
     /// The label of its downloads.
     public var label: String { "subscription:\(id)" }

@@ -13,7 +13,7 @@ public enum ItemState: String, Sendable, CaseIterable {
     case expired
 }
 
-/// The reason why an item is skipped.
+/// The reason why an item is skipped, or why a taken one has no file.
 public enum SkipReason: String, Sendable, CaseIterable {
     /// It was there before the subscription.
     case backlog
@@ -25,6 +25,8 @@ public enum SkipReason: String, Sendable, CaseIterable {
     case destinationForbidden = "destination-forbidden"
     /// It has nothing to download.
     case empty
+    /// It was taken, and its origin does not have the file yet. No record has this reason.
+    case fileNotThereYet = "file-not-there-yet"
 }
 
 /// An item of a listing.
@@ -56,7 +58,7 @@ public struct ListedItem: Sendable, Equatable {
 public struct KnownItem: Sendable, Equatable {
     /// The identity in its listing.
     public var key: String
-    /// The time of publication, or the time at which a check first found it.
+    /// The time of publication, at most the time at which a check first found it. That one stands for a missing time, too.
     public var date: Timestamp
     /// The state.
     public var state: ItemState

@@ -6,8 +6,8 @@ public enum SubscriptionError: Error, Sendable, Equatable {
     case notFound
     /// The subscription has no such item.
     case itemNotFound
-    /// The state does not allow the command. The text is a sentence.
-    case illegalTransition(String)
+    /// The state of the item does not allow the command. The text is a sentence.
+    case illegalTransition(from: ItemState, String)
     /// A value is not acceptable. The text names the value and the accepted ones.
     case invalid(String)
     /// The source of a work does not list its parts at present. The text is a sentence.

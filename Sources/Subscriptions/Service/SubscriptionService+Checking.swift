@@ -7,13 +7,13 @@ internal import HTTPCore
 /// The checks of subscriptions.
 extension SubscriptionService {
     /// Checks a subscription. Its record tells the outcome.
-    /// - Parameter isScheduled: Whether the check is omitted if another replica has checked the subscription meanwhile.
+    /// - Parameter plan: The time for which it was planned. It is omitted if another replica has planned the next one in the
+    ///   meantime. `nil`: It was not planned.
     /// - Returns: False if it was omitted, or another replica has the claim.
-    func check(_ id: DownloadID, isScheduled: Bool) async -> Bool {
+    func check(_ id: DownloadID, plan: Timestamp?) async -> Bool {
         defer {
-            entries[id]?.check = nil
-            listed[id] = nil
-            schedule()
+            planRequests(of: id)
+            endCheck(of: id)
         }
         guard await acquireSlot(id) else { return false }
         let claim: SubscriptionClaim?
@@ -24,11 +24,20 @@ extension SubscriptionService {
         }
         defer { endClaim(of: id) }
         guard let subscription = entries[id]?.subscription, !Task.isCancelled else { return false }
-        if isScheduled, subscription.nextCheckAt.map({ $0 > downloads.now }) ?? true { return false }
-        let outcome = await list(subscription)
+        if let plan, subscription.nextCheckAt != plan { return false }
+        let readsAll = CheckSchedule.readsAll(after: subscription.listedAt, now: downloads.now)
+        var outcome = await list(subscription, isConditional: !(entries[id]?.isRequested ?? false || readsAll))
+        if case .unchanged = outcome, entries[id]?.isRequested ?? false {
+            // A user has joined this check.
+            outcome = await list(subscription, isConditional: false)
+        }
+        entries[id]?.hasListed = true
         if Task.isCancelled { return false }
+        let isRequested = entries[id]?.isRequested ?? false
+        entries[id]?.isRequested = false
         do throws(DownloadError) {
             try await conclude(id, outcome, under: claim)
+            if isRequested { try await requestMissing(id, under: claim, isRequested: true) }
         } catch {
             // Another replica has taken the claim away, for a change after which the subscription is checked again.
             if error == .preconditionFailed {
@@ -38,8 +47,10 @@ extension SubscriptionService {
             // Nothing may be durable. The next check finds the same items again.
             guard !Task.isCancelled, var failed = entries[id]?.subscription else { return true }
             failed.fail(Subscription.Failure(code: Addition.Refusal(error).code, message: error.description), at: downloads.now)
-            entries[id]?.subscription = failed
-            try? await save(failure: failed, under: claim)
+            do throws(DownloadError) { try await save(failure: failed, under: claim) } catch {
+                // Without a record of the failure, the check is still due.
+                block(id, for: .seconds(failed.schedule.interval))
+            }
             log(.failed(failed))
         }
         return true
@@ -54,27 +65,35 @@ extension SubscriptionService {
         try await save(failed, under: claim, with: deliveries.map(StoreChange.keepDelivery))
     }
 
-    /// Waits until fewer than ``Limits/checks`` checks run, and none of the same host.
-    /// - Returns: False if the check was cancelled meanwhile.
-    private func acquireSlot(_ id: DownloadID) async -> Bool {
-        while let host = entries[id]?.subscription.host, !Task.isCancelled {
-            if listed.count < Limits.checks, !listed.values.contains(host) {
-                listed[id] = host
-                return true
+    /// Lists the work of a subscription. Others that wait may end it.
+    /// - Parameter isConditional: Whether a server may answer that nothing has changed.
+    private func list(_ subscription: Subscription, isConditional: Bool) async -> CheckOutcome {
+        let begun = ContinuousClock.now
+        let listing = Task { [client, destinationGuard, catalog] in
+            switch subscription.source {
+            case .feed(let url):
+                await FeedFetch(
+                    client: client, destinationGuard: destinationGuard, subscription: subscription,
+                    isConditional: isConditional
+                ).run(url)
+            case .work(let work): await WorkListing.parts(of: work, formats: subscription.settings.formats, in: catalog)
+            case .search(let term): await WorkListing.results(of: term, in: catalog)
             }
-            try? await Task.sleep(for: Limits.slotPause)
         }
-        return false
-    }
-
-    /// Lists the work of a subscription.
-    private func list(_ subscription: Subscription) async -> CheckOutcome {
-        switch subscription.source {
-        case .feed(let url):
-            await FeedFetch(client: client, destinationGuard: destinationGuard, subscription: subscription).run(url)
-        case .work(let work): await WorkListing.parts(of: work, formats: subscription.settings.formats, in: catalog)
-        case .search(let term): await WorkListing.results(of: term, in: catalog)
+        entries[subscription.id]?.listing = listing
+        let outcome = await withTaskCancellationHandler {
+            await listing.value
+        } onCancel: {
+            listing.cancel()
         }
+        entries[subscription.id]?.listing = nil
+        guard listing.isCancelled, !Task.isCancelled else { return outcome }
+        let seconds = begun.duration(to: .now).components.seconds
+        return .failed(
+            Subscription.Failure(
+                code: "upstream-timeout", message: "There was no whole listing after \(seconds) seconds, and other checks waited."
+            ),
+            retryAfter: nil)
     }
 
     private func conclude(
@@ -84,16 +103,29 @@ extension SubscriptionService {
         let now = downloads.now
         switch outcome {
         case .unchanged(let hint):
+            let failures = subscription.failures
             subscription.succeed(hint: hint, at: now)
             try await save(subscription, under: claim)
-            log(.checked(subscription, taken: 0))
+            // An earlier check could not take them.
+            guard subscription.state == .active, subscription.items[.new] > 0,
+                let failure = try await takeNewItems(of: subscription, under: claim),
+                !Task.isCancelled, var failed = entries[id]?.subscription
+            else {
+                log(.checked(subscription, taken: 0))
+                break
+            }
+            failed.failures = failures
+            failed.fail(failure, at: now)
+            try await save(failure: failed, under: claim)
+            log(.failed(failed))
         case .gone:
             // The user's pause holds.
             if subscription.state != .paused { subscription.state = .gone }
             subscription.checkedAt = now
             subscription.nextCheckAt = nil
             subscription.failures += 1
-            subscription.failure = Subscription.Failure(code: "gone", message: "The feed has ended (status 410).")
+            subscription.failure = Subscription.Failure(
+                code: "gone", message: "The feed has ended (status 410).", httpStatus: 410)
             subscription.touch(at: now)
             try await save(failure: subscription, under: claim)
             log(.failed(subscription))
@@ -109,12 +141,15 @@ extension SubscriptionService {
                 try await save(failure: subscription, under: claim)
                 return log(.failed(subscription))
             }
+            for warning in listing.warnings where !subscription.warnings.contains(warning) {
+                log(.warning("the listing of subscription \(id) has a fault: \(warning)"))
+            }
             try await apply(listing, to: subscription, now, under: claim)
         }
         if entries[id]?.subscription.hasSurplus ?? false { try await expire(id, under: claim) }
     }
 
-    /// Makes the changes of a listing durable: downloads of new items in groups, and at the end the subscription.
+    /// Makes the changes of a listing durable in groups, and at the end the subscription.
     private func apply(
         _ listing: CheckOutcome.Listing, to subscription: Subscription, _ now: Timestamp, under claim: SubscriptionClaim
     ) async throws(DownloadError) {
@@ -122,16 +157,23 @@ extension SubscriptionService {
         var listing = listing
         let id = subscription.id
         var known = try await knownItems(of: id)
+        if let horizon = subscription.horizon { subscription.horizon = min(horizon, now) }
+        // A clock was ahead when they were found.
+        let corrected = known.values.filter { $0.date > now }.map(\.key)
+        for key in corrected { known[key]?.date = now }
         let rules = ListingDecision.Rules(
             take: subscription.settings.take, filter: subscription.settings.filter, isPaused: subscription.state == .paused,
-            isFirst: !subscription.hasListing, createdAt: subscription.createdAt, horizon: subscription.horizon)
-        let decision = await Self.decision(&listing, known, rules, now)
+            isFirst: !subscription.hasListing, createdAt: min(subscription.createdAt, now), horizon: subscription.horizon,
+            backlogEnd: subscription.backlogEnd)
+        var identity = await Self.identity(listing, known)
+        let suspects = try await listedItems(identity.suspects, of: id)
+        let decision = await Self.decision(&listing, known, &identity, suspects, rules, now)
         if Task.isCancelled { return }
-        let renewed = Set(decision.renewed.map { listing.items[$0].listed.key })
+        let renewed = await renewed(decision.renewed.map { listing.items[$0] }, of: subscription, known)
         var taken = 0
         var failure: Subscription.Failure?
-        for start in stride(from: 0, to: decision.taken.count, by: Limits.taken) {
-            let some = decision.taken[start..<min(start + Limits.taken, decision.taken.count)].map { offset in
+        for start in stride(from: 0, to: decision.taken.count, by: Limits.group) {
+            let some = decision.taken[start..<min(start + Limits.group, decision.taken.count)].map { offset in
                 let item = listing.items[offset]
                 return (
                     KnownItem(
@@ -148,29 +190,48 @@ extension SubscriptionService {
             // The subscription may have been paused or removed meanwhile.
             if Task.isCancelled { return }
         }
-        var changes: [StoreChange] = []
-        for (offset, item) in decision.kept {
-            known[item.key] = item
-            changes.append(.saveItem(item.stored(of: id, listing.items[offset].details)))
-        }
+        var rows: [(item: KnownItem, offset: Int?)] = decision.kept.map { ($0.item, $0.offset) }
         for offset in decision.moved {
             let (listed, details) = listing.items[offset]
             guard var item = known[listed.key] else { continue }
             await redirect(item, of: subscription, to: listed.url, details.item.authorization)
             item.url = listed.url
             known[item.key] = item
-            changes.append(.saveItem(item.stored(of: id, details)))
+            rows.append((item, offset))
+        }
+        let hasRows = !rows.isEmpty
+        rows += corrected.compactMap { known[$0] }.map { ($0, nil) }
+        for row in rows { known[row.item.key] = row.item }
+        let records = { (some: ArraySlice<(item: KnownItem, offset: Int?)>) in
+            some.map { StoreChange.saveItem($0.item.stored(of: id, $0.offset.map { listing.items[$0].details })) }
+        }
+        while rows.count > Limits.group {
+            let group = records(rows.prefix(Limits.group))
+            if let end = decision.backlogEnd, var marked = entries[id]?.subscription, marked.backlogEnd == nil {
+                // After a crash, the known items would not show where the backlog is.
+                marked.backlogEnd = end
+                try await save(marked, under: claim, with: group)
+            } else {
+                try await downloads.commit(claim.guarding(group))
+            }
+            rows.removeFirst(Limits.group)
+            if Task.isCancelled { return }
         }
         let listed = Set(listing.items.map(\.listed.key))
-        changes += forget(&known, listed: listed, &subscription)
+        if let cut = listing.cut { subscription.horizon = max(subscription.horizon ?? cut, min(cut, now)) }
+        let forgotten = forget(&known, listed: listed, &subscription)
         // Settings may have changed while downloads were added.
         guard let current = entries[id]?.subscription else { return }
         let horizon = subscription.horizon
         subscription = current
         subscription.horizon = horizon
-        subscription.accept(listing, at: now, hasChanges: taken > 0 || !changes.isEmpty)
+        subscription.accept(listing, at: now, hasChanges: taken > 0 || hasRows || !forgotten.isEmpty)
         subscription.count(known.values)
-        try await save(subscription, under: claim, with: changes)
+        try await save(subscription, under: claim, with: records(rows[...]))
+        // Without a record, an item counts as seen only once the horizon is durable.
+        for start in stride(from: 0, to: forgotten.count, by: Limits.group) {
+            try await downloads.commit(claim.guarding(Array(forgotten[start..<min(start + Limits.group, forgotten.count)])))
+        }
         // An earlier check could not take them, and the listing has them no more.
         if subscription.state == .active, known.values.contains(where: { $0.state == .new && !listed.contains($0.key) }) {
             failure = try await takeNewItems(of: subscription, besides: listed, under: claim) ?? failure
@@ -187,12 +248,26 @@ extension SubscriptionService {
 
     /// Decides about a listing without blocking the service: patterns may take long.
     @concurrent private static func decision(
-        _ listing: inout CheckOutcome.Listing, _ known: [String: KnownItem], _ rules: ListingDecision.Rules, _ now: Timestamp
+        _ listing: inout CheckOutcome.Listing, _ known: [String: KnownItem], _ identity: inout ItemIdentity,
+        _ suspects: [ListedItem], _ rules: ListingDecision.Rules, _ now: Timestamp
     ) async -> ListingDecision {
-        var items = listing.items.map(\.listed)
-        ListingDecision.identify(&items, known: known)
-        for offset in items.indices { listing.items[offset].listed.key = items[offset].key }
-        return ListingDecision(of: items, known: known, rules, now: now) { Task.isCancelled }
+        identity.resolve(suspects)
+        for (offset, item) in identity.listing.enumerated() { listing.items[offset].listed.key = item.key }
+        return ListingDecision(of: identity.listing, known: known, rules, now: now) { Task.isCancelled }
+    }
+
+    @concurrent private static func identity(
+        _ listing: CheckOutcome.Listing, _ known: [String: KnownItem]
+    ) async -> ItemIdentity {
+        ItemIdentity(of: listing.items.map(\.listed), known: known)
+    }
+
+    /// Returns items as their last listings had them.
+    private func listedItems(_ keys: Set<String>, of id: DownloadID) async throws(DownloadError) -> [ListedItem] {
+        if keys.isEmpty { return [] }
+        return try await downloads.items(ItemQuery(of: id)).compactMap { row in
+            keys.contains(row.key) ? ItemDetails(decoding: row.body, besides: row.url)?.listed(key: row.key) : nil
+        }
     }
 
     /// Forgets the oldest items beyond the limit that the listing does not have. The horizon takes their place.
@@ -241,8 +316,8 @@ extension SubscriptionService {
 
     /// Makes downloads of items, and their records, in one commit.
     /// - Parameter renewed: The keys of items with the address of a present download, and another file.
-    /// - Returns: The records, and the failure to list the parts of a work; `nil`: there was none. An item without anything
-    ///   to download is skipped.
+    /// - Returns: The records, and the failure to list the parts of a work or to use a folder; `nil`: there was none. Such an
+    ///   item is new, until a check can take it. An item without anything to download is skipped.
     func take(
         _ items: [(item: KnownItem, details: ItemDetails)], for subscription: Subscription, renewed: Set<String> = [],
         under claim: SubscriptionClaim
@@ -257,20 +332,28 @@ extension SubscriptionService {
             }
             return (taken, failure)
         }
-        let requests = items.map { item, details in
+        var requests = items.map { item, details in
             subscription.download(of: details).map { download in
                 var download = download
                 if renewed.contains(item.key) { download.onDuplicate = .new }
                 return download
             }
         }
+        let obstacles = await downloads.obstacles(toFolders: Set(requests.compactMap { try? $0.get().folder }))
+        let blocked = requests.map { request in (try? request.get().folder).flatMap { obstacles[$0] } }
+        for (offset, obstacle) in blocked.enumerated() {
+            if let obstacle { requests[offset] = .failure(Addition.Refusal(code: "invalid-request", detail: obstacle)) }
+        }
         let records = { @Sendable (outcomes: [Addition.Outcome]) in
-            zip(items, outcomes).map { ($0.item.taken($1), $0.details) }
+            outcomes.indices.map { offset in
+                let (item, details) = items[offset]
+                return (blocked[offset] == nil ? item.taken(outcomes[offset]) : item.waiting, details)
+            }
         }
         let outcomes = try await downloads.add(requests, label: subscription.label) { outcomes in
             claim.guarding(records(outcomes).map { .saveItem($0.stored(of: subscription.id, $1)) })
         }
-        return (records(outcomes).map(\.0), nil)
+        return (records(outcomes).map(\.0), blocked.lazy.compactMap(\.self).first.map(Subscription.Failure.init(obstacle:)))
     }
 
     /// Makes downloads of all parts of a work that a search has found. A work stays new if its source did not say that it has
@@ -290,6 +373,11 @@ extension SubscriptionService {
         }
         let labels = subscription.settings.labels + [details.item.id].compactMap(\.self).filter { DownloadLimits.isLabel($0) }
         let requests = listing.items.map { subscription.download(of: $0.details, labels: labels) }
+        let folders = requests.compactMap { try? $0.get().folder }
+        if let obstacle = await downloads.obstacles(toFolders: Set(folders)).values.first {
+            try await downloads.commit(claim.guarding([.saveItem(work.waiting.stored(of: subscription.id, details))]))
+            return (work.waiting, Subscription.Failure(obstacle: obstacle))
+        }
         let record = { @Sendable (outcomes: [Addition.Outcome]) in
             // An item has no more than one download.
             guard let any = outcomes.first(where: { (try? $0.get()) != nil }) ?? outcomes.first else { return work }
@@ -312,7 +400,11 @@ extension SubscriptionService {
     ) async throws(DownloadError) -> Bool {
         var holders = ItemQuery(ofDownload: download)
         holders.includesBodies = false
-        return try await downloads.items(holders).contains { $0.state == ItemState.taken.rawValue && !isLeftOut($0) }
+        return try await downloads.items(holders).contains {
+            // The items of a removed subscription stay for a while. Another replica's may not be known yet.
+            let isKept = downloads.isShared || entries[$0.subscription] != nil
+            return $0.state == ItemState.taken.rawValue && isKept && !isLeftOut($0)
+        }
     }
 
     /// Removes the downloads and files of the items that make room for newer ones. Notes the downloads in transfer, after
@@ -329,24 +421,37 @@ extension SubscriptionService {
             entries[id]?.awaited = live
             watchExpiry()
         }
-        let expired = Expiry.expired(items, keep: keep)
+        let expired = Expiry.expired(items, keep: keep).compactMap { known[$0] }
         if expired.isEmpty { return }
-        let expiring = Set(expired)
-        for key in expired {
-            guard var item = known[key], let download = item.download, !Task.isCancelled else { continue }
-            let isShared = try await isHeld(download) { $0.subscription == id && expiring.contains($0.key) }
-            if !isShared {
-                do throws(DownloadError) {
-                    try await downloads.remove(download, deletingFile: true)
-                } catch .notFound {}
-            }
-            item.state = .expired
-            try await downloads.commit(claim.guarding([.saveItem(item.stored(of: id, nil))]))
+        let keys = Set(expired.map(\.key))
+        var failure: DownloadError?
+        do throws(DownloadError) {
+            for item in expired where !Task.isCancelled { try await expire(item, of: id, with: keys, claim) }
+        } catch {
+            failure = error
         }
-        let left = try await knownItems(of: id)
-        guard var subscription = entries[id]?.subscription else { return }
-        subscription.count(left.values)
-        try await save(subscription, under: claim)
+        try await recount(id, under: claim)
+        if let failure { throw failure }
+    }
+
+    /// Removes the download and the file of an item in the commit that notes its expiry.
+    /// - Parameter others: The keys of all items of the subscription that expire.
+    private func expire(
+        _ item: KnownItem, of id: DownloadID, with others: Set<String>, _ claim: SubscriptionClaim
+    ) async throws(DownloadError) {
+        guard let download = item.download else { return }
+        var item = item
+        item.state = .expired
+        let changes = claim.guarding([.saveItem(item.stored(of: id, nil))])
+        let isShared = try await isHeld(download) { $0.subscription == id && others.contains($0.key) }
+        do throws(DownloadError) {
+            if !isShared { return try await downloads.remove(download, deletingFile: true, with: changes) }
+        } catch .notFound {
+        } catch .overloaded {
+            // Another replica may have it for a moment.
+            return expireSoon(id)
+        }
+        try await downloads.commit(changes)
     }
 }
 
@@ -381,10 +486,7 @@ extension SubscriptionService {
     }
 
     private func expire(_ id: DownloadID) async {
-        defer {
-            entries[id]?.check = nil
-            schedule()
-        }
+        defer { endCheck(of: id) }
         do throws(DownloadError) {
             guard let claim = try await self.claim(id, forced: false) else { return }
             defer { endClaim(of: id) }
@@ -420,7 +522,14 @@ extension KnownItem {
         StoredItem(
             subscription: subscription, key: key, date: date.millisecondsSinceEpoch, state: state.rawValue,
             reason: reason?.rawValue, url: url, download: download, isMade: isMade, isByHand: isByHand,
-            body: details?.encoded ?? [])
+            body: details?.encoded(besides: url) ?? [])
+    }
+
+    /// The record of an item that a later check takes.
+    fileprivate var waiting: KnownItem {
+        var item = self
+        (item.state, item.reason) = (.new, nil)
+        return item
     }
 
     /// Returns the record after its addition to the downloads.
@@ -441,95 +550,9 @@ extension KnownItem {
     }
 }
 
-extension Subscription {
-    /// Returns a request for the download of an item; a refusal if it has nothing to download.
-    fileprivate func download(
-        of details: ItemDetails, labels: [String]? = nil
-    ) -> Result<NewDownload, Addition.Refusal> {
-        guard let url = details.item.downloadUrl.flatMap({ HTTPURL($0) }) else {
-            return .failure(Addition.Refusal(code: "not-found", detail: "'\(details.name)' has no URL to download"))
-        }
-        var new = NewDownload(url: url)
-        new.priority = settings.priority
-        new.speedLimit = settings.speedLimit
-        new.webhook = settings.webhook
-        new.labels = labels ?? settings.labels
-        new.headers = headers(for: url)
-        new.folder = settings.folder ?? ""
-        let template = DownloadTemplate(new, choosesFolder: settings.folder != nil, naming: settings.naming)
-        return .success(template.download(of: details.item, at: url, track: details.track))
-    }
-
-    /// Returns the header fields for the file of an item.
-    fileprivate func headers(for url: HTTPURL) -> RequestHeaders {
-        // Works of catalogues have files on several hosts, of which each download's first one gets the headers.
-        let isOwn = if case .feed = source { url.origin == headersOrigin } else { true }
-        return RequestHeaders(settings.headers.filter { isOwn || $0.isHarmless })
-    }
-
-    /// Whether more items are taken than are to be kept.
-    var hasSurplus: Bool { settings.keep.map { items[.taken] > $0 } ?? false }
-
-    /// Counts the items by state.
-    mutating func count(_ known: some Sequence<KnownItem>) {
-        items = Counts()
-        for item in known { items[item.state] += 1 }
-    }
-
-    /// Notes a successful check without a new listing.
-    mutating func succeed(hint: Int64?, at now: Timestamp) {
-        checkedAt = now
-        failures = 0
-        failure = nil
-        // A response without a feed tells only what its server asks for.
-        if let hint { self.hint = max(hint, self.hint ?? 0) }
-        if state == .gone {
-            // The feed is back.
-            state = .active
-            touch(at: now)
-        }
-        plan(after: now)
-    }
-
-    /// Notes a listing whose items are durable.
-    fileprivate mutating func accept(_ listing: CheckOutcome.Listing, at now: Timestamp, hasChanges: Bool) {
-        hint = listing.hint
-        validators = listing.validators
-        warnings = listing.warnings
-        if hasChanges || changedAt == nil { changedAt = now }
-        hasListing = hasListing || listing.isComplete
-        let former = name
-        name = listing.name ?? name
-        if let work = listing.work { (artist, artworkUrl, pageUrl) = (work.artist, work.artworkUrl, work.pageUrl) }
-        if case .feed(let old) = source, let address = listing.address, address != old {
-            source = .feed(address)
-            formerAddresses = (formerAddresses.filter { $0 != old.string } + [old.string]).suffix(
-                SubscriptionService.Limits.addresses)
-            touch(at: now)
-        } else if name != former {
-            touch(at: now)
-        }
-        succeed(hint: nil, at: now)
-    }
-
-    /// Notes a failed check.
-    mutating func fail(_ failure: Failure, retryAfter: Int64? = nil, at now: Timestamp) {
-        checkedAt = now
-        failures += 1
-        self.failure = failure
-        plan(after: now, atLeast: retryAfter)
-    }
-
-    /// Plans the next check. A subscription that is not active has none.
-    mutating func plan(after now: Timestamp, atLeast seconds: Int64? = nil) {
-        var schedule = schedule
-        if failures > 0 { schedule.hint = seconds }
-        nextCheckAt = state == .active ? schedule.next(after: now, random: Double.random(in: 0..<1)) : nil
-    }
-
-    /// Notes a change of settings, state or name.
-    mutating func touch(at now: Timestamp) {
-        updatedAt = now
-        revision += 1
+extension Subscription.Failure {
+    /// Creates the failure to use a folder.
+    fileprivate init(obstacle: String) {
+        self.init(code: "invalid-request", message: obstacle)
     }
 }

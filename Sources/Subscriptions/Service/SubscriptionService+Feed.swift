@@ -10,7 +10,7 @@ public struct FinishedItem: Sendable {
     public let id: String
     /// The item as its source describes it.
     public let item: SearchItem
-    /// The time of publication, or the time at which a check first found it.
+    /// The time of publication, at most the time at which a check first found it.
     public let date: Timestamp
     /// The download with the file.
     public let download: Download
@@ -25,20 +25,22 @@ extension SubscriptionService {
         var query = ItemQuery(of: id)
         query.states = [ItemState.taken.rawValue]
         query.limit = Limits.listed
-        return try await read(query).compactMap { row in
+        let items = try await read(query).compactMap { row -> FinishedItem? in
             guard let download = row.download.flatMap({ downloads.index.download($0) }), download.state == .completed,
-                !download.fileMissing, let details = ItemDetails(decoding: row.body)
+                !download.fileMissing, let details = ItemDetails(decoding: row.body, besides: row.url)
             else { return nil }
             return FinishedItem(
                 id: row.key, item: details.item, date: Timestamp(millisecondsSinceEpoch: row.date), download: download)
         }
+        let present = Set(await downloads.withoutMissingFiles(items.map(\.download)).map(\.id))
+        return items.filter { present.contains($0.download.id) }
     }
 
     /// Returns the subscription whose feed a key opens; `nil` if there is none.
     public func subscription(withKey key: String) -> DownloadID? {
         // All are compared, so that the time taken reveals nothing.
         entries.reduce(DownloadID?.none) { found, entry in
-            entry.value.subscription.key.isExactly(key) ? entry.key : found
+            entry.value.durable?.key.isExactly(key) == true ? entry.key : found
         }
     }
 
@@ -60,7 +62,7 @@ extension SubscriptionService {
             subscription.key = FeedKey()
             subscription.touch(at: downloads.now)
             try await keep(subscription, under: claim)
-            return try self.subscription(id)
+            return try durable(id)
         }
     }
 }

@@ -14,7 +14,7 @@ public struct SubscriptionItem: Sendable {
     public let releaseDate: String?
     /// The state.
     public let state: ItemState
-    /// The reason for which it is skipped; `nil` in other states.
+    /// The reason for which it is skipped, or has no file yet; `nil` for other items.
     public let reason: SkipReason?
     /// The download; `nil` if there is none.
     public let download: Download?
@@ -56,18 +56,23 @@ extension SubscriptionService {
         // A check would write over the item.
         try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
             let (subscription, row) = try await storedItem(key, of: id)
-            guard var item = KnownItem(row), let details = ItemDetails(decoding: row.body) else { throw .itemNotFound }
+            guard var item = KnownItem(row), let details = ItemDetails(decoding: row.body, besides: row.url) else {
+                throw .itemNotFound
+            }
             if item.state == .taken, item.download.map({ downloads.index.download($0) != nil }) ?? true { return shown(row) }
             item.isByHand = true
             let taken: KnownItem?
+            let failure: Subscription.Failure?
             do throws(DownloadError) {
-                taken = try await take([(item, details)], for: subscription, under: claim).items.first
-                // A work whose parts cannot be listed at present stays as it was.
+                let outcome = try await take([(item, details)], for: subscription, under: claim)
+                (taken, failure) = (outcome.items.first, outcome.failure)
+                // A work whose parts cannot be listed at present, or whose folder is taken, stays as it was.
                 if taken?.state == .new { try await downloads.commit(claim.guarding([.saveItem(row)])) }
                 try await recount(id, under: claim)
             } catch {
                 throw .refused(error)
             }
+            if let failure, failure.code == "invalid-request" { throw .invalid(failure.message) }
             if taken?.state == .new { throw .unlisted("the source does not list the files of '\(details.name)' at present") }
             switch taken?.reason {
             case nil: break
@@ -86,7 +91,8 @@ extension SubscriptionService {
             guard var item = KnownItem(row) else { throw .itemNotFound }
             switch item.state {
             case .taken, .expired:
-                throw .illegalTransition("the item is \(item.state.rawValue); only a new item can be skipped")
+                throw .illegalTransition(
+                    from: item.state, "the item is \(item.state.rawValue); only a new item can be skipped")
             case .skipped: return shown(row)
             case .new: break
             }
@@ -113,9 +119,9 @@ extension SubscriptionService {
         let rows = try await downloads.items(query).filter { !listed.contains($0.key) }
         if rows.isEmpty { return nil }
         var failure: Subscription.Failure?
-        for start in stride(from: 0, to: rows.count, by: Limits.taken) {
-            let some = rows[start..<min(start + Limits.taken, rows.count)].compactMap { row in
-                KnownItem(row).flatMap { item in ItemDetails(decoding: row.body).map { (item, $0) } }
+        for start in stride(from: 0, to: rows.count, by: Limits.group) {
+            let some = rows[start..<min(start + Limits.group, rows.count)].compactMap { row in
+                KnownItem(row).flatMap { item in ItemDetails(decoding: row.body, besides: row.url).map { (item, $0) } }
             }
             let outcome = try await take(some, for: subscription, under: claim)
             failure = failure ?? outcome.failure
@@ -124,7 +130,7 @@ extension SubscriptionService {
         return failure
     }
 
-    private func recount(_ id: DownloadID, under claim: SubscriptionClaim) async throws(DownloadError) {
+    func recount(_ id: DownloadID, under claim: SubscriptionClaim) async throws(DownloadError) {
         let known = try await knownItems(of: id)
         guard var subscription = entries[id]?.subscription else { return }
         subscription.count(known.values)
@@ -150,10 +156,13 @@ extension SubscriptionService {
     }
 
     private func shown(_ row: StoredItem) -> SubscriptionItem {
-        let details = ItemDetails(decoding: row.body)
+        let details = ItemDetails(decoding: row.body, besides: row.url)
+        let download = row.download.flatMap { downloads.index.download($0) }
+        let isMissing = row.isMade && row.state == ItemState.taken.rawValue && download?.waitForFile(downloads.now) != nil
         return SubscriptionItem(
             id: row.key, name: details?.name ?? "", releaseDate: details?.item.releaseDate,
-            state: ItemState(rawValue: row.state) ?? .skipped, reason: row.reason.flatMap(SkipReason.init),
-            download: row.download.flatMap { downloads.index.download($0) }, cursor: "\(row.date).\(row.key)")
+            state: ItemState(rawValue: row.state) ?? .skipped,
+            reason: isMissing ? .fileNotThereYet : row.reason.flatMap(SkipReason.init), download: download,
+            cursor: "\(row.date).\(row.key)")
     }
 }

@@ -5,11 +5,6 @@ public import HTTPCore
 
 /// The requests of clients about subscriptions.
 extension SubscriptionService {
-    /// All subscriptions, the oldest first.
-    public var all: [Subscription] {
-        entries.values.map(\.subscription).sorted { $0.id < $1.id }
-    }
-
     /// Returns a subscription, also one that another replica has just added.
     /// - Throws: `notFound`, `refused`.
     public func find(_ id: DownloadID) async throws(SubscriptionError) -> Subscription {
@@ -20,67 +15,115 @@ extension SubscriptionService {
                 throw .refused(error)
             }
         }
-        return try subscription(id)
+        return try durable(id)
     }
 
-    /// Returns a subscription that is known here.
+    /// Returns a subscription that is known here, with the changes that are not durable yet.
     /// - Throws: `notFound`.
     func subscription(_ id: DownloadID) throws(SubscriptionError) -> Subscription {
         guard let entry = entries[id] else { throw .notFound }
         return entry.subscription
     }
 
-    /// Creates a subscription, and begins its first check. When the method returns, the record is durable.
-    /// - Parameter name: The name before the first check; `nil` for the address, id or term.
+    /// Returns a subscription as clients may see it.
+    /// - Throws: `notFound`.
+    func durable(_ id: DownloadID) throws(SubscriptionError) -> Subscription {
+        guard let durable = entries[id]?.durable else { throw .notFound }
+        return durable
+    }
+
+    /// Returns a subscription once its present state is durable.
+    /// - Throws: `notFound`, `refused`.
+    private func settled(_ id: DownloadID) async throws(SubscriptionError) -> Subscription {
+        let version = try subscription(id).version
+        let isSettled = await waits { (entries[id]?.durable).map { $0.version >= version } ?? true }
+        // Refused changes have been withdrawn.
+        guard isSettled, try subscription(id).version >= version else { throw .refused(.overloaded) }
+        return try durable(id)
+    }
+
+    /// Waits for a condition that the end of a commit may bring about.
+    /// - Returns: Whether it holds in time.
+    private func waits(until condition: () -> Bool) async -> Bool {
+        let deadline = ContinuousClock.now + Limits.additionWait
+        while !condition() {
+            guard ContinuousClock.now < deadline else { return false }
+            do { try await Task.sleep(for: Limits.commitPause) } catch { return false }
+        }
+        return true
+    }
+
+    /// Creates a subscription, and begins its first check. When the method returns, the record and the outcome of the
+    /// request's key are durable.
+    /// - Parameters:
+    ///   - name: The name before the first check; `nil` for the address, id or term.
+    ///   - key: The request's key, which has been claimed; `nil` for none.
     /// - Returns: The subscription, and whether it is new. There is one for each source.
     /// - Throws: `invalid`, `destinationForbidden`, `refused`.
     public func create(
-        _ source: Subscription.Source, _ settings: Subscription.Settings, name: String? = nil
+        _ source: Subscription.Source, _ settings: Subscription.Settings, name: String? = nil, key: RequestKey? = nil
     ) async throws(SubscriptionError) -> (Subscription, isNew: Bool) {
-        if let existing = existing(for: source) { return (existing, false) }
-        guard entries.count < Limits.subscriptions else { throw Self.isFull }
-        try check(source, settings)
-        var subscription = Subscription(id: await downloads.makeID(), source: source, settings: settings, at: downloads.now)
-        if let name { subscription.name = name }
-        // Meanwhile another request may have created it, or the last one that the service takes.
-        if let existing = existing(for: source) { return (existing, false) }
-        guard entries.count < Limits.subscriptions else { throw Self.isFull }
-        entries[subscription.id] = Entry(subscription)
+        let id = await downloads.makeID()
         do throws(DownloadError) {
-            try await save(subscription, under: SubscriptionClaim(id: subscription.id, number: nil))
+            if let existing = try await known(source) {
+                if let key { try await downloads.commit([], keeping: (existing.shown, false), as: key) }
+                return (existing, false)
+            }
         } catch {
-            entries[subscription.id] = nil
-            if error == .preconditionFailed, let existing = await added(source) { return (existing, false) }
             throw .refused(error)
         }
-        schedule()
-        return (try self.subscription(subscription.id), true)
-    }
-
-    private static let isFull = SubscriptionError.invalid(
-        "the service has the \(Limits.subscriptions) subscriptions that it takes at most")
-
-    /// Waits for the subscription that another replica has added for a source.
-    private func added(_ source: Subscription.Source) async -> Subscription? {
-        let deadline = ContinuousClock.now + Limits.additionWait
-        while ContinuousClock.now < deadline {
-            if let found = existing(for: source) { return found }
-            try? await Task.sleep(for: .milliseconds(20))
+        guard entries.count < Limits.subscriptions else {
+            throw .invalid("the service has the \(Limits.subscriptions) subscriptions that it takes at most")
         }
-        return nil
+        try check(source, settings)
+        var subscription = Subscription(id: id, source: source, settings: settings, at: downloads.now)
+        if let name { subscription.name = name }
+        add(subscription)
+        do throws(DownloadError) {
+            try await save(subscription, under: SubscriptionClaim(id: id, number: nil), as: key)
+        } catch {
+            guard error == .preconditionFailed else { throw .refused(error) }
+            return try await added(source, key)
+        }
+        return (subscription, true)
     }
 
-    /// Returns the subscription for a source, also for a former address of its feed; `nil` if there is none.
-    func existing(for source: Subscription.Source) -> Subscription? {
-        let all = entries.values.lazy.map(\.subscription)
-        if case .feed(let url) = source {
-            let address = url.string
-            return all.first { subscription in
-                guard case .feed(let present) = subscription.source else { return false }
-                return present.string == address || subscription.formerAddresses.contains(address)
+    /// Returns the durable subscription for a source; `nil` if there is none. Waits for a commit that may bring one about,
+    /// or remove it.
+    private func known(_ source: Subscription.Source) async throws(DownloadError) -> Subscription? {
+        var found: Subscription?
+        let isKnown = await waits {
+            // One whose removal is under way may stay, or not.
+            found = candidates(for: source).lazy.filter { !$0.isEnding }.compactMap(\.durable).first { $0.isOf(source) }
+            return found != nil || existing(for: source) == nil
+        }
+        guard isKnown else { throw .overloaded }
+        // Another replica may have just removed it.
+        guard let id = found?.id, downloads.isShared, try await downloads.storedSubscription(id) == nil else { return found }
+        forget(id)
+        return try await known(source)
+    }
+
+    /// Waits for the subscription that another replica has added for a source, or for a request with the same key.
+    private func added(
+        _ source: Subscription.Source, _ key: RequestKey?
+    ) async throws(SubscriptionError) -> (Subscription, isNew: Bool) {
+        do throws(DownloadError) {
+            if let key, let kept = try await downloads.keptSubscription(of: key), let found = Subscription(kept.stored) {
+                return (found, kept.isNew)
             }
+            let isThere = await waits { existing(for: source) != nil }
+            guard isThere, let found = try await known(source) else { throw .overloaded }
+            return (found, false)
+        } catch {
+            throw .refused(error)
         }
-        return all.first { $0.source == source }
+    }
+
+    /// Returns the subscription for a source, also for a former address of its feed, and before that is durable; `nil` if
+    /// there is none.
+    func existing(for source: Subscription.Source) -> Subscription? {
+        candidates(for: source).first { $0.subscription.isOf(source) || $0.durable?.isOf(source) ?? false }?.subscription
     }
 
     private func check(
@@ -128,13 +171,14 @@ extension SubscriptionService {
                     if let other = existing(for: .feed(address)), other.id != id {
                         throw .invalid("'feedUrl' is the address of another subscription, \(other.id)")
                     }
-                    subscription.source = .feed(address)
+                    subscription.move(to: address)
                     subscription.validators = Subscription.Validators()
+                    subscription.nextPage = nil
                 }
             }
             // Without other headers, the present ones stay with the origin that they were given for.
             if givesHeaders, case .feed(let url) = subscription.source { subscription.headersOrigin = url.origin }
-            if subscription == before { return before }
+            if subscription == before { return try await settled(id) }
             try check(subscription.source, subscription.settings)
             let now = downloads.now
             subscription.touch(at: now)
@@ -142,12 +186,12 @@ extension SubscriptionService {
                 subscription.nextCheckAt = subscription.state == .active ? now : nil
             } else if subscription.schedule != before.schedule, subscription.failures == 0 {
                 // After failures, the interval does not depend on the settings.
-                subscription.plan(after: subscription.checkedAt ?? now)
+                subscription.plan(after: min(subscription.checkedAt ?? now, now))
             }
             try await keep(subscription, under: claim)
             if subscription.settings.keep != before.settings.keep, subscription.hasSurplus { expireSoon(id) }
-            schedule()
-            return try self.subscription(id)
+            schedule(id)
+            return try durable(id)
         }
     }
 
@@ -158,14 +202,14 @@ extension SubscriptionService {
             let known: [String: KnownItem]
             do throws(DownloadError) { known = try await knownItems(of: id) } catch { throw .refused(error) }
             var subscription = try subscription(id)
-            guard subscription.state == .active else { return subscription }
+            guard subscription.state == .active else { return try await settled(id) }
             subscription.state = .paused
             // The check that this pause has ended may have taken some.
             subscription.count(known.values)
             subscription.nextCheckAt = nil
             subscription.touch(at: downloads.now)
             try await keep(subscription, under: claim)
-            return try self.subscription(id)
+            return try durable(id)
         }
     }
 
@@ -174,7 +218,7 @@ extension SubscriptionService {
     public func resume(_ id: DownloadID) async throws(SubscriptionError) -> Subscription {
         try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
             var subscription = try subscription(id)
-            guard subscription.state != .active else { return subscription }
+            guard subscription.state != .active else { return try await settled(id) }
             // Before the state, so that no interruption leaves them out.
             do throws(DownloadError) {
                 try await takeNewItems(of: subscription, under: claim)
@@ -186,7 +230,7 @@ extension SubscriptionService {
             subscription.nextCheckAt = downloads.now
             subscription.touch(at: downloads.now)
             try await keep(subscription, under: claim)
-            return try self.subscription(id)
+            return try durable(id)
         }
     }
 
@@ -194,13 +238,9 @@ extension SubscriptionService {
     /// - Returns: The subscription, and whether the check has ended within 30 seconds.
     /// - Throws: `notFound`.
     public func refresh(_ id: DownloadID) async throws(SubscriptionError) -> (Subscription, hasEnded: Bool) {
-        let before = try await find(id)
-        guard let check = beginCheck(of: id) else { return (try subscription(id), false) }
+        _ = try await find(id)
         let (ends, continuation) = AsyncStream.makeStream(of: Bool.self)
-        let waiting = Task {
-            await self.end(of: check, of: id, after: before)
-            continuation.yield(true)
-        }
+        let waiting = Task { continuation.yield(await self.refreshed(id)) }
         let limit = Task {
             try await Task.sleep(for: Limits.answer)
             continuation.yield(false)
@@ -209,21 +249,25 @@ extension SubscriptionService {
             waiting.cancel()
             limit.cancel()
         }
-        for await hasEnded in ends { return (try subscription(id), hasEnded) }
-        return (try subscription(id), false)
+        for await hasEnded in ends { return (try durable(id), hasEnded) }
+        return (try durable(id), false)
     }
 
-    /// Waits for the end of a check, here or on another replica.
-    /// - Parameter before: The subscription before the check.
-    private func end(of check: Task<Bool, Never>, of id: DownloadID, after before: Subscription) async {
-        var check = check
-        while await !check.value, !Task.isCancelled, let present = entries[id]?.subscription,
+    /// Begins a check, here or on another replica, and waits for its end.
+    /// - Returns: Whether its outcome is durable.
+    private func refreshed(_ id: DownloadID) async -> Bool {
+        // A check that has only its commit left does not look any more.
+        if let entry = entries[id], entry.hasListed, let last = entry.check { _ = await last.value }
+        entries[id]?.isRequested = true
+        guard let before = entries[id]?.durable, var check = beginCheck(of: id) else { return false }
+        while await !check.value, !Task.isCancelled, let present = entries[id]?.durable,
             present.checkedAt == before.checkedAt, present.state == before.state || present.state != .paused
         {
             try? await Task.sleep(for: Limits.checkPause)
             // While a request changes the subscription, no check begins.
             if let next = beginCheck(of: id) { check = next }
         }
+        return entries[id]?.durable?.version != before.version
     }
 
     /// Removes a subscription and its items. When the method returns, that is durable, and nothing is taken any more.
@@ -250,13 +294,19 @@ extension SubscriptionService {
                         } catch .notFound {}
                     }
                 }
-                try await downloads.commit(claim.guarding([.removeSubscription(id)]))
+                // The commit may outlast the request. No check begins, and nothing is saved, before it has ended.
+                entries[id]?.holds += 1
+                entries[id]?.isEnding = true
+                try await downloads.commit(claim.guarding([.removeSubscription(id)])) { await self.settleRemoval(of: id, $0) }
             } catch {
                 throw .refused(error)
             }
-            entries[id] = nil
-            events.publishRemoval(of: id)
         }
+    }
+
+    private func settleRemoval(of id: DownloadID, _ error: DownloadError?) {
+        entries[id]?.isEnding = false
+        if error != nil { release(id) } else { forget(id) }
     }
 
     func keep(_ subscription: Subscription, under claim: SubscriptionClaim) async throws(SubscriptionError) {

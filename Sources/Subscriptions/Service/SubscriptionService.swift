@@ -12,41 +12,64 @@ public actor SubscriptionService {
     /// The limits of subscriptions.
     public enum Limits {
         /// The maximum number of subscriptions.
-        public static let subscriptions = 1_000
+        public static let subscriptions = 10_000
         /// The maximum number of remembered items of a subscription.
         public static let items = 20_000
         /// The maximum number of items in the feed of finished files.
         static let listed = 1_000
-        /// The maximum number of checks at the same time.
+        /// The maximum number of checks at the same time that are not slow.
         static let checks = 4
+        /// The maximum number of slow checks while others wait: 64, or fewer if the process may have less than 1,024
+        /// descriptors.
+        static let slowChecks = max(2, min(64, ProcessEnvironment.descriptorLimit / 16))
+        /// The time after which a check is slow, and another one may begin beside it.
+        static let slowness: Duration = .seconds(2)
+        /// The longest pause between two looks at the clock. A machine may sleep in between.
+        static let clockPause: Duration = .seconds(300)
         /// The maximum number of former addresses of a feed.
         static let addresses = 16
-        /// The maximum number of items that one commit takes.
-        static let taken = 250
+        /// The maximum number of items that one commit takes, changes or drops.
+        static let group = 250
         /// The longest wait for a check by hand.
         static let answer: Duration = .seconds(30)
-        /// The longest wait for a subscription that another replica has added.
+        /// The longest wait of a check for the versions of files at known addresses.
+        static let versions: Duration = .seconds(60)
+        /// The longest wait for a subscription that another request or replica is adding.
         static let additionWait: Duration = .seconds(4)
+        /// The pause between two looks at a commit under way.
+        static let commitPause: Duration = .milliseconds(10)
         /// The maximum number of claims for one change.
         static let claims = 8
         /// The pause between two looks whether downloads have ended after which files make room.
         static let expiryPause: Duration = .seconds(2)
-        /// The pause before another look whether a check may begin.
-        static let slotPause: Duration = .milliseconds(50)
         /// The pause between two looks at a check of another replica.
         static let checkPause: Duration = .milliseconds(200)
-        /// The pause in milliseconds before a subscription is claimed again that another replica has claimed.
-        static let claimPause: Int64 = 1_000
+        /// The shortest pause in milliseconds between two looks for missing files.
+        static let missingPause: Int64 = 60_000
+        /// The pause before a subscription is claimed again that another replica has claimed.
+        static let claimPause: Duration = .seconds(1)
     }
 
     /// A subscription and its running check.
     final class Entry {
         var subscription: Subscription
-        /// The last state that is known to be durable, and the number of saves in progress.
-        var durable: Subscription
+        /// The keys of the sources by which it is found.
+        var sourceKeys: Set<String> = []
+        /// The last state that is known to be durable, the only one that clients see; `nil` while the first commit is under way,
+        /// before whose end no check begins.
+        var durable: Subscription? {
+            didSet { if oldValue == nil { holds -= 1 } }
+        }
+        /// The number of saves in progress.
         var saves = 0
+        /// Whether the commit of its removal is under way. Nothing is saved then.
+        var isEnding = false
         /// The running check, whose value is false if another replica has the claim; `nil` if there is none.
         var check: Task<Bool, Never>?
+        /// The request for the listing of the running check; `nil` before and after.
+        var listing: Task<CheckOutcome, Never>?
+        /// Whether the running check has listed the work, so that later changes of the work are for another check.
+        var hasListed = false
         /// The number of requests that change it. No check begins meanwhile.
         var holds = 0
         /// The last claim, and the number of its users.
@@ -55,17 +78,29 @@ public actor SubscriptionService {
         /// The downloads in transfer after whose end files may make room. Without any, files make room soon; `nil` if no file
         /// has to.
         var awaited: [DownloadID]?
-        /// The time before which no check begins, because another replica has the claim; `nil` for none.
-        var blockedUntil: Timestamp?
+        /// The moment before which no check begins, because another replica has the claim; `nil` for none.
+        var blockedUntil: ContinuousClock.Instant?
+        /// The moment of the next requests for files that were missing; `nil` for none.
+        var requestsAt: ContinuousClock.Instant?
+        /// Whether a user has asked for a check, which reads the whole listing.
+        var isRequested = false
+        /// The planned time of the next check, and the end of the wait for it. A clock that is set does not change the wait.
+        private var wait: (plan: Timestamp, end: ContinuousClock.Instant)?
 
-        init(_ subscription: Subscription) {
+        init(_ subscription: Subscription, isDurable: Bool = true) {
             self.subscription = subscription
-            durable = subscription
+            durable = isDurable ? subscription : nil
+            holds = isDurable ? 0 : 1
         }
 
-        /// Returns the time of the next check; `nil` if none is planned.
-        func due(_ now: Timestamp) -> Timestamp? {
-            subscription.nextCheckAt.map { max(subscription.schedule.corrected($0, now: now), blockedUntil ?? $0) }
+        /// Returns the moment of the next check; `nil` if none is planned.
+        func due(_ now: Timestamp) -> ContinuousClock.Instant? {
+            guard let plan = subscription.nextCheckAt else { return nil }
+            let length = subscription.schedule.wait(until: plan, after: subscription.checkedAt, now: now)
+            let end = wait?.plan == plan ? wait?.end : nil
+            let due = end ?? ContinuousClock.now + .milliseconds(length)
+            wait = (plan, due)
+            return max(due, blockedUntil ?? due)
         }
     }
 
@@ -76,11 +111,19 @@ public actor SubscriptionService {
     /// Returns the JSON text of a subscription for messages to webhooks.
     let resource: @Sendable (Subscription) -> [UInt8]
     let log: @Sendable (SubscriptionLogEvent) -> Void
-    /// The changes of subscriptions, for readers.
-    public nonisolated let events = SubscriptionEventHub()
+    /// The subscriptions as clients see them.
+    public nonisolated let index = SubscriptionIndex()
     var entries: [DownloadID: Entry] = [:]
-    /// The hosts of the subscriptions whose works are being listed.
-    var listed: [DownloadID: String] = [:]
+    /// The subscriptions by the keys of the sources that they have or had.
+    private var sources: [String: Set<DownloadID>] = [:]
+    /// Subscriptions that something is planned for, by its time.
+    private var plans = IndexedHeap<DownloadID, ContinuousClock.Instant>()
+    /// Subscriptions whose check is due or under way.
+    private var queue = SlotQueue<CheckRank>(limits: SlotLimits(maxConcurrent: Limits.checks, maxPerHost: 1))
+    /// The beginnings of the checks under way.
+    private var begun: [DownloadID: ContinuousClock.Instant] = [:]
+    /// The checks that were not planned, and wait for a slot.
+    private var waiting: [DownloadID: CheckedContinuation<Bool, Never>] = [:]
     private var timer: Task<Void, Never>?
     private var follower: Task<Void, Never>?
     /// Waits for downloads after whose end files make room; `nil` if there are none.
@@ -108,8 +151,11 @@ public actor SubscriptionService {
         self.log = log
         for stored in downloads.storedSubscriptions {
             if let subscription = Subscription(stored) {
-                entries[stored.id] = Entry(subscription)
-                events.publish(subscription)
+                let entry = Entry(subscription)
+                entry.sourceKeys = Set(subscription.sourceKeys)
+                for key in entry.sourceKeys { sources[key, default: []].insert(stored.id) }
+                entries[stored.id] = entry
+                index.publish(subscription)
             } else {
                 log(.warning("subscription \(stored.id) is refused: its record cannot be read"))
             }
@@ -125,12 +171,14 @@ public actor SubscriptionService {
             for await some in changes { await self?.follow(some) }
         }
         for entry in entries.values where entry.subscription.hasSurplus { expireSoon(entry.subscription.id) }
+        for id in entries.keys { planRequests(of: id) }
+        planAll()
         schedule()
     }
 
     /// The number of subscriptions in each state.
-    public var counts: [Subscription.State: Int] {
-        entries.values.reduce(into: [:]) { $0[$1.subscription.state, default: 0] += 1 }
+    public nonisolated var counts: [Subscription.State: Int] {
+        index.all.reduce(into: [:]) { $0[$1.subscription.state, default: 0] += 1 }
     }
 
     /// Ends all checks. What they have not made durable is decided again at the next start.
@@ -150,38 +198,105 @@ public actor SubscriptionService {
         watchExpiry()
     }
 
-    /// Starts the checks that are due, and waits for the next one.
-    func schedule() {
+    /// Plans what is next for a subscription, starts the checks that are due, and waits for the next ones.
+    /// - Parameter id: A subscription that has changed, or whose check has ended; `nil` for none.
+    func schedule(_ id: DownloadID? = nil) {
         guard !isStopped else { return }
+        if let id { plan(id) }
         timer?.cancel()
-        let now = downloads.now
-        var hosts: Set<String> = []
-        // Checks that wait for their host leave the slots to others.
-        var running = listed.count
-        var waiting: [(due: Timestamp, entry: Entry)] = []
-        var next: Timestamp?
-        for entry in entries.values {
-            if entry.check != nil {
-                hosts.insert(entry.subscription.host)
-            } else if entry.holds == 0, let due = entry.due(now) {
-                if due <= now { waiting.append((due, entry)) } else { next = min(due, next ?? due) }
+        let now = ContinuousClock.now
+        while let (id, time) = plans.first, time <= now {
+            plans.remove(id)
+            guard let entry = entries[id] else { continue }
+            if let moment = entry.requestsAt, moment <= now {
+                entry.requestsAt = nil
+                entry.check = Task { [weak self] in
+                    await self?.requestMissing(id)
+                    return false
+                }
+            } else {
+                queue.enqueue(id, host: entry.subscription.host, rank: CheckRank(entry.subscription, due: time, isAwaited: false))
             }
         }
-        waiting.sort { ($0.due, $0.entry.subscription.id) < ($1.due, $1.entry.subscription.id) }
-        for (_, entry) in waiting {
-            // The end of a check calls this method again.
-            guard running < Limits.checks else { break }
-            guard hosts.insert(entry.subscription.host).inserted else { continue }
-            running += 1
-            beginCheck(of: entry.subscription.id, isScheduled: true)
+        endSlow(now)
+        while let id = queue.next() {
+            begun[id] = now
+            if let waiter = waiting.removeValue(forKey: id) {
+                waiter.resume(returning: true)
+            } else {
+                beginCheck(of: id, isScheduled: true)
+            }
         }
-        guard let next else { return }
-        // The wall clock may be set, so it is looked at again after some minutes.
-        let wait = min(next.millisecondsSinceEpoch - now.millisecondsSinceEpoch, 300_000)
+        var next = now + Limits.clockPause
+        if let plan = plans.first { next = min(next, plan.rank) }
+        if queue.waitingCount > 0, let first = begun.values.filter({ $0 + Limits.slowness > now }).min() {
+            next = min(next, first + Limits.slowness)
+        }
         timer = Task { [weak self] in
-            do { try await Task.sleep(for: .milliseconds(wait)) } catch { return }
+            do { try await Task.sleep(until: next, clock: .continuous) } catch { return }
+            if ContinuousClock.now >= now + Limits.clockPause { await self?.planAll() }
             await self?.schedule()
         }
+    }
+
+    /// Lets other checks begin beside slow ones, and ends the listing of one if too many are slow while others wait.
+    private func endSlow(_ now: ContinuousClock.Instant) {
+        let slow = begun.filter { $0.value + Limits.slowness <= now }
+        queue.limits.maxConcurrent = Limits.checks + min(slow.count, Limits.slowChecks)
+        guard slow.count > Limits.slowChecks, queue.waitingCount > 0 else { return }
+        let lasting = slow.compactMap { id, begun -> SlowCheck? in
+            guard let entry = entries[id], entry.listing?.isCancelled != true else { return nil }
+            return SlowCheck(
+                id: id, begun: begun, hasFailed: entry.subscription.failures > 0, isListing: entry.listing != nil)
+        }
+        SlowCheck.ending(of: lasting, limit: Limits.slowChecks).flatMap { entries[$0]?.listing }?.cancel()
+    }
+
+    /// Plans what is next for each subscription.
+    private func planAll() {
+        for id in entries.keys { plan(id) }
+    }
+
+    /// Plans what is next for a subscription that may be checked; the queue has it once that is due.
+    private func plan(_ id: DownloadID) {
+        let entry = entries[id].flatMap { $0.check == nil && $0.holds == 0 ? $0 : nil }
+        if entries[id]?.check == nil { queue.remove(id) }
+        if let next = [entry?.due(downloads.now), entry?.requestsAt].compactMap(\.self).min() {
+            plans.set(id, to: next)
+        } else {
+            plans.remove(id)
+        }
+    }
+
+    /// Waits for the slot of a check that was not planned.
+    /// - Returns: False if the check was cancelled.
+    func acquireSlot(_ id: DownloadID) async -> Bool {
+        if begun[id] != nil { return true }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard let subscription = entries[id]?.subscription, !Task.isCancelled else {
+                    return continuation.resume(returning: false)
+                }
+                waiting[id] = continuation
+                queue.enqueue(id, host: subscription.host, rank: CheckRank(subscription, due: .now, isAwaited: true))
+                schedule()
+            }
+        } onCancel: {
+            Task { await self.endWait(of: id) }
+        }
+    }
+
+    private func endWait(of id: DownloadID) {
+        waiting.removeValue(forKey: id)?.resume(returning: false)
+    }
+
+    /// Ends a check.
+    func endCheck(of id: DownloadID) {
+        entries[id]?.check = nil
+        entries[id]?.hasListed = false
+        begun[id] = nil
+        queue.remove(id)
+        schedule(id)
     }
 
     /// Starts a check, unless one is running.
@@ -191,9 +306,10 @@ public actor SubscriptionService {
     func beginCheck(of id: DownloadID, isScheduled: Bool = false) -> Task<Bool, Never>? {
         guard !isStopped, let entry = entries[id], entry.holds == 0 else { return nil }
         if let check = entry.check { return check }
+        let plan = isScheduled ? entry.subscription.nextCheckAt : nil
         let check = Task { [weak self] in
             guard let self else { return true }
-            return await self.check(id, isScheduled: isScheduled)
+            return await self.check(id, plan: plan)
         }
         entries[id]?.check = check
         return check
@@ -203,6 +319,7 @@ public actor SubscriptionService {
     /// check makes changes any more.
     func hold(_ id: DownloadID) async {
         entries[id]?.holds += 1
+        plan(id)
         guard let check = entries[id]?.check else { return }
         check.cancel()
         _ = await check.value
@@ -211,7 +328,7 @@ public actor SubscriptionService {
     /// Lets checks of a subscription begin again.
     func release(_ id: DownloadID) {
         entries[id]?.holds -= 1
-        schedule()
+        schedule(id)
     }
 
     /// Keeps a changed subscription, and makes it durable.
@@ -221,25 +338,68 @@ public actor SubscriptionService {
     /// - Parameters:
     ///   - claim: The claim on the subscription.
     ///   - changes: Changes of the same commit.
+    ///   - key: The key of the request that creates the subscription; `nil` for none.
     func save(
-        _ subscription: Subscription, under claim: SubscriptionClaim, with changes: [StoreChange] = []
+        _ subscription: Subscription, under claim: SubscriptionClaim, with changes: [StoreChange] = [],
+        as key: RequestKey? = nil
     ) async throws(DownloadError) {
-        let id = subscription.id
+        guard let entry = entries[subscription.id], !entry.isEnding else { throw .preconditionFailed }
         var subscription = subscription
         subscription.version += 1
-        entries[id]?.subscription = subscription
-        entries[id]?.saves += 1
-        defer { entries[id]?.saves -= 1 }
-        do throws(DownloadError) {
-            try await downloads.commit(claim.guarding([.saveSubscription(subscription.stored)] + changes))
-        } catch {
-            // A later save has the refused change as well.
-            if let entry = entries[id], entry.saves == 1 { entries[id]?.subscription = entry.durable }
-            throw error
+        keep(subscription, in: entry)
+        entry.saves += 1
+        let stored = subscription.stored
+        let changes = claim.guarding([.saveSubscription(stored)] + changes)
+        let settle: @Sendable (DownloadError?) async -> Void = { [subscription] in await self.settle(subscription, $0) }
+        guard let key else { return try await downloads.commit(changes, settle: settle) }
+        try await downloads.commit(changes, keeping: (subscription.shown, true), as: key, settle: settle)
+    }
+
+    /// Ends a save whose outcome is known.
+    private func settle(_ subscription: Subscription, _ error: DownloadError?) {
+        guard let entry = entries[subscription.id] else { return }
+        entry.saves -= 1
+        let isFirst = entry.durable == nil
+        if error == nil, subscription.version > entry.durable?.version ?? 0 {
+            entry.durable = subscription
+            index.publish(subscription)
+            if isFirst { schedule(subscription.id) }
         }
-        guard let durable = entries[id]?.durable, subscription.version > durable.version else { return }
-        entries[id]?.durable = subscription
-        events.publish(subscription)
+        // A save in progress has the refused changes of earlier ones as well.
+        guard entry.saves == 0 else { return }
+        if let durable = entry.durable { entry.subscription = durable } else { forget(subscription.id) }
+    }
+
+    /// Keeps an entry's subscription, which is found by its sources from now on.
+    private func keep(_ subscription: Subscription, in entry: Entry) {
+        entry.subscription = subscription
+        for key in subscription.sourceKeys where entry.sourceKeys.insert(key).inserted {
+            sources[key, default: []].insert(subscription.id)
+        }
+    }
+
+    /// Adds a subscription that is not durable yet.
+    func add(_ subscription: Subscription) {
+        let entry = Entry(subscription, isDurable: false)
+        entries[subscription.id] = entry
+        keep(subscription, in: entry)
+    }
+
+    /// Forgets a subscription that was removed, or not added.
+    func forget(_ id: DownloadID) {
+        guard let entry = entries.removeValue(forKey: id) else { return }
+        entry.check?.cancel()
+        for key in entry.sourceKeys {
+            sources[key]?.remove(id)
+            if sources[key]?.isEmpty ?? false { sources[key] = nil }
+        }
+        plan(id)
+        index.publishRemoval(of: id)
+    }
+
+    /// Returns the entries of subscriptions that may have a source.
+    func candidates(for source: Subscription.Source) -> [Entry] {
+        (sources[source.key] ?? []).compactMap { entries[$0] }
     }
 }
 
@@ -312,14 +472,14 @@ extension SubscriptionService {
         for change in changes {
             switch change {
             case .saved(let stored): adopt(stored)
-            case .removed(let id):
-                entries[id]?.check?.cancel()
-                entries[id] = nil
-                events.publishRemoval(of: id)
+            case .removed(let id): forget(id)
             }
         }
         // A claim of another replica may have ended.
-        for id in entries.keys { entries[id]?.blockedUntil = nil }
+        for (id, entry) in entries where entry.blockedUntil != nil {
+            entry.blockedUntil = nil
+            plan(id)
+        }
         schedule()
     }
 
@@ -327,22 +487,23 @@ extension SubscriptionService {
     /// - Parameter isClaimed: Whether it was read with a new claim, so that it precedes states that are not durable.
     func adopt(_ stored: StoredSubscription, isClaimed: Bool = false) {
         let present = entries[stored.id]
-        guard isClaimed || stored.version > present?.durable.version ?? 0 else { return }
+        guard isClaimed || stored.version > present?.durable?.version ?? 0 else { return }
         guard let subscription = Subscription(stored) else {
             return log(.warning("subscription \(stored.id) is refused: its record cannot be read"))
         }
         let entry = present ?? Entry(subscription)
         entry.durable = subscription
         if isClaimed || entry.saves == 0 || subscription.version > entry.subscription.version {
-            entry.subscription = subscription
+            keep(subscription, in: entry)
         }
         entries[stored.id] = entry
-        events.publish(subscription)
+        plan(stored.id)
+        index.publish(subscription)
     }
 
-    /// Lets no check of a subscription begin for a moment, because another replica has the claim.
-    func block(_ id: DownloadID) {
-        entries[id]?.blockedUntil = Timestamp(millisecondsSinceEpoch: downloads.now.millisecondsSinceEpoch + Limits.claimPause)
+    /// Lets no check of a subscription begin for a time, because another replica has the claim.
+    func block(_ id: DownloadID, for time: Duration = Limits.claimPause) {
+        entries[id]?.blockedUntil = .now + time
     }
 }
 
@@ -365,4 +526,17 @@ extension Subscription {
         case .search: "archive"
         }
     }
+}
+
+/// The order of checks that are due: those that a client waits for come first, and those that failed last time come last.
+private struct CheckRank: Comparable, Sendable {
+    let group: Int
+    let due: ContinuousClock.Instant
+
+    init(_ subscription: Subscription, due: ContinuousClock.Instant, isAwaited: Bool) {
+        group = isAwaited ? 0 : subscription.failures > 0 ? 2 : 1
+        self.due = due
+    }
+
+    static func < (left: CheckRank, right: CheckRank) -> Bool { (left.group, left.due) < (right.group, right.due) }
 }

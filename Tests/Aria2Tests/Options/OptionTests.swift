@@ -46,6 +46,29 @@ struct OptionTests {
         }
     }
 
+    @Test(
+        "Names in `out` that name the same folder again count for nothing",
+        arguments: [
+            ("./x.bin", "", "x.bin"), ("././x.bin", "", "x.bin"), ("a/./b/x.bin", "a/b", "x.bin"),
+            ("./a/x.bin", "a", "x.bin"), ("x.bin", "", "x.bin"),
+        ])
+    func paths(out: String, folder: String, name: String) throws {
+        let new = try options(#"{"out":"\#(out)"}"#).download(of: ["http://h/a"], position: nil, usualSegments: 4)
+        #expect(new.folder == folder && new.filename == name)
+        for dir in ["music", "./music", "/data/files/music/."] {
+            let new = try options(#"{"out":"\#(out)","dir":"\#(dir)"}"#).download(
+                of: ["http://h/a"], position: nil, usualSegments: 4)
+            #expect(new.folder == (folder.isEmpty ? "music" : "music/" + folder) && new.filename == name)
+        }
+    }
+
+    @Test(
+        "Refuses an `out` without a name, or outside of the directory",
+        arguments: [".", "./", "a/", "a/.", "/x", "//x", "/./x", "a//x", ".//x", "../x", "./../x", "a/../x"])
+    func badPaths(out: String) {
+        #expect(refusal(#"{"out":"\#(out)"}"#)?.contains("'--out'") == true)
+    }
+
     @Test("Sizes have K and M; the smaller number of connections applies")
     func numbers() throws {
         let limits = [("0", 0), ("10", 10), ("10K", 10_240), ("2m", 2_097_152)]

@@ -152,3 +152,61 @@ struct DownloadViewTests {
         }
     }
 }
+
+@Suite("Responses in XML")
+struct XMLWriterTests {
+    private let view = DownloadView(files: FilesDirectory("/data/files"))
+
+    private func response(_ result: Result<Answer, RPCError>) -> String {
+        var writer = XMLWriter()
+        writer.response(result, view)
+        return String(decoding: writer.bytes, as: UTF8.self)
+            .replacing("<?xml version=\"1.0\"?><methodResponse>", with: "").replacing("</methodResponse>", with: "")
+            .replacing("<params><param><value>", with: "").replacing("</value></param></params>", with: "")
+    }
+
+    private static let busy =
+        "<struct><member><name>faultCode</name><value><int>1</int></value></member>"
+        + "<member><name>faultString</name><value><string>a&lt;b</string></value></member></struct>"
+
+    @Test("Writes results in the types of XML-RPC, and errors as faults of code 1")
+    func results() {
+        #expect(response(.success(.ok)) == "<string>OK</string>")
+        #expect(
+            response(.success(.numbers([1, -2])))
+                == "<array><data><value><int>1</int></value><value><int>-2</int></value></data></array>")
+        #expect(response(.success(.noPeers)) == "<array><data></data></array>")
+        #expect(response(.failure(RPCError("a<b"))) == "<fault><value>\(Self.busy)</value></fault>")
+        #expect(response(.failure(.parse)).contains("<value><int>1</int></value>"))
+        #expect(
+            response(.success(.options([("a", "1\n&\u{1}"), ("b", "é")])))
+                == "<struct><member><name>a</name><value><string>1&#10;&amp;</string></value></member>"
+                + "<member><name>b</name><value><string>é</string></value></member></struct>")
+        #expect(
+            response(.success(.results([.success(.number(3)), .failure(RPCError("a<b"))])))
+                == "<array><data><value><array><data><value><int>3</int></value></data></array></value><value>\(Self.busy)</value></data></array>"
+        )
+    }
+
+    @Test("Ends each member and each list of a status")
+    func status() {
+        var download = Download(
+            id: DownloadID(value: 7), url: "http://h/a?x=1&y", state: .queued, createdAt: Timestamp(millisecondsSinceEpoch: 0))
+        download.filename = "a&b"
+        let text = response(.success(.status(download, StatusKeys([.string("gid"), .string("files")]), nil)))
+        #expect(text.hasPrefix("<struct><member><name>files</name><value><array><data><value><struct>"))
+        #expect(text.contains("<name>path</name><value><string>/data/files/a&amp;b</string></value></member>"))
+        #expect(
+            text.contains(
+                "<value><string>http://h/a?x=1&amp;y</string></value></member></struct></value></data></array></value></member>"))
+        #expect(text.hasSuffix("<member><name>gid</name><value><string>\(download.gid)</string></value></member></struct>"))
+    }
+
+    @Test("Replaces a result beyond the limit by a fault")
+    func limit() {
+        let large = Answer.options([("a", String(repeating: "x", count: Answer.maximumBytes))])
+        #expect(response(.success(large)).contains(RPCError.tooLarge.message))
+        let text = response(.success(.results([.success(.ok), .success(large), .success(.ok)])))
+        #expect(text.utf8.count < 1_000 && text.contains(RPCError.tooLarge.message))
+    }
+}

@@ -25,7 +25,7 @@ struct CommandLineParserTests {
     @Test("Without options, all values are the contract's defaults")
     func defaults() throws {
         let configuration = try parse("serve")
-        #expect(configuration.host == "127.0.0.1")
+        #expect(configuration.host == "localhost")
         #expect(configuration.port == 8080)
         #expect(configuration.dataDirectory == "./pawl-data")
         #expect(configuration.token == nil)
@@ -233,6 +233,8 @@ struct CommandLineParserTests {
             (["serve", "--bad\nflag"], ["--bad?flag"]),
             (["serve", "--host", "0.0.0.0"], ["0.0.0.0", "--token", "--no-auth"]),
             (["serve", "--host", "::"], ["--token"]),
+            (["serve", "--webhook", "http://10.0.0.1/x"], ["--webhook", "10.0.0.1", "--allow-destination"]),
+            (["serve", "--webhook", "http://a.example", "--deny-destination", "a.example"], ["--webhook", "a.example"]),
             (["serv"], ["'serv'", "serve?", "demo"]),
             (["--port", "1"], ["'--port'", "serve"]),
             (["get"], ["URL"]),
@@ -254,7 +256,7 @@ struct CommandLineParserTests {
             (["add", "2-1001"], ["'2-1001'"]),
             (["add", "example.org/x"], ["'example.org/x'", "http or https"]),
             (["add", "--format", "", "a:1"], ["--format"]),
-            (["add", "-l", String(repeating: "x", count: 201), "a:1"], ["--label", "1 to 200 bytes"]),
+            (["add", "-l", String(repeating: "x", count: 201), "a:1"], ["--label", "1 to 200 characters"]),
             (["parts"], ["one result", "one item"]),
             (["parts", "1", "2"], ["one result"]),
             (["parts", "1-2"], ["one result"]),
@@ -345,7 +347,7 @@ struct CommandLineParserTests {
         #expect(try parse("serve --host 0.0.0.0 \(flags)").host == "0.0.0.0")
         #expect(try parse("serve --host 127.9.9.9").host == "127.9.9.9")
         #expect(try parse("serve --host [::1]").host == "::1")
-        #expect(try parse("serve --host localhost").host == "127.0.0.1")
+        #expect(try parse("serve --host LocalHost").host == "localhost")
     }
 
     @Test("A short token is refused for other machines, with a hint for a longer one", arguments: ["0.0.0.0", "::"])
@@ -388,6 +390,21 @@ struct CommandLineParserTests {
         #expect(
             try CommandLineParser.parse(["get", "--speed-limit", "5", "http://a.example/"], environment: [:]).configuration
                 .speedLimit == 5)
+    }
+
+    @Test("A label is limited in characters, as in the service")
+    func labels() throws {
+        for character in ["x", "é", "日", "🎧"] {
+            for command in ["add", "subscribe"] {
+                let label = String(repeating: character, count: 200)
+                let invocation = try CommandLineParser.parse([command, "--label", label, "http://h/a"], environment: [:])
+                #expect(invocation.client.labels == [label])
+                #expect(failure([command, "--label", label + character, "http://h/a"])?.contains("200 characters") == true)
+            }
+        }
+        for label in ["", "a\tb", "a\u{7F}"] {
+            #expect(failure(["add", "--label", label, "http://h/a"])?.contains("--label") == true)
+        }
     }
 
     @Test("Client commands read address and token from the environment")

@@ -67,4 +67,17 @@ struct CoverageTests {
         #expect(
             Coverage([SyncedSegment(start: -5, end: nil, synced: 10), SyncedSegment(start: 9, end: 20, synced: 3)]) == Coverage())
     }
+
+    @Test(
+        "Opens a coverage where bytes on both sides of a place are present",
+        arguments: [
+            ([10], [0..<10, 11..<20, 30..<40]), ([0, 20, 25, 30, 40], [0..<20, 30..<40]),
+            ([10, 11, 19, 31], [0..<10, 12..<19, 30..<31, 32..<40]), ([], [0..<20, 30..<40]),
+        ] as [(Set<Int64>, [Range<Int64>])])
+    func opened(_ places: Set<Int64>, _ expected: [Range<Int64>]) {
+        var coverage = Coverage()
+        coverage.insert(0..<20)
+        coverage.insert(30..<40)
+        #expect(coverage.opened(at: places).ranges == expected)
+    }
 }

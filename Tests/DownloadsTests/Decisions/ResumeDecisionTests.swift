@@ -269,6 +269,18 @@ struct ResumeDecisionTests {
         #expect(unknown.evaluate(Self.part { $0.contentRange = "bytes 23616-99999/*" }) == .askAgain(Ask()))
     }
 
+    @Test(
+        "The first bytes of a 200 to a range are compared with present ones, unless it has the file's length",
+        arguments: [
+            (40_000, whole { $0.contentLength = nil }, true), (40_000, whole { $0.contentLength = 76_384 }, true),
+            (40_000, whole(), false), (10_000, whole { $0.contentLength = nil }, false), (0, whole(), false),
+            (40_000, part(), false),
+        ] as [(Int64, OriginResponse, Bool)])
+    func repeatedBytes(_ offset: Int64, _ head: OriginResponse, _ areCompared: Bool) {
+        let decision = resuming(at: offset)
+        #expect(decision.repeatedBytes(in: head) == (areCompared ? offset - ResumeDecision.overlap..<offset : nil))
+    }
+
     @Test("An origin that sends slices of the file brings new bytes after a part that only repeats present ones")
     func slices() {
         var decision = resuming()
@@ -280,7 +292,7 @@ struct ResumeDecisionTests {
             let repetition = ResumeDecision.Body(offset: Self.start, end: 40_000, entity: Self.tagged, isResumable: true)
             #expect(decision.evaluate(overlap) == .append(repetition))
             #expect(decision.ended(at: 40_000) == .askAgain(Ask(offset: 40_000, ifRange: Self.tag, isRange: true)))
-            #expect(decision.repeatedBytes == nil)
+            #expect(decision.repeatedBytes(in: Self.whole { $0.contentLength = nil }) == nil)
             var other = decision
             let slice = Self.part {
                 $0.contentRange = "bytes 40000-59999/100000"

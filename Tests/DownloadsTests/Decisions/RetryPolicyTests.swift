@@ -55,7 +55,7 @@ struct RetryPolicyTests {
         ] as [(String, String?, Int64?)])
     func retryAfterIsSecondsOrDate(_ value: String, _ date: String?, _ seconds: Int64?) throws {
         let now = try #require(Timestamp(parsing: "2026-11-21T10:00:00.500Z"))
-        #expect(RetryPolicy.delay(fromRetryAfter: value, date: date, now: now) == seconds.map { .seconds($0) })
+        #expect(RetryAfter.delay(value, date: date, now: now) == seconds.map { .seconds($0) })
     }
 
     @Test("Retries transient failures only")

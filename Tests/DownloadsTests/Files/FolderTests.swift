@@ -334,7 +334,8 @@ struct FilePathTests {
 
     @Test("A file cannot get the name of a needed folder, nor a folder that of a file")
     func filesAndFolders() {
-        var names = FileNames(isTaken: { _ in false }, obstacle: { $0.hasPrefix("file") ? "'file' is no directory" : nil })
+        var names = FileNames(
+            isTaken: { _ in false }, obstacle: { $0.hasPrefix("file") ? FileError(.other, "'file' is no directory") : nil })
         let (first, second) = (FilesFixture.id(1), FilesFixture.id(2))
         // The name is not known yet.
         names.reserve(folder: "Music/Live", for: first)
@@ -342,12 +343,12 @@ struct FilePathTests {
         #expect(names.reserve("Music/live", for: second) == "Music/live (2)")
         #expect(names.reserve("Music/live.txt", for: second) == "Music/live.txt")
         #expect(names.reserve("Live", for: second) == "Live")
-        #expect(names.objection(toFolder: "live", for: first)?.contains("'Live'") == true)
+        #expect(names.objection(toFolder: "live", for: first)?.message.contains("'Live'") == true)
         #expect(names.objection(toFolder: "live/a/b", for: nil) != nil)
         #expect(names.objection(toFolder: "live", for: second) == nil)
         #expect(names.objection(toFolder: "lively", for: first) == nil)
         #expect(names.objection(toFolder: "Music/Live", for: second) == nil)
-        #expect(names.objection(toFolder: "file/a", for: second)?.contains("no directory") == true)
+        #expect(names.objection(toFolder: "file/a", for: second)?.message.contains("no directory") == true)
         #expect(names.objection(toFolder: "", for: second) == nil)
         names.release(first)
         #expect(names.reserve("music", for: second) == "music")

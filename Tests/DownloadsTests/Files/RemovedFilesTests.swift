@@ -46,12 +46,12 @@ struct RemovedFilesTests {
         #expect(throws: SystemError.self) { try removed.remove("directory", from: opened) }
         #expect(try descriptors(of: path) == 0)
     }
+}
 
-    /// The number of this process's descriptors for the file with this path, even a removed one.
-    private func descriptors(of path: String) throws -> Int {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
-            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + number)
-            return target == path || target == path + " (deleted)"
-        }
+/// The number of this process's descriptors for the file with this path, even a removed one.
+func descriptors(of path: String) throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
+        let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + number)
+        return target == path || target == path + " (deleted)"
     }
 }

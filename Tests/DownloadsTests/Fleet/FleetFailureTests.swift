@@ -154,7 +154,7 @@ struct FleetFailureTests {
     }
 
     private static func addOnce(_ new: NewDownload, _ key: RequestKey, _ service: DownloadService) async throws -> DownloadID {
-        if let kept = try await service.claim(key) { return try kept[0].get().download.id }
+        if let kept = try await service.claim(key) { return try kept.outcomes[0].get().download.id }
         do {
             let id = try await service.add(new, key: key).download.id
             await service.release(key)

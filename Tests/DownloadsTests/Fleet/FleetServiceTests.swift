@@ -419,7 +419,7 @@ struct FleetServiceTests {
                     let service = replicas[number % 2].service
                     while true {
                         do {
-                            if let kept = try await service.claim(key) { return try kept[0].get().download.id }
+                            if let kept = try await service.claim(key) { return try kept.outcomes[0].get().download.id }
                             let added: Addition
                             do {
                                 added = try await service.add(request, key: key)

@@ -57,7 +57,7 @@ final class ObjectScene: Sendable {
     func get(_ id: DownloadID, from replica: Replica, range: String? = nil) async throws -> ClientResponse {
         guard let file = replica.service.index.download(id)?.file,
             let text = replica.service.address(
-                of: id, as: file, isHead: false, disposition: "attachment", mediaType: "audio/x-test"),
+                of: id, as: file, isHead: false, disposition: "attachment", mediaType: "audio/x-test", validFor: 60),
             let url = HTTPURL(text)
         else { throw ServiceFixture.Missing(what: "the address of \(id)") }
         var request = ClientRequest(url: url)

@@ -107,7 +107,7 @@ struct MachineModel {
             DownloadMachine(record, url: MachineTests.url), seed: seed ^ 0xABCD,
             names: FileNames(
                 isTaken: { $0.name.hasPrefix("name-2") && !$0.name.contains("(") },
-                obstacle: { $0 == "in-the-way" ? "it is no directory" : nil }))
+                obstacle: { $0 == "in-the-way" ? FileError(.other, "it is no directory") : nil }))
         _ = host.names.reserve("name-1", for: DownloadID(value: 1))
         webhooks = 1 + Int(seed % 2)
         if webhooks == 2, let url = HTTPURL("http://127.0.0.1/all") { host.context.defaultWebhooks.urls = [url] }

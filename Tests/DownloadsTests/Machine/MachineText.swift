@@ -74,7 +74,7 @@ extension DownloadMachine.Action {
     var words: String? {
         switch self {
         case .enqueue: "enqueue"
-        case .enqueueWithRoom(let bytes): "enqueue with \(bytes) free"
+        case .enqueueWithRoom(let bytes, let folder): "enqueue with \(bytes) free\(folder.isEmpty ? "" : " in \(folder)")"
         case .leaveQueue: "leave queue"
         case .rearrange: "rearrange"
         case .reassign: "make room"

@@ -27,8 +27,8 @@ struct IdempotencyStoreTests {
         switch memory.lookUp(key, now: time(milliseconds)) {
         case .unknown: "unknown"
         case .mismatch: "mismatch"
-        case .found(let outcomes):
-            if case .success(.created(let download))? = outcomes.first, download.id == Self.download.id {
+        case .found(let record):
+            if case .success(.created(let download))? = record.outcomes.first, download.id == Self.download.id {
                 "found"
             } else {
                 "other"

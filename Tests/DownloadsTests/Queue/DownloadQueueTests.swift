@@ -8,8 +8,8 @@ struct DownloadQueueTests {
 
     private func rank(_ number: Int, _ priority: Int = 0) -> QueueRank { QueueRank(priority: priority, arrival: id(number)) }
 
-    private func queue(_ maxConcurrent: Int, _ maxPerHost: Int) -> DownloadQueue {
-        DownloadQueue(limits: DownloadQueue.Limits(maxConcurrent: maxConcurrent, maxPerHost: maxPerHost))
+    private func queue(_ maxConcurrent: Int, _ maxPerHost: Int) -> SlotQueue<QueueRank> {
+        SlotQueue<QueueRank>(limits: SlotLimits(maxConcurrent: maxConcurrent, maxPerHost: maxPerHost))
     }
 
     private func numbers(_ ids: [DownloadID]) -> [Int] { ids.map { Int($0.value) } }
@@ -96,7 +96,7 @@ struct DownloadQueueTests {
         #expect(numbers(queue.startable()) == [4])
         queue.limits.maxPerHost = 2
         #expect(numbers(queue.startable()) == [2])
-        queue.limits = DownloadQueue.Limits(maxConcurrent: 1, maxPerHost: 1)
+        queue.limits = SlotLimits(maxConcurrent: 1, maxPerHost: 1)
         queue.remove(id(1))
         queue.remove(id(2))
         #expect(queue.startable().isEmpty)
@@ -178,7 +178,7 @@ struct DownloadQueueTests {
     }
 }
 
-extension DownloadQueue {
+extension SlotQueue<QueueRank> {
     /// Gives slots to all downloads that may start now.
     /// - Returns: These downloads, in the order of their start.
     fileprivate mutating func startable() -> [DownloadID] {

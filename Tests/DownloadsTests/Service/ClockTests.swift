@@ -121,7 +121,7 @@ struct ClockTests {
         await fixture.service.release(key)
         clock.set(ahead: Self.year)
         let kept = try #require(try await fixture.service.claim(key))
-        #expect(kept.compactMap { try? $0.get().download.id } == [made.id])
+        #expect(kept.outcomes.compactMap { try? $0.get().download.id } == [made.id])
         await fixture.service.shutdown()
         let after = try await ServiceFixture(continuing: fixture) { $0.clock = clock.read }
         #expect(try await after.service.claim(key) != nil)

@@ -67,7 +67,7 @@ struct HeldRecordsTests {
         try other.execute("COMMIT")
 
         let outcomes = try #require(await repeated.value)
-        let told = try #require(outcomes.first).get().download
+        let told = try #require(outcomes.outcomes.first).get().download
         #expect(service.index.downloads(ofURL: url.string).map(\.id) == [told.id])
         #expect(try await service.add(NewDownload(url: url)).download.id == told.id)
         let settings = try await service.change([.maxConcurrent: 5])
@@ -75,7 +75,7 @@ struct HeldRecordsTests {
         #expect(try await service.add(batch).allSatisfy { if case .success(.existing) = $0 { true } else { false } })
         let after = try await fixture.crash(starting: false)
         #expect(after.service.index.downloads(ofURL: url.string).map(\.id) == [told.id])
-        #expect(try await after.service.claim(key)?.first?.get().download.id == told.id)
+        #expect(try await after.service.claim(key)?.outcomes.first?.get().download.id == told.id)
         await after.service.shutdown()
         await service.shutdown()
     }

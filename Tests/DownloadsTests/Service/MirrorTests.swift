@@ -253,9 +253,12 @@ struct MirrorTests {
             $0.checksum = checksum
         }
         let isMirror = { @Sendable (request: LoggedRequest) in request.target.contains("etag=b") }
-        // Bytes of the mirror may reach this count, too, before they are discarded.
-        _ = try await before.follow(made.id) { download in
-            download.bytesReceived == 7_000_000 && before.requests().count(where: { !isMirror($0) }) > 1
+        // The mirror's first bytes differ. The origin stalls after 7,000,000 bytes of the file, or of the rest if its end came
+        // before them. Bytes of the mirror may reach this count, too, before they are discarded.
+        let rest = 1_000_000 - Int64(ResumeDecision.overlap)
+        let stalled = try await before.follow(made.id) { download in
+            [7_000_000, 7_000_000 + rest].contains(download.bytesReceived)
+                && before.requests().count(where: { !isMirror($0) }) > 1
         }
         if pausing { _ = try await before.service.perform(.pause, on: made.id) }
         let asked = before.requests().count(where: isMirror)
@@ -264,7 +267,7 @@ struct MirrorTests {
         if pausing { _ = try await after.service.perform(.resume, on: made.id) }
         try expectExact(after, try await after.end(of: made.id))
         #expect(after.requests().count(where: isMirror) == asked)
-        if pausing { #expect(after.requests().last?.range == range(continuing: 7_000_000)) }
+        if pausing { #expect(after.requests().last?.range == range(continuing: stalled.bytesReceived)) }
         await after.service.shutdown()
         await before.service.shutdown()
     }

@@ -85,6 +85,23 @@ struct PromiseTests {
         await fixture.service.shutdown()
     }
 
+    @Test("A download that was paused while its file was verified keeps no descriptor, and goes on")
+    func pausedWhileFinishing() async throws {
+        let disk = SlowDisk()
+        let fixture = try await ServiceFixture(disk: disk)
+        let query = "size=3000000&seed=81"
+        let made = try await fixture.add(query)
+        try await disk.isReached.wait { $0 }
+        let part = fixture.part(of: made.id).path
+        #expect(try descriptors(of: part) == 1)
+        #expect(try await fixture.service.perform(.pause, on: made.id).state == .paused)
+        disk.gate.open()
+        while try descriptors(of: part) > 0 { try await nextTurn() }
+        _ = try await fixture.service.perform(.resume, on: made.id)
+        #expect(try fixture.file(try await fixture.end(of: made.id), is: query))
+        await fixture.service.shutdown()
+    }
+
     // MARK: - Names
 
     @Test("A touched or copied finished file is deleted with its record")
@@ -549,7 +566,7 @@ final class SlowFinishedFiles: FinishedFiles {
     func settle() async {}
     func tryPublishing(isHidden: Bool) throws(FileError) { try real.tryPublishing(isHidden: isHidden) }
     func isTaken(_ path: FilePath) -> Bool { real.isTaken(path) }
-    func obstacle(to folder: String) -> String? { real.obstacle(to: folder) }
+    func obstacle(to folder: String) -> FileError? { real.obstacle(to: folder) }
     var keepsObjects: Bool { false }
     var isStorageAway: Bool { false }
     func finishedBytes() throws(FileError) -> Int128 { try real.finishedBytes() }
@@ -557,10 +574,11 @@ final class SlowFinishedFiles: FinishedFiles {
         disk.looks.withLock { $0 += 1 }
         return real.has(file)
     }
+    func isGone(_ file: PublishedFile) -> Bool { real.isGone(file) }
     func open(_ file: PublishedFile) throws(FileError) -> FileDescriptor { try real.open(file) }
     func openCached(_ path: FilePath, as identity: FileIdentity) -> FileDescriptor? { real.openCached(path, as: identity) }
     func address(
-        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String
+        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String, validFor seconds: Int
     ) -> String? { nil }
     func remove(_ file: PublishedFile) throws(FileError) -> RemovedFiles {
         if disk.keepsFiles.withLock(\.self) { throw FileError(.device, "remove \(file.path): input/output error") }

@@ -100,6 +100,23 @@ struct QueueOrderTests {
         await fixture.service.shutdown()
     }
 
+    @Test("In turn, each download of a request is inserted at its position among those before it")
+    func inTurn() async throws {
+        let (fixture, ids) = try await queue(2)
+        let positions = [0, 0, nil, 1, 3, 0, nil, 9, 1]
+        let items: [Result<NewDownload, Addition.Refusal>] = try positions.enumerated().map {
+            .success(NewDownload(url: try fixture.url("size=10&seed=6\($0)"), position: $1))
+        }
+        let made = try await fixture.service.add(items, keepsOrder: false).map { try $0.get().download }
+        var model = ids
+        for (download, position) in zip(made, positions) {
+            model.insert(download.id, at: min(position ?? model.count, model.count))
+        }
+        #expect(order(fixture) == model)
+        #expect(made.map(\.position) == made.map { model.firstIndex(of: $0.id) })
+        await fixture.service.shutdown()
+    }
+
     @Test("After hundreds of insertions at one position, each has its true position, also with its key")
     func insertions() async throws {
         let (fixture, ids) = try await queue(3)
@@ -111,7 +128,7 @@ struct QueueOrderTests {
             let told = try await fixture.service.add(new, key: key).download
             await fixture.service.release(key)
             model.insert(told.id, at: 1)
-            let replayed = try await fixture.service.claim(key)?.first?.get().download
+            let replayed = try await fixture.service.claim(key)?.outcomes.first?.get().download
             #expect(told.position == 1 && replayed?.position == 1)
             #expect(fixture.service.index.download(told.id)?.position == 1)
         }

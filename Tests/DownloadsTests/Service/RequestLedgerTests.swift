@@ -29,7 +29,7 @@ struct RequestLedgerTests {
     private func claim(_ key: RequestKey, _ ledger: inout RequestLedger) -> String {
         switch ledger.claim(key, now: Timestamp(millisecondsSinceEpoch: 0)) {
         case .claimed: "claimed"
-        case .known(let outcomes): "known \(outcomes.count)"
+        case .known(let record): "known \(record.outcomes.count)"
         case .isUnderWay: "under way"
         case .mismatch: "mismatch"
         }

@@ -26,16 +26,29 @@ struct RoomWaitsTests {
     func secondLook() {
         var waits = RoomWaits()
         waits.add(Self.id(1), needing: 0)
-        waits.add(Self.id(2), needing: 1)
+        waits.add(Self.id(2), needing: 2)
         #expect(waits.take(room: 9, by: <) == [Self.id(2)])
         #expect(waits.take(room: 0, by: <) == [])
         #expect(waits.take(room: 9, by: <) == [Self.id(1)])
     }
 
+    @Test("a download that needs a folder goes on after the second look at which the folder is usable")
+    func folder() {
+        var waits = RoomWaits()
+        let need = RoomWaits.FolderNeed(folder: "music", bytes: 7)
+        waits.add(Self.id(1), needing: 7, in: "music")
+        waits.add(Self.id(2), needing: 0, in: "films")
+        #expect(waits.nextLook().folders == [need, RoomWaits.FolderNeed(folder: "films", bytes: 0)])
+        #expect(waits.take(room: 0, usable: [need], by: <) == [])
+        #expect(waits.take(room: 9, by: <) == [])
+        #expect(waits.take(room: 0, usable: [need], by: <) == [Self.id(1)])
+        #expect(waits.ids == [Self.id(2)])
+    }
+
     @Test("the file system is flushed a few times after a download has begun to wait, and after a removal")
     func settles() {
         var waits = RoomWaits()
-        func looks() -> [Bool] { (1...4).map { _ in waits.settles() } }
+        func looks() -> [Bool] { (1...4).map { _ in waits.nextLook().settles } }
         #expect(looks() == [false, false, false, false])
         waits.add(Self.id(1), needing: 5)
         #expect(looks() == [true, true, true, false])

@@ -43,6 +43,19 @@ struct RecordBackupTests {
         await store.close()
     }
 
+    @Test("A copy has no free pages")
+    func withoutFreePages() async throws {
+        let store = try scene.open()
+        try await store.write((1..<2_000).map { .save(fullRecord($0)) })
+        try await store.write((2..<2_000).map { .remove(fullRecord($0).id, changeID: .none) })
+        try RecordBackup.write(of: scene.path, to: copy)
+        let connection = try SQLiteConnection(path: copy, creates: false)
+        #expect(try connection.number("PRAGMA freelist_count") == 0 && connection.number("PRAGMA page_count") < 100)
+        #expect(try connection.number("PRAGMA auto_vacuum") == 2 && connection.text("PRAGMA journal_mode") == "delete")
+        #expect(try restored().records.map(portrait) == [portrait(fullRecord(1))])
+        await store.close()
+    }
+
     @Test("A failed copy leaves nothing, and keeps the previous one")
     func failures() async throws {
         let store = try scene.open()

@@ -186,16 +186,18 @@ import Testing
         let outcomes =
             [.success(.created(fullRecord().download)), .success(.existing(sampleRecord(2).download))]
             + refusals.map(Addition.Outcome.failure)
-        let records = [
+        var records = [
             IdempotencyRecord(
                 key: "a", digest: [1, 2], outcomes: outcomes, createdAt: Timestamp(millisecondsSinceEpoch: 2)),
             IdempotencyRecord(key: "b", digest: [], outcomes: [], createdAt: Timestamp(millisecondsSinceEpoch: 1)),
         ]
+        records[0].warnings = ["Pages are left out."]
         try await store.write(records.map(StoreChange.remember))
         let found = try scene.contentsAfterCrash().idempotencyRecords
         #expect(found.map(\.key) == ["b", "a"])
         #expect(found.map(\.digest) == [[], [1, 2]])
         #expect(found.map(\.createdAt.millisecondsSinceEpoch) == [1, 2])
+        #expect(found.map(\.warnings) == [[], ["Pages are left out."]])
         #expect(found[0].outcomes.isEmpty)
         guard case .success(.created(let created)) = found[1].outcomes[0],
             case .success(.existing(let existing)) = found[1].outcomes[1],

@@ -151,6 +151,7 @@ private final class PatientWriter: RecordWriter {
 
     func load() throws(StoreError) -> StoredContents { try writer.load() }
     func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] { try writer.records(ids) }
+    func backlog() throws(StoreError) -> DeliveryBacklog? { try writer.backlog() }
     func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
         try writer.deliveries(from: id, if: isWanted)
     }

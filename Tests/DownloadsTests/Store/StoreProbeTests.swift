@@ -87,7 +87,7 @@ struct StoreProbeTests {
     func room() async {
         let (hasRoom, told) = (Locked(true), Locked<[[StoreCondition.Degradation]]>([]))
         let probe = StoreProbe(ScriptedStore(.works), limit: .seconds(60)) {
-            hasRoom.withLock { $0 } ? nil : "/files"
+            hasRoom.withLock { $0 } ? nil : (.diskFull, "no space left in /files")
         } changed: { condition in
             told.withLock { $0.append(condition.degraded) }
             if let reason = condition.reason { #expect(reason.contains("/files")) }

@@ -83,6 +83,7 @@ final class RoomyWriter: RecordWriter {
 
     func load() throws(StoreError) -> StoredContents { try writer.load() }
     func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] { try writer.records(ids) }
+    func backlog() throws(StoreError) -> DeliveryBacklog? { try writer.backlog() }
     func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
         try writer.deliveries(from: id, if: isWanted)
     }

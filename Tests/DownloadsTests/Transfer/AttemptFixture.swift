@@ -48,7 +48,10 @@ final class AttemptFixture {
         var generator = DownloadIDGenerator()
         var random = SystemRandom()
         id = generator.next(now: .now(), using: &random)
-        client = try HTTPClient()
+        // With one thread, the end of a connection is handled before another one receives what the origin sends after it.
+        var configuration = ClientConfiguration()
+        configuration.threads = 1
+        client = try HTTPClient(configuration: configuration)
         self.entity = entity
         self.mediaType = mediaType
         guard let bytes else { return }

@@ -192,15 +192,15 @@ struct WebhookDispatcherTests {
         // A fifth receiver waits; a responding one does not.
         add(9, to: "d")
         #expect(sent() == [])
-        queue.note(id(8), responded: true)
+        queue.note(id(8), .refused)
         queue.remove(id(8))
         #expect(sent() == [9])
         add(10, to: "c")
         add(11, to: "c")
         #expect(sent() == [10, 11])
         // Only one attempt at failing ones, even if there is room.
-        queue.note(id(1), responded: false)
-        queue.note(id(5), responded: false)
+        queue.note(id(1), .silent)
+        queue.note(id(5), .silent)
         for number in [1, 2, 5, 9] { queue.remove(id(number)) }
         #expect(sent() == [3])
         queue.remove(id(3))
@@ -229,9 +229,9 @@ struct WebhookDispatcherTests {
         #expect(end(at: .seconds(5)) == id(1))
         #expect(queue.nextEnding == start + .seconds(6) && queue.isEnding(id(1)) && !queue.isEnding(id(2)))
         // A responding receiver keeps its attempt.
-        queue.note(id(2), responded: true)
+        queue.note(id(2), .refused)
         #expect(queue.nextEnding == nil)
-        queue.note(id(1), responded: false)
+        queue.note(id(1), .silent)
         queue.remove(id(1))
         #expect(!queue.isEnding(id(1)))
     }

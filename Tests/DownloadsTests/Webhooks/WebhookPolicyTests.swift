@@ -67,6 +67,29 @@ struct WebhookPolicyTests {
         #expect(queue.count == 2)
     }
 
+    @Test("A receiver that accepts messages gets more at once, until it does not")
+    func pace() {
+        let start = ContinuousClock.now
+        var queue = WebhookQueue(limits: .init(concurrent: 20, perHost: 2, accepting: 4))
+        for number in 1...30 { queue.add(delivery(number), due: start + .milliseconds(number)) }
+        var attempts: [DownloadID] = []
+        func running(after outcome: WebhookQueue.Outcome?) -> Int {
+            if let outcome, !attempts.isEmpty {
+                let id = attempts.removeFirst()
+                queue.note(id, outcome)
+                queue.remove(id)
+            }
+            attempts += queue.startable(at: start + .seconds(1)).map(\.id)
+            return attempts.count
+        }
+        let steps: [(WebhookQueue.Outcome?, Int)] = [
+            (nil, 2), (.accepted, 3), (.accepted, 4), (.accepted, 4), (.refused, 3), (.refused, 2), (.accepted, 2),
+            (.accepted, 3), (.silent, 2),
+            (.silent, 2), (.accepted, 2), (.accepted, 2), (.accepted, 2), (.accepted, 3), (.accepted, 3),
+        ]
+        for (outcome, count) in steps { #expect(running(after: outcome) == count) }
+    }
+
     @Test("Limits the number of kept messages")
     func bound() {
         var queue = WebhookQueue(limits: .init(kept: 2))

@@ -4,7 +4,7 @@ extension Property {
     /// The bytes as a target, as a URL and as a reference to one.
     func checkURL(_ bytes: [UInt8]) throws(Violation) {
         let text = String(decoding: bytes, as: UTF8.self)
-        if let target = try? RequestTarget(text) { try check(target, text) }
+        if let target = try? RequestTarget(text) { try check(target, PercentEncoding.encodeFragment(text)) }
         if let url = HTTPURL(text) { try check(url) }
         if let base = HTTPURL("http://u:p@base.example:81/a/b;c?d"), let url = base.resolving(text) {
             try check(url)
@@ -19,6 +19,7 @@ extension Property {
             "a form text doesn't come back")
     }
 
+    /// The text of the target, with all characters encoded that a target cannot have.
     private func check(_ target: RequestTarget, _ text: String) throws(Violation) {
         try expect(target.description == text, "printed as \(target)")
         let path = Array(target.rawPath)

@@ -14,13 +14,13 @@ import Testing
 private final class RPCConnection {
     private let connection: TestConnection
 
-    init(_ client: TestClient, origin: String? = nil) throws {
+    init(_ client: TestClient, _ path: String = "/jsonrpc", origin: String? = nil, authorization: String? = nil) throws {
         connection = try client.open(
-            "GET", "/jsonrpc",
+            "GET", path,
             fields: [
                 ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13"),
                 ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
-            ] + (origin.map { [("Origin", $0)] } ?? []))
+            ] + (origin.map { [("Origin", $0)] } ?? []) + (authorization.map { [("Authorization", $0)] } ?? []))
         let head = try connection.readHead()
         guard head.status == 101 else { throw TestConnection.Failure.malformed("status \(head.status)") }
     }
@@ -151,6 +151,58 @@ struct Aria2SocketTests {
                 let second = try add("second")
                 for listener in [program, own, stranger] { #expect(try listener.notification() == "Start \(second)") }
                 #expect(guesser.isQuiet())
+            }
+        }
+    }
+
+    @Test("With a token in the handshake, or a key in its path, a socket that never sends a call gets notifications")
+    func proofs() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/tokens"
+        func write(_ tokens: String) throws { try Data(tokens.utf8).write(to: URL(filePath: path)) }
+        try write("ops full full-s3cret\nboard read read-s3cret\nold full old-s3cret\nprometheus metrics metrics-s3cret\n")
+        let key: @Sendable (String) -> String = { token in TokenDigest(of: token.utf8).notificationKey }
+        try await RunningService.with {
+            $0.tokensFile = path
+        } _: { running in
+            let url = running.upstreamURL
+            try await running.blocking { client in
+                let plain = try RPCConnection(client)
+                let basic = try RPCConnection(client, authorization: "Basic dTpw")
+                let old = try RPCConnection(client, "/jsonrpc/listen/\(key("old-s3cret"))")
+                var listeners = [
+                    try RPCConnection(client, authorization: "Bearer full-s3cret"),
+                    try RPCConnection(client, authorization: "bearer read-s3cret"), old,
+                ]
+                for (token, rest) in [("full", ""), ("full", "?:6800/jsonrpc"), ("read", ":6800/jsonrpc"), ("read", "/jsonrpc")] {
+                    let path = "/jsonrpc/listen/\(key("\(token)-s3cret"))\(rest)"
+                    listeners.append(try RPCConnection(client, path, origin: "chrome-extension://abc"))
+                }
+                func add(_ name: String, at path: String = "/jsonrpc") throws -> String {
+                    let body =
+                        #"{"id":1,"method":"aria2.addUri","params":["token:full-s3cret",["\#(url)/entity?size=10&n=\#(name)"]]}"#
+                    return try #require(try client.send("POST", path, body: Array(body.utf8)).json["result"]?.string)
+                }
+                // A client with one address for both sends its calls there as well, and they need their secret.
+                let gid = try add("first", at: "/jsonrpc/listen/\(key("full-s3cret"))")
+                for listener in listeners {
+                    #expect(try listener.notification() == "Start \(gid)")
+                    #expect(try listener.notification() == "Complete \(gid)")
+                }
+                #expect(plain.isQuiet() && basic.isQuiet())
+                try listeners[0].send(#"{"id":1,"method":"aria2.getVersion"}"#)
+                #expect(try listeners[0].next()["error"]?["message"]?.string == "Unauthorized")
+                for (path, authorization, status) in [
+                    ("/jsonrpc", "Bearer wrong", 401), ("/jsonrpc/listen/wrong", nil, 401), ("/jsonrpc/listen/", nil, 401),
+                    ("/jsonrpc/listen/full-s3cret", nil, 401), ("/jsonrpc/listen/\(key("other"))", "Bearer full-s3cret", 401),
+                    ("/jsonrpc/listen/\(key("metrics-s3cret"))", nil, 403), ("/jsonrpc", "Bearer metrics-s3cret", 403),
+                    ("/jsonrpc/listen", nil, 401), ("/jsonrpc/listen/\(key("full-s3cret"))/x", nil, 401), ("/rpc", nil, 405),
+                ] {
+                    #expect {
+                        _ = try RPCConnection(client, path, authorization: authorization)
+                    } throws: { error in "\(error)".contains("status \(status)") }
+                }
+                #expect(try client.send("POST", "/jsonrpc/listen/wrong", body: []).status == 401)
             }
         }
     }

@@ -135,9 +135,11 @@ struct ChangeRouteTests {
                 try await running.send("PATCH", path, json: #"{"priority":\#(priority)}"#, fields: fields)
             }
             #expect(try await patch([("If-Match", "\"other\"")], 1).status == 412)
-            #expect(try await patch([("If-Match", "W/" + tag)], 1).status == 412)
             #expect(try await patch([("If-None-Match", "*")], 1).code == "precondition-failed")
-            let changed = try await patch([("If-Match", tag)], 2)
+            // As compressing proxies change it.
+            #expect(try await patch([("If-Match", "W/" + tag.dropLast() + "-gzip\"")], 1).status == 200)
+            let weak = try #require(try await running.send("GET", path)["etag"])
+            let changed = try await patch([("If-Match", "W/" + weak)], 2)
             #expect(changed.status == 200)
             #expect(try await patch([("If-Match", tag)], 3).status == 412)
             let next = try #require(changed["etag"])

@@ -152,6 +152,7 @@ struct DownloadRouteTests {
             let same = try await running.send("GET", "/downloads/\(id)", fields: [("If-None-Match", "\"x\", W/\(tag)")])
             #expect(same.status == 304)
             #expect(same["etag"] == tag)
+            #expect(first["cache-control"] == "private, no-cache" && same["cache-control"] == "private, no-cache")
             let part = try await running.send("GET", "/downloads/\(id)", fields: [("Range", "bytes=0-0"), ("If-Range", tag)])
             #expect(part.status == 206)
             #expect(part.text == "{")
@@ -218,20 +219,29 @@ struct DownloadRouteTests {
         }
     }
 
-    @Test("Files have ranges, conditions, a safe name and a sandbox")
-    func files() async throws {
+    @Test(
+        "Files have ranges, conditions, a safe name and a sandbox",
+        arguments: ["", "/s%C3%B6ng%201.bin", "/other.mp3", "/a%2Fb%00", "/%FF%", "/events", "/file"])
+    func files(ending: String) async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=1000&seed=3", #","filename":"söng 1.bin""#)
             let open = try await running.send(
-                "GET", "/downloads/\(try await running.add("/entity?size=5", #","paused":true"#))/file")
+                "GET", "/downloads/\(try await running.add("/entity?size=5", #","paused":true"#))/file\(ending)")
             #expect(open.status == 409)
             #expect(open.code == "not-complete")
             #expect(open.json["state"]?.string == "paused")
 
-            try await running.complete(id)
+            #expect(try await running.complete(id)["links"]?["file"]?.string == "/downloads/\(id)/file/s%C3%B6ng%201.bin")
             let content = try #require(DemoUpstream.content(of: "/entity?size=1000&seed=3")).bytes
-            let path = "/downloads/\(id)/file"
+            let path = "/downloads/\(id)/file\(ending)"
             let whole = try await running.send("GET", path)
+            #expect(whole.body == content)
+            #expect(try await running.send("HEAD", path)["content-length"] == "1000")
+            let refused = try await running.send("DELETE", path)
+            #expect(refused.status == 405 && refused["allow"] == "GET, HEAD, OPTIONS")
+            for other in ["/file/a/x", "/events/x", "/file/"].map({ "/downloads/\(id)\($0)" }) {
+                #expect(try await running.send("GET", other).status == 404)
+            }
             #expect(whole["accept-ranges"] == "bytes")
             #expect(whole["content-disposition"]?.hasPrefix("attachment;") == true)
             #expect(whole["content-security-policy"]?.hasPrefix("sandbox;") == true)

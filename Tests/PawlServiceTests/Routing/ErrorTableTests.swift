@@ -87,7 +87,14 @@ struct ErrorTableTests {
             Mistake(name: "an expectation", status: 417, code: "expectation-failed", fields: [("Expect", "a-miracle")]) { _ in
                 true
             },
-            Mistake(name: "a body without a type", status: 415, code: "unsupported-media-type", body: "{}") { $0.changes },
+            Mistake(
+                name: "a page's body without a type", status: 415, code: "unsupported-media-type",
+                fields: [("Sec-Fetch-Site", "same-origin")], body: "{}"
+            ) { $0.changes },
+            Mistake(
+                name: "a compressed body", status: 415, code: "unsupported-media-type",
+                fields: [("Content-Type", "application/json"), ("Content-Encoding", "gzip")], body: "\u{1f}", mention: "'gzip'"
+            ) { $0.changes },
             Mistake(
                 name: "a form", status: 415, code: "unsupported-media-type",
                 fields: [("Content-Type", "application/x-www-form-urlencoded")], body: "a=b"

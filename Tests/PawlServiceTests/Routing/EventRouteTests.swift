@@ -12,7 +12,7 @@ struct EventRouteTests {
             let url = running.upstreamURL
             let (names, states, ids) = try await running.blocking { client in
                 let reader = try EventReader(client, "/downloads/events?interval=50")
-                #expect(reader.head["content-type"] == "text/event-stream")
+                #expect(reader.head["content-type"] == "text/event-stream; charset=utf-8")
                 #expect(reader.head["cache-control"] == "no-store")
                 let snapshot = try #require(try reader.next())
                 #expect(snapshot.name == "snapshot")

@@ -1,4 +1,7 @@
 import DownloadCore
+import HTTPClient
+import HTTPCore
+import PawlConfiguration
 import TestSupport
 import Testing
 
@@ -57,7 +60,11 @@ struct MetricsTests {
         #expect(metrics.figures.webhooks == (2, 2, 1))
         #expect(metrics.figures.droppedMirrors == 1)
 
-        try await RunningService.with { running in
+        let receiver = try ScriptedOrigin { _ in [.response(503, [], body: [])] }
+        let base = try #require(HTTPURL(receiver.url("/")))
+        try await RunningService.with {
+            $0.allowedDestinations.append(DestinationRule(base))
+        } _: { running in
             // The origin accepts no messages there.
             let id = try await running.add("/entity?size=1", #","webhook":"\#(running.upstreamURL)/nowhere""#)
             try await running.complete(id)
@@ -67,6 +74,12 @@ struct MetricsTests {
             }
             #expect(text.contains(#"pawl_webhook_deliveries_total{outcome="delivered"} 0"#))
             #expect(text.contains("pawl_mirrors_dropped_total 0"))
+            try await until {
+                try await running.send("GET", "/metrics").text.contains("\npawl_webhook_oldest_message_seconds 0\n")
+            }
+            let waiting = try await running.add("/entity?size=2", #","webhook":"\#(receiver.url("/"))""#)
+            try await running.complete(waiting)
+            try await until { try await running.send("GET", "/metrics").text.contains("\npawl_webhook_messages 1\n") }
         }
     }
 

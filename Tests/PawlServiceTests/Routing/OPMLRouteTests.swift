@@ -121,18 +121,20 @@ struct OPMLRouteTests {
     func refusals() async throws {
         try await RunningService.with { running in
             for type in ["application/json", "text/html", "multipart/form-data; boundary=b", nil] {
-                let refused = try await send(running, opml(""), type: type)
+                let refused = try await send(running, opml(""), type: type, fields: [("Sec-Fetch-Site", "same-origin")])
                 #expect(refused.status == 415 && refused.detail.contains("text/x-opml"), "\(refused.text)")
             }
             for (text, part) in [
                 ("", "no body"), ("{}", "is no XML"), ("<rss/>", "(rss)"), ("<opml><outline", "breaks off"),
-                (opml(String(repeating: "<outline/>", count: 2_001)), "2000"),
+                (opml(String(repeating: "<outline/>", count: 20_001)), "20000"),
             ] {
                 let refused = try await send(running, text)
                 #expect(refused.status == 400 && refused.detail.contains(part), "\(refused.text)")
             }
             #expect(try await send(running, String(repeating: " ", count: 1 << 20 + 1)).status == 413)
             #expect(try await send(running, opml("")).json["items"]?.array?.isEmpty == true)
+            let unknown = try await send(running, "<?xml version='1.0' encoding='x-unheard-of'?>" + opml(""))
+            #expect(unknown.json["warnings"]?.array?.first?.string?.contains("'x-unheard-of'") == true)
             #expect(try await running.send("GET", "/subscriptions/import").status == 405)
         }
     }

@@ -1,5 +1,6 @@
 import HTTPCore
 import JSON
+import PawlConfiguration
 import TestSupport
 import Testing
 
@@ -51,7 +52,7 @@ struct RouteTests {
                 #expect(head["x-content-type-options"] == "nosniff")
                 #expect(head["x-request-id"] != nil)
                 guard !path.hasSuffix("/events") else {
-                    #expect(head["content-type"] == "text/event-stream")
+                    #expect(head["content-type"] == "text/event-stream; charset=utf-8")
                     continue
                 }
                 let get = try await running.send("GET", path)
@@ -160,31 +161,66 @@ struct RouteTests {
         }
     }
 
-    @Test(
-        "A body that is not JSON is an unsupported media type",
-        arguments: [
-            (nil, 415), ("text/plain", 415), ("application/x-www-form-urlencoded", 415), ("multipart/form-data; boundary=x", 415),
-            ("application/json; charset=latin1", 415), ("nonsense", 415), ("application/json", 400),
-            ("application/json; charset=UTF-8", 400), ("application/merge-patch+json", 400),
-        ] as [(String?, Int)])
-    func mediaTypes(type: String?, status: Int) async throws {
-        try await RunningService.with { running in
-            for path in ["/downloads", "/downloads/batch", "/downloads/pause"] {
-                let answer = try await running.send(
-                    "POST", path, fields: type.map { [("Content-Type", $0)] } ?? [], body: Array(#"{"x":1}"#.utf8))
-                #expect(answer.status == status, "\(path)")
-                #expect(answer.code == (status == 415 ? "unsupported-media-type" : "invalid-request"))
+    private static let form = "application/x-www-form-urlencoded"
+    static let mediaTypeCases: [(types: [String], status: Int, fromPage: Int)] = [
+        (["application/json"], 400, 400), (["application/json; charset=UTF-8"], 400, 400),
+        (["application/json;charset=\"utf8\""], 400, 400), (["APPLICATION/JSON; charset=US-ASCII"], 400, 400),
+        (["application/merge-patch+json"], 400, 400), (["application/json; charset=latin1"], 415, 415),
+        ([form, "application/json"], 400, 400), (["application/json", form], 400, 400),
+        (["nonsense", "application/json"], 400, 400),
+        ([form, "application/json; charset=latin1"], 415, 415), ([form, "text/plain"], 415, 415),
+        ([], 400, 415), (["\(form), application/json"], 400, 415), (["text/plain;a=, application/json"], 400, 415),
+        (["text/plain"], 415, 415), ([form], 415, 415), (["multipart/form-data; boundary=x"], 415, 415), (["nonsense"], 415, 415),
+        ([""], 400, 415), (["application/json; charset=utf-8, \(form)"], 400, 415),
+        (["application/json; charset=latin1", "application/json; charset=ASCII"], 400, 400),
+    ]
+
+    @Test("A body of which one media type is JSON is JSON, and a program's without any", arguments: mediaTypeCases)
+    func mediaTypes(types: [String], status: Int, fromPage: Int) async throws {
+        try await RunningService.with {
+            $0.corsOrigins = [.origin("https://friend.example")]
+        } _: { running in
+            let page = [("Sec-Fetch-Site", "same-origin")]
+            let origin = [("Origin", "https://friend.example")]
+            for (fields, status) in [([], status), (page, fromPage), (origin, fromPage)] {
+                for path in ["/downloads", "/downloads/batch", "/downloads/pause"] {
+                    let answer = try await running.send(
+                        "POST", path, fields: types.map { ("Content-Type", $0) } + fields, body: Array(#"{"x":1}"#.utf8))
+                    #expect(answer.status == status, "\(path) \(fields): \(answer.text)")
+                    #expect(answer.code == (status == 415 ? "unsupported-media-type" : "invalid-request"))
+                    #expect(answer["accept-encoding"] == nil)
+                }
             }
         }
     }
 
-    @Test("A body with two media types is an unsupported media type")
-    func twoMediaTypes() async throws {
+    @Test(
+        "A body with a content coding is an unsupported media type, and Accept-Encoding names the cause",
+        arguments: [
+            ("gzip", 415), ("x-gzip", 415), ("br", 415), ("identity, zstd", 415), ("identity, Identity", 400), ("UTF-8", 400),
+            ("", 400),
+        ])
+    func codings(coding: String, status: Int) async throws {
         try await RunningService.with { running in
-            let answer = try await running.send(
-                "POST", "/downloads", json: #"{"url":"http://a.example/"}"#, fields: [("Content-Type", "text/plain")])
-            #expect(answer.status == 415)
-            #expect(answer.detail.contains("more than one Content-Type"))
+            for path in ["/downloads", "/downloads/pause", "/jsonrpc"] {
+                let answer = try await running.send(
+                    "POST", path, json: #"{"x":1}"#, fields: [("Content-Encoding", coding)])
+                #expect(answer.status == status, "\(path) \(answer.text)")
+                #expect(answer["accept-encoding"] == (status == 415 ? "identity" : nil))
+                if status == 415 { #expect(answer.detail.contains("Content-Encoding is '\(coding)'")) }
+            }
+        }
+    }
+
+    @Test("A byte order mark before JSON is skipped", arguments: ["/downloads", "/jsonrpc"])
+    func byteOrderMark(path: String) async throws {
+        try await RunningService.with { running in
+            let body =
+                path == "/jsonrpc"
+                ? #"{"jsonrpc":"2.0","id":1,"method":"aria2.getVersion"}"#
+                : #"{"url":"\#(running.upstreamURL)/entity?size=1","paused":true}"#
+            let answer = try await running.send("POST", path, json: "\u{FEFF}" + body)
+            #expect(answer.status == (path == "/jsonrpc" ? 200 : 201), "\(answer.text)")
         }
     }
 

@@ -30,7 +30,7 @@ struct SubscriptionEventTests {
                 let id = try #require(first.json["id"]?.string)
                 #expect(try client.send("POST", "/subscriptions/\(id)/refresh").status == 200)
                 let reader = try EventReader(client, path)
-                #expect(reader.head["content-type"] == "text/event-stream")
+                #expect(reader.head["content-type"] == "text/event-stream; charset=utf-8")
                 var events = Events(reader)
                 let snapshot = try events.next()
                 #expect(snapshot.name == "subscriptions" && snapshot.id.isEmpty)

@@ -92,7 +92,7 @@ struct WorkRouteTests {
             let key = [("Idempotency-Key", "work")]
             let first = try await order(running, members, fields: key)
             #expect(first.status == 200, "\(first.text)")
-            #expect(first.json.members?.map(\.name) == ["items", "label"])
+            #expect(first.json.members?.map(\.name) == ["items", "label", "warnings"])
             #expect(first.json["label"]?.string == "archive:x")
             #expect(statuses(first) == [201, 201], "\(first.text)")
             let downloads = items(first).compactMap { $0["download"] }
@@ -473,6 +473,7 @@ struct WorkRouteTests {
             (#""partsOf":"archive:x","filename":"a""#, 400, "unknown member 'filename'; accepted members: partsOf, formats"),
             (#""partsOf":null"#, 400, "'downloads' is missing; a batch takes either 'downloads' or 'partsOf'"),
             (#""partsOf":null,"formats":["a"],"downloads":[]"#, 400, "unknown member 'formats'"),
+            (#""urls":["https://example.org/a"]"#, 400, "unknown member 'urls'; accepted members: downloads, partsOf"),
             (
                 #""partsOf":"archive:x","include":["01*"],"exclude":["x"]"#, 400,
                 "'include' and 'exclude' select none of the 3 parts of 'archive:x'; a pattern must match a whole name, such as 'b.mp3'"

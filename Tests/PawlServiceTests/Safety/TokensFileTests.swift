@@ -135,6 +135,7 @@ struct TokensFileTests {
         let issued = tokens.map { tickets.issue(for: $0, now: now) }
         #expect(issued.map { tickets.token(of: $0, among: tokens, now: now) } == [0, 1])
         #expect(issued.map { Tickets(key: [1, 2, 3]).token(of: $0, among: tokens, now: later(299_999)) } == [0, 1])
+        #expect(issued.map { Tickets.end(of: $0) } == [later(300_000), later(300_000)] && Tickets.end(of: "0") == nil)
         #expect(issued.map { tickets.token(of: $0, among: tokens, now: later(300_000)) } == [nil, nil])
         #expect(issued.map { others.token(of: $0, among: tokens, now: now) } == [nil, nil])
         // The token was removed.

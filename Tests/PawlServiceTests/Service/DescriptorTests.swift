@@ -9,7 +9,7 @@ import Testing
         "Connections of clients never use the descriptors reserved for downloads",
         arguments: [
             // Descriptors, connections, refused ones, files.
-            (1_048_576, 10_000, 1024, 10_000), (20_000, 10_000, 1024, 8792), (4096, 2282, 489, 1141), (1024, 490, 105, 245),
+            (1_048_576, 10_000, 1024, 10_000), (20_000, 10_000, 1024, 8472), (4096, 2094, 449, 1049), (1024, 414, 89, 209),
             (256, 74, 16, 38), (16, 4, 1, 3),
         ])
     func connections(descriptors: Int, connections: Int, refused: Int, files: Int) {

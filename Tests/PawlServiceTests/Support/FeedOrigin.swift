@@ -25,6 +25,8 @@ final class FeedOrigin: Sendable {
         /// The files of episodes that are not `id.mp3`, by id.
         var files: [String: String] = [:]
         var hasTags = true
+        /// The opaque tag of all files; `nil` for none.
+        var fileTag: String?
         /// Opens the first for a request of the feed, and answers when the second is open; `nil` to answer at once.
         var gates: (asked: Gate, answers: Gate)?
     }
@@ -44,7 +46,11 @@ final class FeedOrigin: Sendable {
                 return [.response(status, [("Location", target), ("Retry-After", "7")], body: [])]
             }
             if path.hasPrefix("/files/") {
-                return [.response(200, [("Content-Type", "audio/mpeg")], body: Array("file \(path)".utf8))]
+                let body = Array("file \(path)".utf8)
+                let fields = [("Content-Type", "audio/mpeg")] + (state.fileTag.map { [("ETag", "\"\($0)\"")] } ?? [])
+                guard request.method == "HEAD" else { return [.response(200, fields, body: body)] }
+                let lines = (fields + [("Content-Length", "\(body.count)")]).map { "\($0): \($1)\r\n" }
+                return [.text("HTTP/1.1 200 OK\r\n\(lines.joined())\r\n")]
             }
             let items = state.episodes.map { id, name in
                 let host = "\(state.user)127.0.0.1:\(port.withLock { $0 })"

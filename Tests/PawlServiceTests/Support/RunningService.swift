@@ -130,6 +130,7 @@ final class EventReader {
 
     private let stream: TestConnection
     private var pending: [UInt8] = []
+    private var data: [UInt8] = []
     let head: TestResponse
 
     init(_ client: TestClient, _ path: String, fields: [(String, String)] = []) throws {
@@ -150,13 +151,16 @@ final class EventReader {
             let line = String(decoding: pending[..<end], as: UTF8.self)
             pending.removeSubrange(...end)
             if line.isEmpty {
-                if !event.name.isEmpty { return event }
+                guard !event.name.isEmpty else { continue }
+                event.data = try JSONValue(parsing: data)
+                data = []
+                return event
             } else if line.hasPrefix("id: ") {
                 event.id = String(line.dropFirst(4))
             } else if line.hasPrefix("event: ") {
                 event.name = String(line.dropFirst(7))
             } else if line.hasPrefix("data: ") {
-                event.data = try JSONValue(parsing: Array(line.utf8.dropFirst(6)))
+                data += line.utf8.dropFirst(6) + [0x0A]
             }
         }
     }

@@ -32,7 +32,7 @@ public final class Pawl: Sendable {
     ///   - token: A token of the service, if it asks for one.
     public convenience init(_ url: URL, token: String? = nil) { self.init(url, token: token, silence: 40) }
 
-    /// - Parameter silence: The seconds without a byte that end an event stream. The service sends a comment every 15 s.
+    /// - Parameter silence: The seconds without a byte that end an event stream. The service sends a comment every 4 s.
     init(_ url: URL, token: String?, silence: TimeInterval) {
         (self.url, self.token, self.silence) = (url, token?.trimmingCharacters(in: .whitespacesAndNewlines), silence)
         let configuration = URLSessionConfiguration.ephemeral

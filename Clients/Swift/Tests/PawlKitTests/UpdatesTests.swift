@@ -96,7 +96,7 @@ struct UpdatesTests {
 @Suite("Parts of updates")
 struct PartTests {
     private static let stream = """
-        : a comment\r\nid: e-1\r\nevent: snapshot\r\ndata: []\r\n\r\nretry: 5\ndata:1\ndata: 2\n\nevent\ndata\n\n\
+        : a comment\r\nid: e-1\r\nevent: snapshot\r\ndata: []\r\n\r\nretry: 5\ndata:1\n:\ndata: 2\n\n:\nevent\ndata\n\n\
         event: download\nid:e-2\ndata: ü: 歌\n\nevent: none\n\ndata: x\n\ndata: cut
         """
 

@@ -29,7 +29,9 @@ struct ArchiveFile {
         // A file without an `original` is not derived.
         default: source = value["original"] == nil ? .original : .derivative
         }
-        if let format, ["Metadata", "Item Tile", "Archive BitTorrent"].contains(format) { return nil }
+        // An uploaded file with a name such as `train_meta.xml` has the format Metadata, too.
+        if let format, ["Item Tile", "Archive BitTorrent"].contains(format) { return nil }
+        if format == "Metadata", source == .derivative || name == "\(identifier).xml" { return nil }
         // Only with the item's identifier in front; otherwise an uploader chose the name.
         if Self.bookkeeping.contains(where: { name == identifier + $0 }) { return nil }
         self.name = name
@@ -42,7 +44,10 @@ struct ArchiveFile {
     }
 
     /// The suffixes of the archive's own files, whose names begin with the item's identifier.
-    private static let bookkeeping = ["_files.xml", "_meta.xml", "_meta.sqlite", "_archive.torrent"]
+    private static let bookkeeping = [
+        "_files.xml", "_meta.xml", "_meta.sqlite", "_archive.torrent", "_reviews.xml", "_dc.xml", "_marc.xml", "_meta.mrc",
+        "_metasource.xml", "_events.json", "_rules.conf",
+    ]
 
     /// Whether a URL can name the file: path components `.` and `..` would lead elsewhere.
     private static func isAddressable(_ name: String) -> Bool {

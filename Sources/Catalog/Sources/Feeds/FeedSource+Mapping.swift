@@ -10,7 +10,7 @@ extension FeedSource {
         item.name = feed.title ?? address.host
         item.artist = feed.author
         item.artworkUrl = feed.artwork?.withoutUserInfo.string
-        item.pageUrl = feed.page?.withoutUserInfo.string
+        item.pageUrl = feed.page
         item.partCount = Int64(feed.items.count)
         item.hasParts = true
         return item
@@ -29,7 +29,7 @@ extension FeedSource {
         item.releaseDate = date
         item.explicit = episode.explicit
         item.artworkUrl = episode.artwork?.withoutUserInfo.string ?? work.artworkUrl
-        item.pageUrl = episode.page?.withoutUserInfo.string
+        item.pageUrl = episode.page
         item.downloadUrl = episode.enclosure.url.withoutUserInfo.string
         item.authorization = episode.enclosure.url.basicAuthorization
         item.partOf = work.id

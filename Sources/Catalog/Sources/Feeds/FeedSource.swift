@@ -80,10 +80,17 @@ struct FeedSource: SearchSource {
         do throws(Feed.Refusal) {
             feed = try Feed(reading: response.body, from: response.head.url, charset: type?.charset)
         } catch {
-            throw .upstreamRejected("\(request.url.host) answered with \(error.finding); expected is a feed.")
+            let finding = error.finding(ofType: type?.essence)
+            throw .upstreamRejected("\(request.url.host) answered with \(finding); expected is a feed.")
         }
-        let work = Self.work(of: feed, at: request.url)
-        return Listing(items: [work.of.item], work: work, bodyBytes: 0)
+        return Self.listing(of: feed, at: request.url)
+    }
+
+    static func listing(of feed: Feed, at address: HTTPURL) -> Listing {
+        let work = work(of: feed, at: address)
+        var listing = Listing(items: [work.of.item], work: work, bodyBytes: 0)
+        listing.feed = feed
+        return listing
     }
 
     /// Returns a feed with its episodes.

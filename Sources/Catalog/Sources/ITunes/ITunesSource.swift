@@ -149,7 +149,7 @@ struct ITunesSource: SearchSource {
     /// Apple throttles with 403 with or without a body, sometimes with 429. A search needs no permission, so 403 has no
     /// other meaning.
     func isThrottling(_ response: ClientResponse) -> Bool {
-        response.head.status == .tooManyRequests || response.head.status == .forbidden
+        response.asksToWait || response.head.status == .forbidden
     }
 
     func refusal(in body: [UInt8]) -> String? {

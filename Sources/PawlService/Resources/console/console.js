@@ -9,8 +9,11 @@ import "./search.js";
 import "./subscriptions.js";
 import { access, reconnect, store } from "./live.js";
 
+let timer;
 access.show = (state, seconds) => {
-	const texts = { online: access.mayChange ? "Live" : "Live, read only", connecting: "Connecting…", offline: `Offline; trying again in ${span(seconds ?? 0)}` };
+	clearTimeout(timer);
+	if (store.isLoading && state !== "offline") timer = setTimeout(() => access.show(!store.isLoading ? "online" : $("token").open ? state : "held"), 8000);
+	const texts = { online: access.mayChange ? "Live" : "Live, read only", connecting: "Connecting…", held: "A proxy may hold events back", offline: `Offline; trying again in ${span(seconds ?? 0)}` };
 	$("connection").dataset.state = state;
 	setText($("connection-text"), texts[state]);
 	$("reconnect").hidden = state !== "offline";
@@ -21,10 +24,10 @@ $("reconnect").onclick = reconnect;
 
 store.onTransition = (download) => {
 	const { state, error } = download;
-	if (["completed", "failed"].includes(state)) say(joined(`${capitalized(state)}: ${nameOf(download)}`, error && inWords(error.message)), Boolean(error));
+	if (/completed|failed/.test(state)) say(joined(`${capitalized(state)}: ${nameOf(download)}`, error && inWords(error.message)), error);
 };
 
-// Narrow windows show one of the views, wide ones the downloads and another one.
+// Narrow windows show one view, wide ones the downloads and another.
 function markViews() {
 	for (const link of document.querySelectorAll("nav a")) link.ariaCurrent = document.querySelector(link.hash).checkVisibility() ? "page" : null;
 }
@@ -33,7 +36,7 @@ const isNarrow = matchMedia("(max-width: 66rem)");
 isNarrow.onchange = onhashchange = markViews;
 markViews();
 
-// Where only one view fits, the downloads come first while there are live ones.
+// Where only one view fits, the downloads come first while some are live.
 store.addEventListener("change", () => {
 	if (isNarrow.matches && !location.hash && !$("term").value && [...store.all.values()].some(isActive)) location.replace("#downloads");
 }, { once: true });
@@ -45,15 +48,15 @@ onkeydown = (event) => {
 	$("term").select();
 };
 
-// --- The speed over the last five minutes, one point per second
+// --- The speed of the last 5 minutes, one point per second
 
-const samples = new Array(300).fill(0);
+const samples = Array(300).fill(0);
 const svg = $("graph").firstElementChild;
 
 function drawGraph() {
 	const [now, peak] = [samples.at(-1), Math.max(...samples)];
 	const points = samples.map((value, index) => `${index},${(39 - (34 * value) / (peak || 1)).toFixed(1)}`);
-	// The closing lines are outside the picture.
+	// Closes outside the picture.
 	svg.firstChild.setAttribute("d", `M-9,60L${points.join("L")}H310V60Z`);
 	const text = now ? speed(now) : "Idle";
 	setText($("speed"), text);

@@ -51,7 +51,7 @@ export function span(value) {
 	return durations.format(days ? { days, hours } : hours ? { hours, minutes } : { minutes, seconds });
 }
 
-// Formatting is slow, and the distances of a long list are few.
+// Formatting is slow, and distances of a long list are few.
 const distances = {};
 
 // `4 sec`, `5 min`, `1 hr, 35 min`: the time until or since a moment.

@@ -103,7 +103,7 @@ class LiveDownloads extends EventTarget {
 				cursor = page.nextCursor;
 			} while (cursor);
 			this.dispatchEvent(new CustomEvent("subscriptions", { detail: all }));
-		} catch {} // The stream fails as well.
+		} catch {}
 	}
 
 	// Takes a list, in which unchanged downloads are the same objects.

@@ -162,9 +162,9 @@ function toggle(row) {
 	formats.onchange();
 	all.onclick = () =>
 		attempt(async () => {
-			const { items } = await call("POST", "downloads/batch", { partsOf: id, formats: formats.value ? [formats.value] : null });
-			const outcomes = Object.groupBy(items, ({ status }) => ({ 200: "existing", 201: "added" })[status] ?? "refused");
-			const counts = Object.entries(outcomes).map(([outcome, { length }]) => `${count(length)} ${outcome}`);
-			setText(status, joined(...counts, outcomes.refused?.[0].problem.detail));
+			const { items, warnings } = await call("POST", "downloads/batch", { partsOf: id, formats: formats.value ? [formats.value] : null });
+			const groups = Object.groupBy(items, ({ status }) => ({ 200: "existing", 201: "added" })[status] ?? "refused");
+			const counts = Object.entries(groups).map(([word, { length }]) => `${count(length)} ${word}`);
+			setText(status, joined(...counts, groups.refused?.[0].problem.detail, ...warnings));
 		});
 }

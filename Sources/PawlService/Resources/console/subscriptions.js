@@ -31,7 +31,7 @@ function update() {
 function put(subscription) {
 	const before = all.get(subscription.id);
 	// A response may come after later events.
-	if (before && (before.updatedAt > subscription.updatedAt || before.checkedAt > subscription.checkedAt)) return;
+	if (before && (before.updatedAt > subscription.updatedAt || before.checkedAt > (subscription.checkedAt ?? ""))) return;
 	all.set(subscription.id, subscription);
 	if (rows.has(subscription.id)) rows.get(subscription.id).show();
 	else draw();
@@ -159,7 +159,7 @@ const commands = {
 			put(after);
 			const { name, error, checkedAt } = after;
 			if (checkedAt === before.checkedAt) say(`The check of ${name} goes on.`);
-			else say(joined(`Checked ${name}`, error?.message), Boolean(error));
+			else say(joined(`Checked ${name}`, error?.message), error);
 		} finally {
 			button.ariaBusy = null;
 		}

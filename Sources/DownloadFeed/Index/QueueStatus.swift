@@ -1,21 +1,6 @@
-package import HTTPCore
+package import DownloadCore
+internal import HTTPCore
 internal import System
-
-/// The reason why a queued download, or a download with all its bytes, waits.
-public enum WaitingReason: String, Sendable, CaseIterable {
-    /// A slot: all slots are in use.
-    case slot = "turn"
-    /// A slot: all slots of its host are in use.
-    case host
-    /// Disk space: less is free than has to stay free, or than the file needs.
-    case disk
-    /// The quota: the kept bytes take all of it.
-    case quota
-    /// The object storage, which does not accept the file.
-    case storage
-    /// The downloads directory, which is unavailable or cannot be written.
-    case volume = "downloads-directory"
-}
 
 /// The reasons why downloads wait, for readers on any thread. The service updates them after each assignment of slots.
 package final class QueueStatus: Sendable {
@@ -62,9 +47,4 @@ package final class QueueStatus: Sendable {
         guard !state.isFull, !state.fullHosts.isEmpty, let url = HTTPURL(download.url) else { return .slot }
         return state.fullHosts.contains(url.hostAndPort) ? .host : .slot
     }
-}
-
-extension HTTPURL {
-    /// The host and port, by which the queue limits downloads.
-    package var hostAndPort: String { "\(host):\(port)" }
 }

@@ -7,9 +7,9 @@ import Testing
 @testable import PawlService
 
 @Suite("The cache of rendered resources")
-struct RenderedDownloadsTests {
+struct RenderedResourcesTests {
     private let index = SnapshotIndex()
-    private let rendered = RenderedDownloads()
+    private let rendered = RenderedResources()
 
     private func publish(_ id: UInt128, counters: TransferCounters? = nil, _ change: (inout Download) -> Void = { _ in }) {
         var download = Download(

@@ -3,10 +3,11 @@ internal import DownloadFeed
 internal import Downloads
 internal import HTTPCore
 internal import JSON
+internal import Subscriptions
 
-/// Versions of downloads as JSON: a cache of about 2,000 versions in at most 2 MiB. Responses, lists, long polls and
-/// event streams share it.
-final class RenderedDownloads: Sendable {
+/// Versions of downloads and of subscriptions as JSON: caches of about 2,000 versions in at most 2 MiB each. Responses,
+/// lists, long polls and event streams share them.
+final class RenderedResources: Sendable {
     /// A version of a resource without its position: an object, so that a copy costs one reference.
     final class Text: VersionValue {
         let version: DownloadVersion
@@ -24,7 +25,7 @@ final class RenderedDownloads: Sendable {
             self.positionOffset = positionOffset
             etag = ContentTag.of(bytes)
             var fields = Fields()
-            fields.append(.cacheControl, "no-cache")
+            fields.append(.cacheControl, "private, no-cache")
             fields.append(.contentType, "application/json")
             fields.append(.etag, etag)
             self.fields = fields
@@ -33,7 +34,7 @@ final class RenderedDownloads: Sendable {
         var cost: Int { bytes.count + Self.overhead }
 
         /// The approximate size in bytes of a value without its text.
-        private static var overhead: Int { 256 }
+        fileprivate static var overhead: Int { 256 }
         /// The length of `null`, the value of an absent position.
         private static var nowhere: Int { 4 }
 
@@ -70,19 +71,47 @@ final class RenderedDownloads: Sendable {
         func append(to bytes: inout [UInt8]) { text.append(to: &bytes, at: position) }
     }
 
+    /// A version of a subscription.
+    private final class SubscriptionText: VersionValue {
+        let version: UInt64
+        let bytes: [UInt8]
+        var cost: Int { bytes.count + Text.overhead }
+
+        init(_ version: UInt64, _ bytes: [UInt8]) { (self.version, self.bytes) = (version, bytes) }
+    }
+
     /// The prefix of the links.
     let linkPrefix: PathPrefix
     private let cache = VersionCache<Text>(capacity: 2 << 20)
+    private let subscriptions = VersionCache<SubscriptionText>(capacity: 2 << 20)
     /// The lists of polling clients.
     let lists = KeptLists()
     /// Whether possible secrets in URLs are left out, for callers without scope `full`. The bytes differ, and so do the
     /// validators.
     private let hidesSecrets: Bool
+    /// Whether the addresses of subscriptions' feeds have their keys, which are of no use without tokens.
+    private let showsKeys: Bool
 
-    /// Creates an empty cache.
-    init(linkPrefix: PathPrefix = .none, hidesSecrets: Bool = false) {
+    /// Creates empty caches.
+    init(linkPrefix: PathPrefix = .none, hidesSecrets: Bool = false, needsToken: Bool = false) {
         self.linkPrefix = linkPrefix
         self.hidesSecrets = hidesSecrets
+        showsKeys = needsToken && !hidesSecrets
+    }
+
+    /// Appends the JSON object of a subscription.
+    func append(_ version: SubscriptionIndex.Version, to bytes: inout [UInt8]) {
+        if let text = subscriptions.find(version.number) { return bytes.append(contentsOf: text.bytes) }
+        let text = SubscriptionText(version.number, text(of: version.subscription))
+        subscriptions.keep(text)
+        bytes.append(contentsOf: text.bytes)
+    }
+
+    /// Returns the JSON object of a subscription.
+    func text(of subscription: Subscription) -> [UInt8] {
+        var writer = JSONWriter()
+        subscription.encode(into: &writer, linkPrefix, hidesSecrets: hidesSecrets, showsKey: showsKeys)
+        return writer.bytes
     }
 
     /// The current rendering of a download; `nil` if there is no download with this id.

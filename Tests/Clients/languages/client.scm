@@ -1,0 +1,13 @@
+;; The job with Guile's (web client).
+(use-modules (web client) (ice-9 binary-ports) (ice-9 match) (ice-9 rdelim) (ice-9 receive) (ice-9 regex) (rnrs bytevectors))
+(define (follow port)
+  (unless (string-contains (read-line port) "\"state\":\"completed\"") (follow port)))
+(match (command-line)
+  ((_ name base body text out)
+   (receive (response made)
+       (http-post (string-append base "/downloads") #:body body #:headers '((content-type . (application/json (charset . "utf-8"))))
+                  #:decode-body? #f)
+     (let ((path (string-append base "/downloads/" (match:substring (string-match "\"id\":\"([0-9A-Za-z]+)\"" (utf8->string made)) 1))))
+       (receive (response events) (http-get (string-append path "/events") #:streaming? #t) (follow events))
+       (receive (response bytes) (http-get (string-append path "/file/" text) #:decode-body? #f)
+         (call-with-output-file out (lambda (file) (put-bytevector file bytes)) #:binary #t))))))
