@@ -50,7 +50,7 @@ protocol Coordination: AnyObject {
     /// Sends commands for downloads without a machine here to the services that own them.
     func forward(_ commands: [ForwardedCommand], in service: isolated DownloadService)
     /// Removes a file that the store has refused to record.
-    func discard(_ file: PublishedFile, of id: DownloadID, in service: isolated DownloadService) -> DownloadService.Course
+    func discard(_ file: PublishedFile, of download: LiveDownload, in service: isolated DownloadService)
     /// Returns the outcome that another service has recorded for a key, once it is published here; `nil`: none.
     func outcome(
         of key: RequestKey, in service: isolated DownloadService
@@ -81,7 +81,7 @@ struct ForwardedCommand {
     let request: DownloadMachine.Command.Request
     /// The instance that owns the download; `nil`: there is no such download.
     let owner: Int64?
-    let receiver: DownloadService.ResultReceiver
+    let receiver: CommandWaits.Receiver
     /// Whether the download is still the version that the client means; `nil`: any version.
     let isExpected: (@Sendable (Download) -> Bool)?
     let deadline: ContinuousClock.Instant

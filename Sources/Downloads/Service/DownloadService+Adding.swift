@@ -174,10 +174,8 @@ extension DownloadService {
         let urls = ledger.begin(urls: drafts.first.keys, gids: drafts.gids)
         if !drafts.reassigned.isEmpty {
             let others = Array(drafts.reassigned.values)
-            group = WriteBatch()
             let queued = others.filter { entries[$0.id] != nil || !ledger.reassign($0) }
-            reassign(queued)
-            submitGroup()
+            together { reassign(queued) }
         }
         if !coordination.publishesCommits {
             // Looked at in place, since a copy of a record retains each of its texts.
@@ -240,8 +238,8 @@ extension DownloadService {
             let lateArrival = ledger.leave(record.id, record.download.rank)
             publisher.publish(record.download, counters: nil)
             log(.transition(record.download))
-            if let lateArrival { send(.reassigned(lateArrival), to: entry) }
-            if isStarted { send(.admitted, to: entry) }
+            if let lateArrival { send(.reassigned(lateArrival), to: entry.id) }
+            if isStarted { send(.admitted, to: entry.id) }
         }
         schedule()
         return nil

@@ -105,31 +105,30 @@ extension DownloadService {
         let deadline = deadline ?? .now + Self.answerLimit
         let pins = try await pin(steps.map(\.1), by: deadline)
         defer { unpin(pins) }
-        let waiters = waits.reserve(steps.count)
+        var waiters: Range<DownloadMachine.Waiter> = 0..<0
         let result = await withCheckedContinuation { continuation in
-            let collector = AnswerCollector(waiters, continuation)
-            waits.add(collector)
-            timers.set(.answers(waiters), at: deadline)
+            let count = ResultCount(steps.count, continuation)
             var others: [ForwardedCommand] = []
-            // Machines that were there at once are pinned in the order of the steps.
-            var pinned = pins.entries[...]
-            group = WriteBatch()
-            for ((request, id), waiter) in zip(steps, waiters) {
-                guard let entry = pinned.first?.id == id ? pinned.popFirst() : entries[id] else {
-                    others.append(
-                        ForwardedCommand(
-                            id: id, request: request, owner: pins.owners[id],
-                            receiver: .receiver { collector.add($0, of: waiter) },
-                            isExpected: isExpected, deadline: deadline))
-                    continue
+            let first = runner.waits.next
+            together {
+                for (request, id) in steps {
+                    if entries[id] == nil {
+                        others.append(
+                            ForwardedCommand(
+                                id: id, request: request, owner: pins.owners[id], receiver: count.add, isExpected: isExpected,
+                                deadline: deadline))
+                    } else {
+                        let waiter = runner.waits.add(count.add)
+                        send(.command(.init(waiter: waiter, request: request, isExpected: isExpected)), to: id)
+                    }
                 }
-                send(.command(.init(waiter: waiter, request: request, isExpected: isExpected)), to: entry)
             }
-            submitGroup()
+            // One timer for all.
+            waiters = first..<runner.waits.next
+            timers.set(.answers(waiters), at: deadline)
             if !others.isEmpty { coordination.forward(others, in: self) }
             schedule()
         }
-        waits.removePiece(waiters)
         timers.cancel(.answers(waiters))
         return try result.get()
     }
@@ -217,24 +216,27 @@ extension DownloadService {
             guard let entry = entries[id] else {
                 if !changes.isEmpty, pins.owners[id] != nil { return continuation.resume(returning: .failure(.overloaded)) }
                 let command = ForwardedCommand(
-                    id: id, request: request, owner: pins.owners[id], receiver: .continuation(continuation),
+                    id: id, request: request, owner: pins.owners[id], receiver: { continuation.resume(returning: $0) },
                     isExpected: isExpected, deadline: deadline)
                 return coordination.forward([command], in: self)
             }
-            let waiter = wait(with: .continuation(continuation), by: deadline)
-            // A move may give other downloads new arrivals. All changes become durable together.
-            if case .change(let change) = request, change.move != nil { group = WriteBatch() }
+            let waiter = wait(by: deadline) { continuation.resume(returning: $0) }
             if !changes.isEmpty { entry.removalChanges = changes }
-            send(.command(.init(waiter: waiter, request: request, isExpected: isExpected)), to: entry)
-            submitGroup()
+            // A move may give other downloads new arrivals. All changes become durable together.
+            together { send(.command(.init(waiter: waiter, request: request, isExpected: isExpected)), to: id) }
             schedule()
         }
         if !changes.isEmpty, case .failure(let error) = result, error != .unconfirmed { entries[id]?.removalChanges = [] }
-        return try result.get()
+        var download = try result.get()
+        download.waitingFor = index.waitingReason(of: download)
+        download.position = download.position ?? index.position(of: download)
+        return download
     }
 
-    func wait(with receiver: ResultReceiver, by deadline: ContinuousClock.Instant? = nil) -> DownloadMachine.Waiter {
-        let waiter = waits.add(receiver)
+    func wait(
+        by deadline: ContinuousClock.Instant? = nil, for receiver: @escaping CommandWaits.Receiver
+    ) -> DownloadMachine.Waiter {
+        let waiter = runner.waits.add(receiver)
         timers.set(.answer(waiter), at: deadline ?? .now + Self.answerLimit)
         return waiter
     }

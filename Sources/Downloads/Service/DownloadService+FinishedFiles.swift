@@ -76,7 +76,7 @@ extension DownloadService {
     func recogniseFile(of id: DownloadID, by deadline: ContinuousClock.Instant? = nil) async throws(DownloadError) {
         guard let download = index.download(id), download.published != nil, !hasFile(download) else { return }
         let result: Result<Download, DownloadError> = await withCheckedContinuation { continuation in
-            let waiter = wait(with: .continuation(continuation), by: deadline)
+            let waiter = wait(by: deadline) { continuation.resume(returning: $0) }
             Task {
                 _ = try? await self.currentFile(of: id)
                 self.answer(waiter, .success(download))
@@ -104,7 +104,7 @@ extension DownloadService {
         let (found, isLikely) = try await files.find(file, of: id, isHashed: isKnownMissing)
         // Another download may have got the name meanwhile.
         if names.isClaimed(file.path, byOtherThan: id) { return nil }
-        if isLikely, comparing.insert(id).inserted { compare(file, of: id) }
+        if isLikely, ledger.comparing.insert(id).inserted { compare(file, of: id) }
         return found
     }
 
@@ -112,7 +112,7 @@ extension DownloadService {
     private func compare(_ file: PublishedFile, of id: DownloadID) {
         Task { [files] in
             let result = try? await files.find(file, of: id, isHashed: true)
-            comparing.remove(id)
+            ledger.comparing.remove(id)
             if let (found, _) = result, found == nil, index.download(id)?.published?.path == file.path {
                 _ = try? await ask(.noteFile(nil), of: id)
             }

@@ -55,8 +55,8 @@ extension DownloadService {
 
     /// Watches the free disk space while some must stay free or downloads wait for room.
     func watchRoom() {
-        guard isStarted, !isShuttingDown, !roomWaits.isWatched else { return }
-        roomWaits.isWatched = true
+        guard isStarted, !isShuttingDown, !gate.roomWaits.isWatched else { return }
+        gate.roomWaits.isWatched = true
         keep(
             Task { [weak self, partFiles, volume] in
                 var look = RoomWaits.Look()
@@ -77,16 +77,16 @@ extension DownloadService {
     /// - Returns: The next look; `nil`: there is none.
     private func noteRoom(_ space: FileSystemSpace?, _ usable: Set<RoomWaits.FolderNeed>) -> RoomWaits.Look? {
         let room = space?.usable.map { Int128($0) - parts.reservations.claimedBytes }
-        let ready = roomWaits.take(room: room, usable: usable) { first, second in
+        let ready = gate.roomWaits.take(room: room, usable: usable) { first, second in
             guard let ranks = entries[first].flatMap({ a in entries[second].map { (a, $0) } }) else { return first < second }
             return ranks.0.machine.record.download.rank < ranks.1.machine.record.download.rank
         }
-        gate.isDiskLow = isDiskLow(space) || (!roomWaits.isEmpty && room.map { $0 < 1 } ?? false)
+        gate.isDiskLow = isDiskLow(space) || (!gate.roomWaits.isEmpty && room.map { $0 < 1 } ?? false)
         for entry in ready.compactMap({ entries[$0] }) { coordination.enqueue(entry, in: self) }
-        roomWaits.lacksDescriptors = false
+        gate.roomWaits.lacksDescriptors = false
         schedule()
-        roomWaits.isWatched = parts.configuration.minFree > 0 || !roomWaits.isEmpty || roomWaits.lacksDescriptors
-        return roomWaits.isWatched ? roomWaits.nextLook() : nil
+        gate.roomWaits.isWatched = parts.configuration.minFree > 0 || !gate.roomWaits.isEmpty || gate.roomWaits.lacksDescriptors
+        return gate.roomWaits.isWatched ? gate.roomWaits.nextLook() : nil
     }
 
     /// Notes the bytes in the files directory for the quota. Files without a record count as well.
@@ -104,7 +104,7 @@ extension DownloadService {
     func noteTrustedTime() -> Timestamp {
         let reading = clock.reading
         guard !isShuttingDown else { return reading.trusted }
-        if let change = trustedTimeKeeper?.note(reading) {
+        if !isShared, let change = trustedTimeKeeper.note(reading) {
             if reading.isOnProbation {
                 log(.warning("the clock is ahead of the time known so far: nothing expires by it for now"))
             }

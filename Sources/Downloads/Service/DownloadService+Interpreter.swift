@@ -17,7 +17,7 @@ extension DownloadService {
         case verified(DownloadID, DownloadMachine.Operation, VerifiedFile)
         /// Names of files have been removed for a purpose, or could not be.
         case removed(DownloadID, purpose: String, Result<RemovedFiles, FileError>)
-        case committed(WriteBatch, StoreError?)
+        case committed(MachineRunner.ChangeGroup, StoreError?)
         case replica(ReplicaEvent)
         /// A failed operation on a file has shown that the downloads directory is away.
         case volumeSuspected
@@ -27,52 +27,20 @@ extension DownloadService {
         case settled(CheckedContinuation<Void, Never>)
     }
 
-    /// Changes of several commands that become durable together.
-    struct WriteBatch {
-        var changes: [StoreChange] = []
-        var commits: [(DownloadID, DownloadMachine.Operation)] = []
-        /// Log events about these changes. They are discarded if the database refuses the changes of a replica without a lease.
-        var news: [DownloadLogEvent] = []
-    }
-
-    /// The receiver of a command's result.
-    enum ResultReceiver {
-        case continuation(CheckedContinuation<Result<Download, DownloadError>, Never>)
-        case receiver((Result<Download, DownloadError>) -> Void)
-
-        func receive(_ result: Result<Download, DownloadError>) {
-            switch self {
-            case .continuation(let continuation): continuation.resume(returning: result)
-            case .receiver(let receive): receive(result)
-            }
-        }
-    }
-
     /// Counts the results of all commands of one piece.
-    final class AnswerCollector {
-        /// The numbers of the waits for these results.
-        let waiters: Range<DownloadMachine.Waiter>
-        private var isAwaited: [Bool]
+    final class ResultCount {
         /// The number of results that are still awaited.
-        private(set) var left: Int
+        private var left: Int
         private var done = 0
         private var failure: DownloadError?
         private let continuation: CheckedContinuation<Result<Int, DownloadError>, Never>
 
-        init(
-            _ waiters: Range<DownloadMachine.Waiter>, _ continuation: CheckedContinuation<Result<Int, DownloadError>, Never>
-        ) {
-            self.waiters = waiters
-            isAwaited = Array(repeating: true, count: waiters.count)
-            left = waiters.count
-            self.continuation = continuation
+        init(_ count: Int, _ continuation: CheckedContinuation<Result<Int, DownloadError>, Never>) {
+            (left, self.continuation) = (count, continuation)
         }
 
-        /// Adds the result of one command. Only the first one counts.
-        func add(_ result: Result<Download, DownloadError>, of waiter: DownloadMachine.Waiter) {
-            let offset = Int(waiter - waiters.lowerBound)
-            guard isAwaited[offset] else { return }
-            isAwaited[offset] = false
+        /// Adds the result of one command.
+        func add(_ result: Result<Download, DownloadError>) {
             switch result {
             case .success: done += 1
             // The download has changed or was removed before the command was carried out.
@@ -100,9 +68,9 @@ extension DownloadService {
             entries[id]?.work?.verified = file
             send(.verified(operation, .matches), to: id)
         case .removed(let id, let purpose, let result): removed(id, purpose, result)
-        case .committed(let batch, let error):
-            for (id, operation) in batch.commits { send(.committed(operation, error), to: id) }
-            if let error { coordination.commitFailed(batch.changes, error, in: self) }
+        case .committed(let group, let error):
+            for (id, operation) in group.commits { send(.committed(operation, error), to: id) }
+            if let error { coordination.commitFailed(group.changes, error, in: self) }
         case .replica(let event): coordination.receive(event, in: self)
         case .volumeSuspected: watchVolume()
         case .alarm: fireTimers()
@@ -117,35 +85,52 @@ extension DownloadService {
         }
     }
 
+    /// Sends an event to a machine, and carries out its actions and those of the events that these cause.
     func send(_ event: DownloadMachine.Event, to id: DownloadID) {
-        if let entry = entries[id] { send(event, to: entry) }
+        runner.send(event, to: id)
+        run()
     }
 
-    /// Sends an event to a machine and carries out its actions, and then the events that these cause.
-    func send(_ event: DownloadMachine.Event, to entry: LiveDownload) {
-        if backlog != nil {
-            backlog?.append((entry.id, event))
-            return
+    /// Makes the changes of all events that the body sends durable together.
+    func together(_ body: () -> Void) {
+        runner.openGroup()
+        body()
+        closeGroup()
+    }
+
+    /// Submits the changes since `runner.openGroup()` as one commit.
+    func closeGroup() {
+        runner.closeGroup()
+        run()
+    }
+
+    /// Carries out the steps of the machines, until none is left. Has no effect during a step: what it has sent follows.
+    func run() {
+        guard runner.begin() else { return }
+        var entry: LiveDownload?
+        while let step = runner.next() {
+            if let id = step.id, entry?.id != id { entry = entries[id] }
+            switch step {
+            case .handle(let event, _): if let entry { handle(event, entry) }
+            case .perform(let action, _): if let entry { perform(action, entry) }
+            case .answer(let answer): self.answer(answer.waiter, answer.result)
+            case .end(let id, let removals):
+                if let removals { finish(removals, of: id) }
+                if let entry { tidy(entry) }
+                entry = nil
+            case .commit(let group): commit(group)
+            }
         }
-        backlog = []
-        handle(event, entry)
-        handleBacklog()
     }
 
     private func handle(_ event: DownloadMachine.Event, _ entry: LiveDownload) {
-        if entry.pausedEffects != nil {
-            entry.postponed.append(event)
-            return
-        }
         context.now = clock.now
         if case .command(let command) = event {
             guard coordination.ownsDownloads else { return answer(command.waiter, .failure(.overloaded)) }
             noteProgress(entry)
         }
         deliver(event, to: entry)
-        var effects = LiveDownload.Effects(actions: [])
-        swap(&effects.actions, &context.actions)
-        carryOut(consume effects, entry)
+        runner.add(&context.actions)
     }
 
     /// Delivers an event to the machine, with the name or the obstacle that only the service knows.
@@ -178,106 +163,51 @@ extension DownloadService {
         }
     }
 
-    /// Carries out actions in order. The removal of a file interrupts them until it has ended.
-    private func carryOut(_ effects: consuming LiveDownload.Effects, _ entry: LiveDownload) {
-        // The store publishes changes together with the records that are saved with them.
-        let isAlone = coordination.publishesCommits && group == nil
-        if isAlone { group = WriteBatch() }
-        defer { if isAlone { submitGroup() } }
-        while effects.next < effects.actions.count {
-            let action = effects.actions[effects.next]
-            effects.next += 1
-            switch action {
-            case .answer(let waiter, let result) where effects.removed.isPending: effects.late.append((waiter, result))
-            // After the result, power loss must not restore the file.
-            case .answer(let waiter, let result) where entry.unflushedRemovals > 0:
-                entry.unflushedResults.append((waiter, result))
-            case .query(let query):
-                entry.machine.handle(.fact(find(query, for: entry)), &context)
-                effects.actions += context.actions
-                context.actions.removeAll(keepingCapacity: true)
-            default:
-                if case .goesOn = perform(action, entry) { continue }
-                entry.pausedEffects = consume effects
-                tally.note(entry, isBusy: true, isFinishing: entry.isFinishing)
-                return
-            }
-        }
-        if effects.removed.isPending { finish(effects.removed, of: entry, answering: effects.late) }
-        if context.actions.isEmpty {
-            effects.actions.removeAll(keepingCapacity: true)
-            swap(&effects.actions, &context.actions)
-        }
-        tidy(entry)
-    }
-
-    /// The course of the remaining actions after one of them: they go on or wait for its end.
-    enum Course {
-        case goesOn, interrupts
-    }
-
     /// Begins to remove names of files. A failure changes nothing and is only logged.
     private func remove(
-        _ purpose: String, of id: DownloadID,
-        _ body: @escaping @Sendable () throws(FileError) -> RemovedFiles
-    ) -> Course {
+        _ purpose: String, of entry: LiveDownload, _ body: @escaping @Sendable () throws(FileError) -> RemovedFiles
+    ) {
+        let id = entry.id
+        interrupt(entry)
         blocking(.disk, body) { .removed(id, purpose: purpose, $0) }
-        return .interrupts
+    }
+
+    /// Interrupts the actions of a download until ``Message/removed(_:purpose:_:)``.
+    func interrupt(_ entry: LiveDownload) {
+        runner.interrupt()
+        tally.note(entry, isBusy: true, isFinishing: entry.isFinishing)
     }
 
     /// Resumes the actions that waited for the removal of a file.
     private func removed(_ id: DownloadID, _ purpose: String, _ result: Result<RemovedFiles, FileError>) {
-        guard let entry = entries[id], var effects = entry.pausedEffects else { return }
-        entry.pausedEffects = nil
-        var failure: FileError?
+        guard let action = runner.interruption(of: id) else { return }
+        var (files, failure): (RemovedFiles, FileError?) = (RemovedFiles(), nil)
         switch result {
-        case .success(let files): effects.removed.add(files)
+        case .success(let removed): files = removed
         case .failure(let error):
             failure = error
             log(.warning("cannot \(purpose) \(id): \(error.message)"))
         }
-        backlog = []
-        if case .removeFile(let file) = effects.actions[effects.next - 1] {
+        var event: DownloadMachine.Event?
+        if case .removeFile(let file) = action {
             if failure == nil {
                 names.forget(file.path, of: id)
                 noteStrayBytes { $0.noteRemovedFile(file.length) }
             }
-            context.now = clock.now
-            entry.machine.handle(.fileRemoved(failure), &context)
-            effects.actions += context.actions
-            context.actions.removeAll(keepingCapacity: true)
+            event = .fileRemoved(failure)
         }
-        carryOut(consume effects, entry)
-        while entry.pausedEffects == nil, !entry.postponed.isEmpty { handle(entry.postponed.removeFirst(), entry) }
-        handleBacklog()
-    }
-
-    private func handleBacklog() {
-        while let (id, event) = backlog?.first {
-            backlog?.removeFirst()
-            if let entry = entries[id] { handle(event, entry) }
-        }
-        backlog = nil
+        runner.resume(id, with: files, then: event)
+        run()
     }
 
     /// Makes the removal of files durable and then frees their disk space. Sends the results that wait for each.
-    /// - Parameter late: The results that wait for both.
-    private func finish(
-        _ removed: RemovedFiles, of entry: LiveDownload,
-        answering late: [(DownloadMachine.Waiter, Result<Download, DownloadError>)]
-    ) {
-        entry.unflushedRemovals += 1
+    private func finish(_ removals: MachineRunner.Removals, of id: DownloadID) {
         Task {
-            await removed.flush()
-            entry.unflushedRemovals -= 1
-            if entry.unflushedRemovals == 0 {
-                let results = entry.unflushedResults
-                entry.unflushedResults = []
-                for (waiter, result) in results { self.answer(waiter, result) }
-            }
-            await removed.free()
-            roomWaits.noteRemoval()
-            for (waiter, result) in late { self.answer(waiter, result) }
+            await removals.files.flush()
+            for answer in runner.flushed(id) { self.answer(answer.waiter, answer.result) }
+            await removals.files.free()
+            gate.roomWaits.noteRemoval()
+            for answer in removals.late { self.answer(answer.waiter, answer.result) }
         }
     }
 
@@ -291,26 +221,18 @@ extension DownloadService {
     }
 
     /// Whether a command's result is awaited.
-    func isAwaited(_ waiter: DownloadMachine.Waiter) -> Bool { waits.contains(waiter) }
+    func isAwaited(_ waiter: DownloadMachine.Waiter) -> Bool { runner.waits.contains(waiter) }
 
     func answer(_ waiter: DownloadMachine.Waiter, _ result: Result<Download, DownloadError>) {
-        // Only the number of the results matters, and one timer is set for all.
-        if let collector = waits.collector(of: waiter) { return collector.add(result, of: waiter) }
-        guard let receiver = waits.remove(waiter) else { return }
+        guard let receive = runner.waits.remove(waiter) else { return }
         timers.cancel(.answer(waiter))
-        let result = result.map { download in
-            var download = download
-            download.waitingFor = index.waitingReason(of: download)
-            download.position = download.position ?? index.position(of: download)
-            return download
-        }
-        receiver.receive(result)
+        receive(result)
     }
 
     /// Releases the resources that the machine's phase does not need, and the machine itself if it is idle.
     func tidy(_ entry: LiveDownload) {
         // The remaining actions may need these resources.
-        guard entry.pausedEffects == nil else { return }
+        guard runner.interruption(of: entry.id) == nil else { return }
         let activity = entry.machine.activity
         tally.note(entry, isBusy: activity.contains(.busy), isFinishing: activity.contains(.finishing))
         if entry.hasClaim, !activity.contains(.takingRoom) { releaseRoom(of: entry) }
@@ -324,8 +246,7 @@ extension DownloadService {
         } else if !activity.contains(.usingFile) {
             entry.work = nil
         }
-        guard entry.pins == 0, entry.postponed.isEmpty, !isBeingRead(entry.id),
-            coordination.release(entry, in: self)
+        guard entry.pins == 0, !runner.hasWork(for: entry.id), !isBeingRead(entry.id), coordination.release(entry, in: self)
         else { return }
         if let changeID = entry.reservedEventID { publisher.abandon(changeID) }
         let id = entry.id
@@ -337,12 +258,13 @@ extension DownloadService {
     func discardPart(of entry: LiveDownload) {
         entry.membership.mayHavePart = false
         entry.work = nil
-        carryOut(LiveDownload.Effects(actions: [.discardPart]), entry)
+        runner.insert(.discardPart, for: entry.id)
+        run()
     }
 
     // MARK: - Actions
 
-    private func perform(_ action: DownloadMachine.Action, _ entry: LiveDownload) -> Course {
+    private func perform(_ action: DownloadMachine.Action, _ entry: LiveDownload) {
         let id = entry.id
         switch action {
         case .enqueue:
@@ -351,12 +273,12 @@ extension DownloadService {
             coordination.enqueue(entry, in: self)
         case .enqueueWithRoom(let bytes, let folder):
             entry.queuedAt = .now
-            roomWaits.add(id, needing: bytes, in: folder)
+            gate.roomWaits.add(id, needing: bytes, in: folder)
             if bytes == 0, folder.isEmpty { gate.isDiskLow = true }
             watchRoom()
         case .leaveQueue:
             queue.remove(id)
-            roomWaits.remove(id)
+            gate.roomWaits.remove(id)
             gate.noteLeft(id)
             coordination.leaveQueue(entry, in: self)
         case .rearrange: queue.rearrange(id, to: entry.machine.record.download.rank)
@@ -373,7 +295,7 @@ extension DownloadService {
         case .start(let operation, let ask): start(operation, ask, entry)
         case .stop: entry.work?.attempt?.cancel()
         case .forgetTransfer:
-            if running.remove(id) != nil { journal?.end(id) }
+            if tally.transferring.remove(id) != nil { journal?.end(id) }
             entry.work?.attempt?.counters.end()
             entry.work?.attempt = nil
         case .forgetBytes:
@@ -385,7 +307,7 @@ extension DownloadService {
         case .abandonVerification: entry.work?.verification?.abandon()
         case .publish(let operation, let path): publish(operation, path, entry)
         case .withdraw(let operation):
-            if entry.work?.publication?.abandon() == true { backlog?.append((id, .withdrawn(operation))) }
+            if entry.work?.publication?.abandon() == true { send(.withdrawn(operation), to: id) }
         case .save(let operation, let record, let messages):
             save(record, operation, changeID: entry.eventID, announcing: messages)
         case .saveCompletion(let operation, let record, let messages):
@@ -421,42 +343,42 @@ extension DownloadService {
         case .reserveFolder(let folder): names.reserve(folder: folder, for: id)
         case .restoreName(let path): names.restore(path.name, in: path.folder, for: id)
         case .releaseName: names.release(id)
-        // Answered by ``carryOut(_:_:)``.
-        case .query: break
+        case .query(let query):
+            entry.machine.handle(.fact(find(query, for: entry)), &context)
+            runner.add(&context.actions)
         case .setSpeedLimit(let limit): entry.work?.speedLimiter.setLimit(bytesPerSecond: limit)
         case .setTimer(let timer, let delay): timers.set(.machine(id, timer), at: .now + delay)
         case .cancelTimer(let timer): timers.cancel(.machine(id, timer))
-        case .answer(let waiter, let result): answer(waiter, result)
-        case .log(let event):
-            if coordination.publishesCommits, event.tellsOfRecord, group != nil { group?.news.append(event) } else { log(event) }
+        // Answered by the runner.
+        case .answer: break
+        case .log(let event): if coordination.publishesCommits, event.tellsOfRecord { runner.note(event) } else { log(event) }
         case .discardNewPart(let generation):
-            return remove("remove the new version of", of: id) { [partFiles] () throws(FileError) in
+            remove("remove the new version of", of: entry) { [partFiles] () throws(FileError) in
                 try partFiles.removePart(id, generation)
             }
         case .discardOldParts(let generation):
-            return remove("remove the earlier version of", of: id) { [partFiles] () throws(FileError) in
+            remove("remove the earlier version of", of: entry) { [partFiles] () throws(FileError) in
                 try partFiles.removeOtherParts(id, than: generation)
             }
         case .discardPart:
-            return remove("remove the partial bytes of", of: id) { [partFiles] () throws(FileError) in
+            remove("remove the partial bytes of", of: entry) { [partFiles] () throws(FileError) in
                 try partFiles.removeParts(id)
             }
-        case .discardFile(let file): return coordination.discard(file, of: id, in: self)
+        case .discardFile(let file): coordination.discard(file, of: entry, in: self)
         case .removeFile(let file):
             // Another download may have a file with the same bytes.
             let isOthers = names.isClaimed(file.path, byOtherThan: id)
-            return remove("remove the file of", of: id) { [finishedFiles] () throws(FileError) in
+            remove("remove the file of", of: entry) { [finishedFiles] () throws(FileError) in
                 isOthers ? RemovedFiles() : try finishedFiles.remove(file)
             }
         case .finishPublishing:
             let inbox = inbox
+            interrupt(entry)
             finishedFiles.finishPublishing(id) { error in
                 let result = error.map(Result.failure) ?? .success(RemovedFiles())
                 inbox.yield(.removed(id, purpose: "remove the part file of", result))
             }
-            return .interrupts
         }
-        return .goesOn
     }
 
     /// Runs work that may wait for a disk outside the actor, and sends its result to the inbox.
@@ -486,32 +408,26 @@ extension DownloadService {
         deliveries(of: messages).map(StoreChange.keepDelivery)
     }
 
-    /// Submits a change and others with it, as part of the group if there is one.
+    /// Submits a change and others with it, together with those of the present event or group.
     /// - Parameter commit: The download and the machine's operation that the changes belong to; `nil`: none.
     func submit(
         _ change: StoreChange?, with others: [StoreChange] = [], for commit: (DownloadID, DownloadMachine.Operation)? = nil
     ) {
-        let isAlone = group == nil
-        if isAlone { group = WriteBatch() }
-        if let change { group?.changes.append(change) }
-        group?.changes += others
-        if let commit { group?.commits.append(commit) }
-        if isAlone { submitGroup() }
+        if let change { runner.submit([change]) }
+        runner.submit(others, for: commit)
+        run()
     }
 
-    /// Submits the changes of the group as one commit.
-    func submitGroup() {
-        guard let batch = group else { return }
-        group = nil
-        if batch.changes.isEmpty { return batch.news.forEach(log) }
+    private func commit(_ group: MachineRunner.ChangeGroup) {
+        if group.changes.isEmpty { return group.news.forEach(log) }
         // The trusted time is saved before a record with a later time.
         noteTrustedTime()
         volume.noteSavedRecords()
         let inbox = inbox
-        store.submit(batch.changes, isAwaited: !waits.isEmpty).whenDone { [log, degradation = parts.degradation] error in
-            if error != .fenced { batch.news.forEach(log) }
+        store.submit(group.changes, isAwaited: runner.waits.count > 0).whenDone { [log, degradation = parts.degradation] error in
+            if error != .fenced { group.news.forEach(log) }
             if error != nil { degradation.withLock { $0.suspect() } }
-            inbox.yield(.committed(batch, error))
+            inbox.yield(.committed(group, error))
         }
     }
 

@@ -126,7 +126,7 @@ extension DownloadService {
         let entry = LiveDownload(DownloadMachine(record, url: url, written: Coverage(record.segments)))
         entry.pins = 1
         entries[record.id] = entry
-        send(.admitted, to: entry)
+        send(.admitted, to: entry.id)
         return entry
     }
 }

@@ -113,7 +113,7 @@ extension DownloadService {
         schedule()
         await files.flush()
         await files.free()
-        roomWaits.noteRemoval()
+        gate.roomWaits.noteRemoval()
         return .success(removals.count)
     }
 }

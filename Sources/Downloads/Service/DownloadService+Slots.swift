@@ -39,7 +39,7 @@ extension DownloadService {
     func schedule() {
         // A transfer that has ended leaves its line in the journal to one that begins here.
         defer { journal?.settle() }
-        guard isStarted, !isShuttingDown, backlog == nil, group == nil else { return }
+        guard isStarted, !isShuttingDown, runner.isIdle else { return }
         updateGate()
         // A download that has all its bytes releases its slot at once.
         while mayStart, let id = queue.next() {
@@ -47,22 +47,22 @@ extension DownloadService {
                 queue.remove(id)
                 continue
             }
-            roomWaits.lacksDescriptors = ProcessEnvironment.lacksDescriptors
-            guard !roomWaits.lacksDescriptors, claimRoom(for: entry) else {
+            gate.roomWaits.lacksDescriptors = ProcessEnvironment.lacksDescriptors
+            guard !gate.roomWaits.lacksDescriptors, claimRoom(for: entry) else {
                 // A running transfer has claimed the space first.
                 queue.remove(id)
                 enterQueue(entry)
                 updateGate()
-                if roomWaits.lacksDescriptors { watchRoom() }
+                if gate.roomWaits.lacksDescriptors { watchRoom() }
                 break
             }
-            send(.slotAcquired(obstacle: nil), to: entry)
+            send(.slotAcquired(obstacle: nil), to: entry.id)
             if quota.isLimited { updateGate() }
         }
         if gate.reason == .quota { startBegun() }
         index.queue.set(
             QueueStatus.State(
-                gate: gate.reason, isFull: queue.isFull, fullHosts: queue.fullHosts, lackingRoom: roomWaits.ids,
+                gate: gate.reason, isFull: queue.isFull, fullHosts: queue.fullHosts, lackingRoom: gate.roomWaits.ids,
                 isStorageAway: finishedFiles.isStorageAway))
         coordination.requestSlots(in: self)
     }
@@ -108,7 +108,7 @@ extension DownloadService {
         for entry in waiting {
             guard quota.exception == nil else { return }
             guard claimRoom(for: entry) else { continue }
-            if queue.start(entry.id) { send(.slotAcquired(obstacle: nil), to: entry) } else { releaseRoom(of: entry) }
+            if queue.start(entry.id) { send(.slotAcquired(obstacle: nil), to: entry.id) } else { releaseRoom(of: entry) }
         }
     }
 

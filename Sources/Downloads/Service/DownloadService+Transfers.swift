@@ -20,9 +20,9 @@ extension DownloadService {
         case .success(let part):
             guard entry.machine.phase == .opening(operation) else { return }
             work(entry).part = part
-            send(.partOpened(operation), to: entry)
+            send(.partOpened(operation), to: entry.id)
         case .failure(let error):
-            send(.partUnusable(operation, error), to: entry)
+            send(.partUnusable(operation, error), to: entry.id)
         }
     }
 
@@ -72,7 +72,7 @@ extension DownloadService {
         work.lastCheckpoint = .now
         (work.begun, work.bytesAtBeginning, work.stage) = (.now, written.byteCount, .begun)
         journal?.begin(id)
-        running.insert(id)
+        tally.transferring.insert(id)
         attempt.start(ask)
         if !isShuttingDown { timers.begin(.pulse, at: .now + parts.configuration.pulse) }
     }
@@ -129,21 +129,20 @@ extension DownloadService {
         switch report.event {
         case .mirrorDropped(let reason): log(.mirrorDropped(report.id, reason))
         case .warning(let warning): log(.warning(warning))
-        case .accepted(let acceptance): send(.accepted(report.operation, acceptance, name: nil), to: entry)
+        case .accepted(let acceptance): send(.accepted(report.operation, acceptance, name: nil), to: entry.id)
         case .opened(let part):
             if entry.machine.phase.transfer == report.operation { entry.work?.part = part }
         case .ended(let ending, let hasher):
             if entry.machine.phase.transfer == report.operation { entry.work?.hasher = hasher }
             entry.wantedBytes = if case .awaitRoom(let total) = ending.outcome { total } else { nil }
-            send(.ended(report.operation, ending), to: entry)
+            send(.ended(report.operation, ending), to: entry.id)
         }
     }
 
     func flush(_ operation: DownloadMachine.Operation, _ written: Coverage, trims: Bool, _ entry: LiveDownload) {
         let id = entry.id
         guard let part = entry.work?.part else {
-            backlog?.append((id, .flushed(operation, written, nil)))
-            return
+            return send(.flushed(operation, written, nil), to: id)
         }
         blocking(.checkpoints) { () throws(FileError) in
             if trims { part.release(allBut: written) }
@@ -166,8 +165,7 @@ extension DownloadService {
         let id = entry.id
         let work = work(entry)
         guard let part = work.part else {
-            backlog?.append((id, .verified(operation, .failed(FileError(.missing, "the part file of \(id) is not open")))))
-            return
+            return send(.verified(operation, .failed(FileError(.missing, "the part file of \(id) is not open"))), to: id)
         }
         let hasher = work.hasher ?? StreamingHasher(expected.map(\.algorithm), isDivided: finishedFiles.keepsObjects)
         hasher.bind(to: part, holding: length)
@@ -189,8 +187,7 @@ extension DownloadService {
     func publish(_ operation: DownloadMachine.Operation, _ path: FilePath, _ entry: LiveDownload) {
         let id = entry.id
         guard let file = entry.work?.verified else {
-            backlog?.append((id, .published(operation, .failure(FileError(.missing, "there is no verified file of \(id)")))))
-            return
+            return send(.published(operation, .failure(FileError(.missing, "there is no verified file of \(id)"))), to: id)
         }
         // A record that was not saved before a crash may lack the name.
         let record = entry.machine.record
@@ -229,7 +226,7 @@ extension DownloadService {
     /// Measures speeds and begins checkpoints that are due. Repeats that as long as transfers run.
     func observeTransfers(now: ContinuousClock.Instant) {
         let checkpoints = CheckpointPolicy(interval: parts.configuration.checkpointInterval)
-        for id in running {
+        for id in tally.transferring {
             guard let entry = entries[id], let work = entry.work, let attempt = work.attempt else { continue }
             let counters = attempt.counters
             entry.machine.noteConnections(counters.connections)
@@ -240,14 +237,14 @@ extension DownloadService {
             // A transfer that waits for its speed limit is not stalled.
             counters.isStalled = work.meter.isStalled(at: now) && !attempt.isHeldBack
             let written = attempt.written
-            let isDue = checkpoints.isDue(after: now - work.lastCheckpoint, running: running.count) {
+            let isDue = checkpoints.isDue(after: now - work.lastCheckpoint, running: tally.transferring.count) {
                 written.byteCount - entry.machine.record.syncedBytes
             }
             // A part file that the transfer has just created is not known yet.
             guard isDue, work.part != nil else { continue }
             work.lastCheckpoint = now
-            send(.checkpointDue(written), to: entry)
+            send(.checkpointDue(written), to: entry.id)
         }
-        if !running.isEmpty, !isShuttingDown { timers.begin(.pulse, at: .now + parts.configuration.pulse) }
+        if !tally.transferring.isEmpty, !isShuttingDown { timers.begin(.pulse, at: .now + parts.configuration.pulse) }
     }
 }

@@ -19,8 +19,8 @@ public actor DownloadService {
     let coordination: any Coordination
     var stage = Stage.opened
     var settingsKeeper: SettingsKeeper
-    /// Decides when the store keeps the trusted time; `nil`: never.
-    var trustedTimeKeeper: TrustedTimeKeeper?
+    /// Decides when the store keeps the trusted time. A replica does not use it.
+    var trustedTimeKeeper: TrustedTimeKeeper
     /// The requests that are being carried out.
     var ledger: RequestLedger
 
@@ -31,26 +31,16 @@ public actor DownloadService {
     var context: DownloadMachine.Context
     /// The reserved and published paths under `files`.
     var names: FileNames
-    /// Events that came while another event is being handled; `nil`: none is being handled.
-    var backlog: [(DownloadID, DownloadMachine.Event)]?
+    /// The order of what the machines cause.
+    var runner = MachineRunner()
     /// Results of work outside the actor.
     let inbox = Inbox<Message>()
-    /// Changes of several commands that become durable together; `nil`: each change is submitted at once.
-    var group: WriteBatch?
-    /// The waits of commands for their results.
-    var waits = CommandWaits()
-    /// Downloads with a transfer.
-    var running: Set<DownloadID> = []
-    /// The completed downloads whose files are being compared with their records.
-    var comparing: Set<DownloadID> = []
     /// The numbers of downloads with work under way.
     var tally = WorkTally()
     var timers: ActorTimers
 
     /// Decides whether downloads may start.
     var gate: StorageGate
-    /// The queued downloads for which the disk has no room.
-    var roomWaits = RoomWaits()
 
     /// The longest wait of a command for its result.
     static let answerLimit: Duration = .milliseconds(4_500)
@@ -165,7 +155,7 @@ public actor DownloadService {
         await coordination.leave(self)
         await store.close()
         inbox.finish()
-        waits.end(.shuttingDown)
+        runner.waits.end(.shuttingDown)
     }
 
     /// The stages of a service.

@@ -211,7 +211,7 @@ extension FleetCoordination {
         let download = LiveDownload(DownloadMachine(record, url: url, written: Coverage(record.segments)))
         download.membership.slot = .held
         service.entries[id] = download
-        service.send(.admitted, to: download)
+        service.send(.admitted, to: id)
     }
 }
 
@@ -281,7 +281,7 @@ extension FleetCoordination {
         do throws(DownloadError) { pins = try await service.pin(Array(ids.subtracting(unsaved))) } catch {
             return publishLater(ids.subtracting(unsaved), in: service)
         }
-        service.group = DownloadService.WriteBatch()
+        service.runner.openGroup()
         for download in pins.entries where download.machine.phase != .removed {
             publish(download.machine.record.download, of: download, in: service)
             // A slot is the result of a committed claim, so it needs no correction.
@@ -291,7 +291,7 @@ extension FleetCoordination {
             case .held: break
             }
         }
-        service.submitGroup()
+        service.closeGroup()
         service.unpin(pins)
     }
 }
@@ -364,14 +364,13 @@ extension FleetCoordination {
         Task { [webhooks = service.webhooks] in await webhooks?.stop() }
     }
 
-    func discard(
-        _ file: PublishedFile, of id: DownloadID, in service: isolated DownloadService
-    ) -> DownloadService.Course {
+    func discard(_ file: PublishedFile, of download: LiveDownload, in service: isolated DownloadService) {
+        let id = download.id
+        service.interrupt(download)
         Task { [inbox = service.inbox, fleet, objects, log] in
             await FleetCoordination.removeUnrecorded(file, of: id, fleet, objects, log: log)
             inbox.yield(.removed(id, purpose: "discard the file of", .success(RemovedFiles())))
         }
-        return .interrupts
     }
 
     /// Removes the object of a file unless a record names it: a commit may have succeeded before the lease was lost.
@@ -410,11 +409,11 @@ extension FleetCoordination {
     func forward(_ commands: [ForwardedCommand], in service: isolated DownloadService) {
         for command in commands {
             guard let owner = command.owner else {
-                command.receiver.receive(.failure(.notFound))
+                command.receiver(.failure(.notFound))
                 continue
             }
             let order = RemoteCommands.Order(
-                waiter: service.wait(with: command.receiver, by: command.deadline), id: command.id, request: command.request,
+                waiter: service.wait(by: command.deadline, for: command.receiver), id: command.id, request: command.request,
                 isExpected: command.isExpected, deadline: command.deadline)
             send(order, to: owner, in: service)
         }
@@ -447,10 +446,10 @@ extension FleetCoordination {
         }
         defer { service.unpin(pins) }
         guard service.isAwaited(order.waiter) else { return }
-        if let download = service.entries[order.id] {
+        if service.entries[order.id] != nil {
             let command = DownloadMachine.Command(
                 waiter: order.waiter, request: order.request, isExpected: order.isExpected)
-            service.send(.command(command), to: download)
+            service.send(.command(command), to: order.id)
             service.schedule()
         } else if let owner = pins.owners[order.id] {
             send(order, to: owner, in: service)
@@ -469,19 +468,18 @@ extension FleetCoordination {
         var refusal: DownloadError?
         do throws(DownloadError) { pins = try await service.pin(received.map(\.id)) } catch { refusal = error }
         defer { service.unpin(pins) }
-        service.group = DownloadService.WriteBatch()
+        service.runner.openGroup()
         for command in received {
-            if let download = service.entries[command.id] {
+            if service.entries[command.id] != nil {
                 let store = service.store
-                let waiter = service.wait(
-                    with: .receiver { [self] result in
-                        commands.reply(result, to: command.number, from: sender)
-                        _ = store.submit(commands.takeMessages())
-                    })
+                let waiter = service.wait { [self] result in
+                    commands.reply(result, to: command.number, from: sender)
+                    _ = store.submit(commands.takeMessages())
+                }
                 let isExpected = command.revision.map { revision in
                     { @Sendable (download: Download) in download.revision == revision }
                 }
-                service.send(.command(.init(waiter: waiter, request: command.request, isExpected: isExpected)), to: download)
+                service.send(.command(.init(waiter: waiter, request: command.request, isExpected: isExpected)), to: command.id)
             } else if let refusal {
                 commands.reply(.failure(refusal), to: command.number, from: sender)
             } else {
@@ -490,7 +488,7 @@ extension FleetCoordination {
             }
         }
         service.submit(nil, with: commands.takeMessages())
-        service.submitGroup()
+        service.closeGroup()
         service.schedule()
     }
 }

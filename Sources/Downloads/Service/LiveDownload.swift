@@ -18,13 +18,6 @@ final class LiveDownload {
     /// Whether the download is included in the service's numbers of busy and of finishing downloads.
     var isBusy = false
     var isFinishing = false
-    /// Actions that wait for the removal of a file, which may take long, and the events that came meanwhile.
-    var pausedEffects: Effects?
-    var postponed: [DownloadMachine.Event] = []
-    /// The number of removals of files that are being made durable.
-    var unflushedRemovals = 0
-    /// Results of commands that wait for these removals.
-    var unflushedResults: [(DownloadMachine.Waiter, Result<Download, DownloadError>)] = []
     /// Changes that become durable together with the removal of the download.
     var removalChanges: [StoreChange] = []
     /// The number of requests that are about to send a command.
@@ -59,15 +52,6 @@ final class LiveDownload {
         var publishedRevision: UInt64?
         /// Whether a transfer may have made a part file, which is removed before another replica continues the download.
         var mayHavePart = false
-    }
-
-    /// The actions of an event, and the number of those that have been carried out.
-    struct Effects {
-        var actions: [DownloadMachine.Action]
-        var next = 0
-        var removed = RemovedFiles()
-        /// Results of commands that wait until the disk space of removed files is free.
-        var late: [(DownloadMachine.Waiter, Result<Download, DownloadError>)] = []
     }
 
     /// The resources of a transfer, and of verifying and publishing its file.

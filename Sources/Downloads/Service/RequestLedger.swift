@@ -44,6 +44,8 @@ struct RequestLedger: Sendable {
     var waits = WaitLimits()
     /// The ended downloads whose records are being read.
     var reads = SharedWork<DownloadID>()
+    /// The completed downloads whose files are being compared with their records.
+    var comparing: Set<DownloadID> = []
 
     // MARK: - Keys
 

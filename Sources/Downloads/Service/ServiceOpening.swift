@@ -17,7 +17,7 @@ struct ServiceOpening: Sendable {
     let parts: ServiceParts
     let contents: StoredContents
     let settings: ServiceSettings
-    let trustedTimeKeeper: TrustedTimeKeeper?
+    let trustedTimeKeeper: TrustedTimeKeeper
     /// The outcomes of earlier requests.
     let ledger: RequestLedger
 
@@ -55,8 +55,8 @@ struct ServiceOpening: Sendable {
             configuration.clock, lastKnown: contents.lastKnownTime, probation: configuration.clockProbation)
         let reading = clock.reading
         // Services that share their records have different clocks, and keep no time.
-        var trustedTimeKeeper = sharing.isShared ? nil : TrustedTimeKeeper(contents.settings)
-        if reading.isOnProbation, let change = trustedTimeKeeper?.note(reading) { changes.append(change) }
+        var trustedTimeKeeper = TrustedTimeKeeper(contents.settings)
+        if !sharing.isShared, reading.isOnProbation, let change = trustedTimeKeeper.note(reading) { changes.append(change) }
         var ledger = RequestLedger()
         for record in contents.idempotencyRecords {
             changes += ledger.remember(record, now: reading.trusted).map(StoreChange.forget)

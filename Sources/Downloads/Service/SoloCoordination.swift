@@ -82,12 +82,10 @@ final class SoloCoordination: Coordination {
     }
 
     func forward(_ commands: [ForwardedCommand], in service: isolated DownloadService) {
-        for command in commands { command.receiver.receive(.failure(.notFound)) }
+        for command in commands { command.receiver(.failure(.notFound)) }
     }
 
-    func discard(
-        _ file: PublishedFile, of id: DownloadID, in service: isolated DownloadService
-    ) -> DownloadService.Course { .goesOn }
+    func discard(_ file: PublishedFile, of download: LiveDownload, in service: isolated DownloadService) {}
 
     func outcome(
         of key: RequestKey, in service: isolated DownloadService

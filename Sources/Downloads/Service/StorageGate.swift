@@ -18,6 +18,9 @@ struct StorageGate: Sendable, Equatable {
     /// Queued downloads that already have bytes. Under a full quota, one of them may still exceed it.
     private(set) var begun: Set<DownloadID> = []
 
+    /// The queued downloads for which the disk has no room.
+    var roomWaits = RoomWaits()
+
     init(holdsFinishedFiles: Bool, isVolumeAway: Bool = false) {
         self.holdsFinishedFiles = holdsFinishedFiles
         self.isVolumeAway = isVolumeAway

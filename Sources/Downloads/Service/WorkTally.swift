@@ -1,9 +1,13 @@
+internal import DownloadCore
+
 /// The numbers of downloads with work under way.
 struct WorkTally {
     /// The number of downloads with any work. A stopping service waits for them.
     private(set) var busy = 0
     /// The number of downloads whose files are being verified or published.
     private(set) var finishing = 0
+    /// Downloads with a transfer.
+    var transferring: Set<DownloadID> = []
     private var whenIdle: CheckedContinuation<Void, Never>?
 
     /// Counts a download by its present work.

@@ -235,7 +235,7 @@ struct FleetServiceTests {
         release()
         try await until { await first.service.isFenced }
         // The end of its transfer is no event.
-        try await until { await first.service.running.isEmpty }
+        try await until { await first.service.tally.transferring.isEmpty }
         try await until { await first.service.tally.busy == 0 }
         #expect(first.newsAfterFence.isEmpty, "\(first.newsAfterFence)")
         await #expect(throws: DownloadError.overloaded) { _ = try await first.service.perform(.pause, on: slow.id) }

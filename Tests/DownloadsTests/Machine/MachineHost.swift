@@ -8,8 +8,6 @@ import Testing
 @testable import Downloads
 
 /// A machine with the part of the service that knows names and positions. It records all events.
-///
-/// It adds names to events and answers queries at once, as the interpreter does.
 struct MachineHost {
     /// An event with the time, the chance and the settings that the machine received with it.
     struct Step {
@@ -36,17 +34,28 @@ struct MachineHost {
     /// Has the machine handle an event.
     /// - Returns: The actions to carry out. Those about names are carried out, and queries are answered.
     mutating func send(_ event: DownloadMachine.Event) -> [DownloadMachine.Action] {
-        var effects = handle(completed(event))
+        var effects = handle(event)
         var next = 0
         while next < effects.count {
-            if case .query(let query) = effects[next] { effects += handle(.fact(fact(query))) }
-            follow(effects[next])
+            effects += perform(effects[next])
             next += 1
         }
         return effects
     }
 
-    private mutating func handle(_ event: DownloadMachine.Event) -> [DownloadMachine.Action] {
+    /// Has the machine handle an event with the name that belongs to it.
+    /// - Returns: The actions of the event.
+    mutating func handle(_ event: DownloadMachine.Event) -> [DownloadMachine.Action] { record(completed(event)) }
+
+    /// Carries out an action about names, or answers a query.
+    /// - Returns: The actions of the answer.
+    mutating func perform(_ action: DownloadMachine.Action) -> [DownloadMachine.Action] {
+        if case .query(let query) = action { return record(.fact(fact(query))) }
+        follow(action)
+        return []
+    }
+
+    private mutating func record(_ event: DownloadMachine.Event) -> [DownloadMachine.Action] {
         steps.append(Step(event: event, context: context))
         machine.handle(event, &context)
         actions.append(context.actions)

@@ -1,3 +1,4 @@
+import DownloadFiles
 import HTTPCore
 import System
 import TestSupport
@@ -41,6 +42,9 @@ struct MachineModel {
     private typealias Operation = DownloadMachine.Operation
 
     private(set) var host: MachineHost
+    private var runner = MachineRunner()
+    /// The event with which a removal of files ends; the outer `nil`: no removal is under way.
+    private var removal: DownloadMachine.Event??
     private var random: SeededRandom
     private let seed: UInt64
     private var trace: [String] = []
@@ -118,10 +122,56 @@ struct MachineModel {
     // MARK: - Events
 
     private mutating func send(_ event: DownloadMachine.Event) throws {
-        trace.append(event.words)
-        let before = machine.record.download.revision
-        for action in host.send(event) { try perform(action) }
-        try check(machine.record.download.revision >= before, "revisions rise")
+        runner.send(event, to: machine.id)
+        try run()
+    }
+
+    /// Carries out the steps of the runner, as the service does.
+    private mutating func run() throws {
+        guard runner.begin() else { return }
+        while let step = runner.next() {
+            switch step {
+            case .handle(let event, _):
+                trace.append(event.words)
+                let before = machine.record.download.revision
+                var actions = host.handle(event)
+                runner.add(&actions)
+                try check(machine.record.download.revision >= before, "revisions rise")
+            case .perform(let action, _):
+                var actions = host.perform(action)
+                runner.add(&actions)
+                try perform(action)
+            case .answer(let answer): try receive(answer)
+            case .commit, .end: break
+            }
+        }
+        // The actions after a removal are still to be carried out.
+        if removal == nil { try checkMachine() }
+    }
+
+    /// Begins a removal of files. Its end comes later.
+    private mutating func remove(endingWith event: DownloadMachine.Event? = nil) {
+        runner.interrupt()
+        removal = .some(event)
+    }
+
+    private mutating func finishRemoval() throws {
+        guard let event = removal else { return }
+        removal = nil
+        runner.resume(machine.id, with: RemovedFiles(), then: event)
+        try run()
+    }
+
+    private mutating func receive(_ answer: MachineRunner.Answer) throws {
+        try check(asked[answer.waiter] != nil && answered.insert(answer.waiter).inserted, "a command is answered once")
+        guard case .success(let download) = answer.result else { return }
+        if asked[answer.waiter] == "remove" { return }
+        try check(
+            stored.download.revision >= download.revision || ["resume", "noteFile"].contains(asked[answer.waiter]),
+            "nothing is answered before it is durable")
+    }
+
+    private func checkMachine() throws {
         try check(machine.activity == machine.currentActivity, "the activity is that of the last event")
         try check(machine.holdsSlot == hasTurn, "a slot is held exactly while there is something to transfer")
         if let transfer, !transfer.isStopped {
@@ -186,18 +236,24 @@ struct MachineModel {
             let start = machine.start.written
             transfer = (operation, false, false, start)
         case .stop:
-            try check(transfer != nil, "only running operations are stopped")
+            // During a removal it may have ended, and its event waits.
+            try check(transfer != nil || runner.hasWork(for: machine.id), "only running operations are stopped")
             transfer?.isStopped = true
         case .forgetTransfer, .rearrange, .reassign, .setSpeedLimit, .claimName, .log, .abandonVerification: break
         case .query, .reserveFolder, .restoreName, .releaseName: break
         case .saveProgress(let progress): commits.append(Pending(progress: progress))
         case .forgetBytes: break
         case .flush(let operation, let written, _): flushes.append((operation, written, machine.record.partGeneration))
-        case .discardNewPart(let generation): if let generation { parts[generation] = nil }
+        case .discardNewPart(let generation):
+            if let generation { parts[generation] = nil }
+            remove()
         case .discardOldParts(let kept):
             try check(stored.partGeneration == kept, "old bytes stay until the store has discarded them")
             parts = parts.filter { $0.key == kept }
-        case .discardPart: parts = [:]
+            remove()
+        case .discardPart:
+            parts = [:]
+            remove()
         case .verify(let operation, _, _):
             verification = operation
         case .publish(let operation, _): publication = (operation, false)
@@ -210,10 +266,11 @@ struct MachineModel {
                 isRemoved || stored.download.state == .completed,
                 "a finished file keeps the name that it is found by until the store has it as completed")
             parts = [:]
+            remove()
         case .removeFile:
             let isAway = random.number(below: 3) == 0
-            try send(.fileRemoved(isAway ? FileError(.away, "the directory is away") : nil))
-        case .discardFile: break
+            remove(endingWith: .fileRemoved(isAway ? FileError(.away, "the directory is away") : nil))
+        case .discardFile: remove()
         case .save(let operation, let record, let messages), .saveCompletion(let operation, let record, let messages):
             try submit(Pending(operation: operation, record: record, messages: messages))
         case .saveRemoval(let operation, let messages): try submit(Pending(operation: operation, messages: messages))
@@ -235,13 +292,8 @@ struct MachineModel {
             if shownState.isLive { ends += 1 }
         case .setTimer(let timer, _): timers.insert(timer)
         case .cancelTimer(let timer): timers.remove(timer)
-        case .answer(let waiter, let result):
-            try check(asked[waiter] != nil && answered.insert(waiter).inserted, "a command is answered once")
-            guard case .success(let download) = result else { break }
-            if asked[waiter] == "remove" { return }
-            try check(
-                stored.download.revision >= download.revision || asked[waiter] == "resume" || asked[waiter] == "noteFile",
-                "nothing is answered before it is durable")
+        // The runner gives it as a step of its own.
+        case .answer: break
         }
     }
 
@@ -262,7 +314,7 @@ struct MachineModel {
             let earlier = host.context.now.millisecondsSinceEpoch - Int64(random.number(below: 2_000))
             host.context.now = Timestamp(millisecondsSinceEpoch: earlier)
         }
-        switch random.number(below: 14) {
+        switch random.number(below: 16) {
         case 0, 1: try command()
         case 2, 3: try giveTurn()
         case 4, 5, 6: try goOn()
@@ -271,6 +323,7 @@ struct MachineModel {
         case 9, 10: try finishCommit()
         case 11: try finishFile()
         case 12: if random.number(below: 4) == 0 { try fireTimer() }
+        case 13, 14: try finishRemoval()
         default: if random.number(below: 400) == 0, !isShutDown { try shutDown() }
         }
     }
@@ -278,6 +331,7 @@ struct MachineModel {
     /// Lets all running operations end.
     mutating func settle() throws {
         for _ in 0..<400 {
+            try finishRemoval()
             try endTransfer()
             try finishFlush()
             try finishCommit(failing: false)
@@ -293,6 +347,7 @@ struct MachineModel {
         while timers.contains(.save) || !commits.isEmpty {
             if timers.contains(.save) { try fire(.save) }
             while !commits.isEmpty { try finishCommit(failing: false) }
+            try finishRemoval()
         }
         try check(deliveredMessages.count == ends * webhooks, "every end is announced: \(ends), \(deliveredMessages.count)")
     }

@@ -346,5 +346,5 @@ extension ServiceFixture {
 
 extension DownloadService {
     /// The number of commands without a result.
-    fileprivate var countOfWaiters: Int { waits.count }
+    fileprivate var countOfWaiters: Int { runner.waits.count }
 }

@@ -1,0 +1,219 @@
+internal import DownloadCore
+internal import DownloadFiles
+internal import DownloadStore
+
+/// The order of events, actions, commits and results over all machines. Pure.
+///
+/// Events are handled one after the other, each with all its actions. The removal of a file interrupts the actions of its
+/// download, and the later events of that download wait for the end of the removal. The changes of an event become durable
+/// together, or with those of other events in a group. A result follows the removals before it once they are durable.
+struct MachineRunner {
+    /// The result of a command, and the number of the wait for it.
+    struct Answer {
+        let waiter: DownloadMachine.Waiter
+        let result: Result<Download, DownloadError>
+    }
+
+    /// Changes that become durable together.
+    struct ChangeGroup {
+        var changes: [StoreChange] = []
+        /// The operations that the changes belong to.
+        var commits: [(DownloadID, DownloadMachine.Operation)] = []
+        /// Log events about these changes. They are discarded if the database refuses the changes of a replica without a lease.
+        var news: [DownloadLogEvent] = []
+    }
+
+    /// The files that the actions of an event have removed. They are made durable, which ``MachineRunner/flushed(_:)``
+    /// notes, and then their disk space is freed.
+    struct Removals {
+        var files = RemovedFiles()
+        /// The results that wait until the disk space is free.
+        var late: [Answer] = []
+    }
+
+    enum Step {
+        /// The machine handles an event. ``MachineRunner/add(_:)`` takes its actions.
+        case handle(DownloadMachine.Event, DownloadID)
+        case perform(DownloadMachine.Action, DownloadID)
+        case answer(Answer)
+        /// All actions of an event have been carried out. `nil`: they have removed no files.
+        case end(DownloadID, Removals?)
+        case commit(ChangeGroup)
+
+        /// The download whose machine or actions the step concerns; `nil`: none.
+        var id: DownloadID? {
+            switch self {
+            case .handle(_, let id), .perform(_, let id), .end(let id, _): id
+            case .answer, .commit: nil
+            }
+        }
+    }
+
+    private enum Work {
+        case event(DownloadMachine.Event)
+        case action(DownloadMachine.Action)
+        /// The removal has ended. The event about it is handled before the remaining actions.
+        case resumption(RemovedFiles, DownloadMachine.Event?)
+    }
+
+    /// The actions of an event.
+    private struct Course {
+        /// The download of the event; `nil`: no event is being handled.
+        var id: DownloadID?
+        var actions: [DownloadMachine.Action] = []
+        /// The number of actions that have been carried out.
+        var next = 0
+        var removals = Removals()
+    }
+
+    private var course = Course()
+    private var queue: [(id: DownloadID, work: Work)] = []
+    /// The interrupted actions, and the work that came meanwhile.
+    private var interrupted: [DownloadID: (course: Course, queue: [(id: DownloadID, work: Work)])] = [:]
+    /// The numbers of removals that are being made durable, and the results that wait for them.
+    private var flushes: [DownloadID: (count: Int, answers: [Answer])] = [:]
+    private var group = ChangeGroup()
+    private var isGrouping = false
+    private var isRunning = false
+
+    /// The waits of commands for their results.
+    var waits = CommandWaits()
+
+    /// Whether no event is being handled, and no group is open.
+    var isIdle: Bool { !isRunning && !isGrouping }
+
+    /// Whether actions or events of a download wait.
+    func hasWork(for id: DownloadID) -> Bool { interrupted[id] != nil || queue.contains { $0.id == id } }
+
+    // MARK: - Input
+
+    mutating func send(_ event: DownloadMachine.Event, to id: DownloadID) { queue.append((id, .event(event))) }
+
+    /// Adds an action that precedes all waiting events.
+    mutating func insert(_ action: DownloadMachine.Action, for id: DownloadID) { queue.insert((id, .action(action)), at: 0) }
+
+    /// Adds changes to the present group.
+    mutating func submit(_ changes: [StoreChange], for commit: (DownloadID, DownloadMachine.Operation)? = nil) {
+        group.changes += changes
+        if let commit { group.commits.append(commit) }
+    }
+
+    /// Logs an event once the present group was submitted.
+    mutating func note(_ event: DownloadLogEvent) { group.news.append(event) }
+
+    /// Begins a group: the changes of all events until ``closeGroup()`` become durable together.
+    mutating func openGroup() { isGrouping = true }
+
+    mutating func closeGroup() { isGrouping = false }
+
+    // MARK: - Steps
+
+    /// Begins to run.
+    /// - Returns: False if the runner runs already: its steps include what was sent since.
+    mutating func begin() -> Bool {
+        defer { isRunning = true }
+        return !isRunning
+    }
+
+    /// Returns the next step; `nil`: nothing is left, and the run ends.
+    mutating func next() -> Step? {
+        if let id = course.id { return nextAction(of: id) ?? end(of: id) }
+        if !isGrouping, !group.changes.isEmpty || !group.news.isEmpty {
+            defer { group = ChangeGroup() }
+            return .commit(group)
+        }
+        while let (id, work) = queue.first {
+            queue.removeFirst()
+            if let step = begin(work, of: id) { return step }
+        }
+        isRunning = false
+        return nil
+    }
+
+    private mutating func nextAction(of id: DownloadID) -> Step? {
+        while course.next < course.actions.count {
+            let action = course.actions[course.next]
+            course.next += 1
+            guard case .answer(let waiter, let result) = action else { return .perform(action, id) }
+            let answer = Answer(waiter: waiter, result: result)
+            if course.removals.files.isPending {
+                course.removals.late.append(answer)
+            } else if flushes[id] != nil {
+                // After the result, power loss must not restore the file.
+                flushes[id]?.answers.append(answer)
+            } else {
+                return .answer(answer)
+            }
+        }
+        return nil
+    }
+
+    private mutating func end(of id: DownloadID) -> Step {
+        (course.id, course.next) = (nil, 0)
+        course.actions.removeAll(keepingCapacity: true)
+        guard course.removals.files.isPending else { return .end(id, nil) }
+        flushes[id, default: (0, [])].count += 1
+        defer { course.removals = Removals() }
+        return .end(id, course.removals)
+    }
+
+    private mutating func begin(_ work: Work, of id: DownloadID) -> Step? {
+        switch work {
+        case .resumption(let files, let event):
+            guard let (found, waiting) = interrupted.removeValue(forKey: id) else { return nil }
+            course = found
+            course.removals.files.add(files)
+            queue.insert(contentsOf: waiting, at: 0)
+            return event.map { .handle($0, id) } ?? next()
+        case _ where interrupted[id] != nil:
+            interrupted[id]?.queue.append((id, work))
+            return nil
+        case .event(let event):
+            course.id = id
+            return .handle(event, id)
+        case .action(let action):
+            (course.id, course.actions) = (id, [action])
+            return next()
+        }
+    }
+
+    // MARK: - Results of steps
+
+    /// Adds the actions of the event that was handled, after the present ones, and empties the array.
+    mutating func add(_ actions: inout [DownloadMachine.Action]) {
+        if course.actions.isEmpty {
+            swap(&course.actions, &actions)
+        } else {
+            course.actions += actions
+            actions.removeAll(keepingCapacity: true)
+        }
+    }
+
+    /// Interrupts the present actions until ``resume(_:with:then:)``: the last one begins to remove files.
+    mutating func interrupt() {
+        guard let id = course.id else { return }
+        interrupted[id] = (course, [])
+        course = Course()
+    }
+
+    /// The action that has interrupted those of a download; `nil`: none has.
+    func interruption(of id: DownloadID) -> DownloadMachine.Action? {
+        interrupted[id].flatMap { $0.course.actions.prefix($0.course.next).last }
+    }
+
+    /// Resumes the actions of a download before all waiting events.
+    /// - Parameters:
+    ///   - files: The removed files.
+    ///   - event: The event about the removal; `nil`: the machine does not need to know it.
+    mutating func resume(_ id: DownloadID, with files: RemovedFiles, then event: DownloadMachine.Event?) {
+        queue.insert((id, .resumption(files, event)), at: 0)
+    }
+
+    /// Notes that the removed files of an event are durable.
+    /// - Returns: The results that have waited for that.
+    mutating func flushed(_ id: DownloadID) -> [Answer] {
+        guard let flush = flushes[id] else { return [] }
+        flushes[id] = flush.count > 1 ? (flush.count - 1, flush.answers) : nil
+        return flush.count > 1 ? [] : flush.answers
+    }
+}
