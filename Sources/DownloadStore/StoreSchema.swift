@@ -9,11 +9,7 @@ package enum StoreSchema {
     static let applicationID: Int64 = 0x5061_776C
 
     /// The versions of the schema, in order. Smaller versions belong to unreleased builds.
-    package static let files = [
-        SchemaFile(101, PackageResources.sqlite_101_sql), SchemaFile(102, PackageResources.sqlite_102_sql),
-        SchemaFile(103, PackageResources.sqlite_103_sql), SchemaFile(104, PackageResources.sqlite_104_sql),
-        SchemaFile(105, PackageResources.sqlite_105_sql),
-    ]
+    package static let files = [SchemaFile(105, PackageResources.sqlite_105_sql)]
 
     /// The schema version that this release writes.
     package static var version: Int { files.newestVersion }
@@ -60,16 +56,12 @@ package enum StoreSchema {
                     $0
                 }
             }
-            if try connection.number("PRAGMA auto_vacuum") != 2 {
-                // Without room for a copy of the file, the next start tries again.
-                try? connection.execute("VACUUM")
-            }
             try connection.execute("PRAGMA temp_store = MEMORY")
         }
     }
 
     private static func configure(_ connection: SQLiteConnection) throws(SQLiteError) {
-        // Free pages leave the file while the store is idle. A file of an earlier release changes by VACUUM.
+        // Free pages leave the file while the store is idle.
         try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         // A commit appends to the log, and is durable once the log's one sync returns.
         _ = try connection.text("PRAGMA journal_mode = WAL")

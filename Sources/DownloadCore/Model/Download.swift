@@ -278,8 +278,7 @@ extension Download {
         set { finished = Finished.box(newValue.flatMap(Digest.init), file) }
     }
 
-    /// The identity of the finished file; `nil` before the file is finished, and in records of
-    /// releases that did not keep it.
+    /// The identity of the finished file; `nil` before the file is finished.
     public var file: FileIdentity? {
         get { finished?.value.file }
         set { finished = Finished.box(finished?.value.digest, newValue) }

@@ -8,16 +8,13 @@ internal import Postgres
 /// is raised.
 enum PostgresSchema {
     /// The versions of the schema, in order. Smaller versions belong to unreleased builds.
-    static let files = [
-        SchemaFile(101, PackageResources.postgres_101_sql), SchemaFile(102, PackageResources.postgres_102_sql),
-        SchemaFile(103, PackageResources.postgres_103_sql), SchemaFile(104, PackageResources.postgres_104_sql),
-    ]
+    static let files = [SchemaFile(104, PackageResources.postgres_104_sql)]
 
     /// The schema version that this release writes.
     static var version: Int { files.newestVersion }
 
     /// The oldest schema version whose release may run beside this one.
-    static let oldestBeside = 101
+    static let oldestBeside = 104
 
     /// The oldest supported PostgreSQL, in the numbering of `server_version_num`.
     static let oldestServer = 130_000

@@ -71,7 +71,7 @@ struct FileNamingTests {
             (String(repeating: "a", count: 255), true), (String(repeating: "a", count: 256), false), ("", false), (".", false),
             ("..", false), (".a", false), ("a/b", false), ("/a", false), ("a\\b", false), ("a\0", false), ("a\nb", false),
             ("a\u{202E}b", false),
-            // Names of earlier releases.
+            // Names that are changed before they come into a record.
             ("con:stream.txt", true), ("a|b<c>d\"e?.txt", true),
         ])
     func recordNameIsOneVisibleFile(_ name: String, _ isSafe: Bool) {

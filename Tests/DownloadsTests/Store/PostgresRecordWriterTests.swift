@@ -694,7 +694,7 @@ import Testing
         #expect(try scene.number("SELECT count(*) FROM pg_tables WHERE tablename = 'half'") == 0)
     }
 
-    @Test("a database of an unreleased build is refused in one line, by replica and check", arguments: [1, 3])
+    @Test("a database of an unreleased build is refused in one line, by replica and check", arguments: [1, 103])
     func unreleased(_ version: Int) throws {
         let scene = try PostgresScene()
         try scene.execute(

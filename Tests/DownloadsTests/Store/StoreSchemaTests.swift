@@ -24,12 +24,13 @@ struct StoreSchemaTests {
         #expect(try connection.number("PRAGMA application_id") == 0x5061_776C)
         #expect(try connection.text("PRAGMA journal_mode") == "wal")
         #expect(try connection.number("PRAGMA synchronous") == 2)
+        #expect(try connection.number("PRAGMA auto_vacuum") == 2)
     }
 
     @Test("The versions of both databases are numbered without gaps")
     func numbers() {
-        for files in [StoreSchema.files, PostgresSchema.files] {
-            #expect(files.map(\.version) == Array(101..<101 + files.count))
+        for (files, first) in [(StoreSchema.files, 105), (PostgresSchema.files, 104)] {
+            #expect(files.map(\.version) == Array(first..<first + files.count))
             #expect(files.allSatisfy { $0.sql.contains("TABLE") || $0.sql.contains("INDEX") })
         }
     }
@@ -75,7 +76,7 @@ struct StoreSchemaTests {
     }
 
     @Test(
-        "Service, check and restored backup refuse records of an unreleased build in one line", arguments: [1, 10, 99])
+        "Service, check and restored backup refuse records of an unreleased build in one line", arguments: [1, 99, 104])
     func unreleasedRecords(_ version: Int) async throws {
         let data = temporary.path + "/data"
         try FileManager.default.createDirectory(atPath: data + "/files", withIntermediateDirectories: true)

@@ -78,76 +78,12 @@ struct SubscriptionStoreTests {
         await store.close()
     }
 
-    @Test("Brings a database of schema 101 to the present one", arguments: StoreKind.available)
-    func migration(kind: StoreKind) async throws {
-        #expect(StoreSchema.files.map(\.version) == [101, 102, 103, 104, 105])
-        guard kind == .sqlite else { return }
-        let scene = try StoreScene()
-        let store = try scene.open()
-        _ = try store.load()
-        try await store.save(sampleRecord(1))
-        await store.close()
-        do {
-            let old = try SQLiteConnection(path: scene.path + "/pawl.sqlite")
-            try old.execute(
-                script:
-                    "DROP TABLE subscription_items; DROP TABLE subscriptions; ALTER TABLE downloads DROP COLUMN retry; PRAGMA user_version = 101"
-            )
-        }
-        let again = try scene.open()
-        #expect(try again.load().records.count == 1)
-        try await again.write([.saveSubscription(StoredSubscription(id: first, body: Array("{}".utf8)))])
-        await again.close()
-    }
-
     /// An item with a row of 1.4 KB.
     private func large(_ number: Int) -> StoredItem {
         var item = item("k\(number)", Int64(number))
         let padding = String(repeating: "x", count: 1_200)
         item.body = Array(#"{"track":{"name":"\#(padding)","downloadUrl":"https://a.test/k\#(number)"}}"#.utf8)
         return item
-    }
-
-    @Test("A file of schema 104 keeps all rows and their messages, in at most three fifths of the pages")
-    func rowids() throws {
-        let scene = try StoreScene()
-        let path = scene.temporary.path + "/old.sqlite"
-        let connection = try SQLiteConnection(path: path)
-        try StoreSchema.prepare(connection, path: path, files: StoreSchema.files.filter { $0.version <= 104 })
-        try connection.execute("PRAGMA auto_vacuum = NONE")
-        try connection.execute("VACUUM")
-        #expect(try connection.number("SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%WITHOUT ROWID%'") == 6)
-        let delivery = WebhookDelivery(
-            id: DownloadID(value: 7), url: "http://127.0.0.1:9/", subject: first, body: Array("{}".utf8), attempts: 2, due: .now()
-        )
-        let key = IdempotencyRecord(key: "key", digest: [1], outcomes: [], createdAt: .now())
-        let subscription = StoredSubscription(id: first, body: Array("{\"name\":\"é\"}".utf8))
-        let records = [fullRecord(1), sampleRecord(2)]
-        try SQLiteStatements(connection).commit(
-            records.map(StoreChange.save) + [.keepDelivery(delivery), .remember(key), .saveSubscription(subscription)]
-                + (0..<400).map { .saveItem(large($0)) })
-        func pages() throws -> Int64 { try connection.number("PRAGMA page_count") - connection.number("PRAGMA freelist_count") }
-        let before = try pages()
-        try StoreSchema.prepare(connection, path: path)
-        let after = try pages()
-        #expect(after * 5 < before * 3, "\(before) pages became \(after)")
-        #expect(try connection.number("PRAGMA auto_vacuum") == 2 && connection.number("PRAGMA freelist_count") == 0)
-        #expect(try connection.number("SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%WITHOUT ROWID%'") == 1)
-        let statements = try SQLiteStatements(connection)
-        let contents = try statements.load()
-        #expect(contents.records.map(portrait) == records.map(portrait))
-        #expect(contents.subscriptions.map(\.body) == [subscription.body] && contents.idempotencyRecords.map(\.key) == ["key"])
-        let kept = try statements.deliveries(from: DownloadID(value: 0)) { _ in true }.deliveries
-        #expect(kept.map(\.id) == [delivery.id] && kept.map(\.attempts) == [2] && kept.map(\.due) == [delivery.due])
-        let items = try statements.items(ItemQuery(of: first))
-        #expect(items.count == 400)
-        for (item, number) in zip(items, (0..<400).reversed()) {
-            var expected = large(number)
-            // The address is in the row alone.
-            let url = "https://a.test/k\(number)"
-            expected.body = Array(String(decoding: expected.body, as: UTF8.self).replacing("\"\(url)\"", with: "\"=\"").utf8)
-            #expect(item == expected)
-        }
     }
 
     @Test("Items of a removed subscription leave the file in parts, and then their pages do")
