@@ -114,6 +114,12 @@ struct DocumentationTests {
         let spelled = document.matches(of: /(?m)^ +version: ([0-9.]+)$/).map { String($0.1) }
         #expect(spelled == [Program.version, Program.version])
         #expect(try Self.text("docs/pawl.1").contains("\"pawl \(Program.version)\""))
-        #expect(try Self.text("CHANGELOG.md").contains(Program.version))
+        let released = try Self.text("CHANGELOG.md").firstMatch(of: /(?m)^## \[([0-9.]+)\] - \d{4}-\d\d-\d\d$/)
+        #expect(released.map { String($0.1) } == Program.version)
+        let deployment = ["compose.yaml", "container/build", "fleet/compose.yaml", "kubernetes/base/deployment.yaml"]
+        for page in ["README.md", "docs/operations.md", "Dockerfile"] + deployment.map({ "Deployment/" + $0 }) {
+            let spelled = try Self.text(page).matches(of: /(?:pawl[:_-]|image\.version=")([0-9]+\.[0-9]+\.[0-9]+)/)
+            #expect(!spelled.isEmpty && spelled.allSatisfy { $0.1 == Program.version }, "\(page)")
+        }
     }
 }

@@ -179,9 +179,13 @@ public final class PrivatePostgres: Sendable {
 
     /// Runs SQL as the superuser in the database `postgres`.
     public func administer(_ sql: String) throws {
+        try psql("-d postgres -c '\(sql)'")
+    }
+
+    /// Runs psql as the superuser.
+    func psql(_ arguments: String) throws {
         try Self.shell(
-            "'\(programs.folder)/psql' -X -q -v ON_ERROR_STOP=1 -h '\(socketDirectory)' -p \(port) -U \(Self.user) -d postgres -c '\(sql)'"
-        )
+            "'\(programs.folder)/psql' -X -q -v ON_ERROR_STOP=1 -h '\(socketDirectory)' -p \(port) -U \(Self.user) \(arguments)")
     }
 
     /// A name that no database and no user of the server has.

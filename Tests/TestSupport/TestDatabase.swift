@@ -19,6 +19,11 @@ public final class TestDatabase: Sendable {
         Thread.detachNewThread { try? server.administer("DROP DATABASE \(name)") }
     }
 
+    /// Runs the statements of a file, as the superuser.
+    public func execute(file path: String) throws {
+        try server.psql("-d \(name) -f '\(path)'")
+    }
+
     /// A connection string: over the Unix socket, as the superuser.
     public var conninfo: String {
         "host=\(server.socketDirectory) port=\(server.port) user=\(PrivatePostgres.user) dbname=\(name)"
