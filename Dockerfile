@@ -6,27 +6,27 @@
 #
 # Deployment/container/build calls a builder so that the image names its commit, and has its time.
 #
-# Everything is fetched by digest or by date: the two images as of 19 September 2026 on Docker Hub, and Debian's packages of that day, whose
-# lists are signed.
+# Everything is fetched by digest or by date: the two images as of 19 September 2026, and Debian's packages of that day, whose lists are
+# signed.
 
 FROM debian:bookworm-slim@sha256:3783cc01769c7b2b1b83a5c5ad96c815348e28ed7da68e2e3687004faa906251 AS base
 
 FROM swift:6.3-bookworm@sha256:7060a792f4cd9eaa0d00826d941cec00ab8d252d33b8b28bc8e105f51f2dba73 AS build
 
-# A snapshot of Debian's archives, and its time. Another mirror has today's packages only: DEBIAN=http://deb.debian.org
-# with an empty SNAPSHOT.
-ARG DEBIAN=http://snapshot.debian.org/archive
+# The time of a snapshot of Debian's archives. The address of the snapshots is a comment in the image's own sources. With an empty time,
+# today's packages come from these sources, or from the mirror DEBIAN.
 ARG SNAPSHOT=20260919T060000Z
+ARG DEBIAN=
 # The suite of the sources, after a slash: the newest one that has them. Not every mirror has those of security updates.
 ARG SOURCES=
 
 # Debian's libcurl brings LDAP, Kerberos, SSH, RTMP and its own TLS library: 9 MB, and code that should not be reachable. This is
 # Debian's source with its patches, for HTTP only, and with the base image's TLS library.
-RUN for archive in debian/ debian-security/; do \
-        case "$archive" in debian/) suites="bookworm bookworm-updates";; *) suites=bookworm-security;; esac; \
-        printf 'Types: deb deb-src\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\nCheck-Valid-Until: no\n\n' \
-            "$DEBIAN/$archive$SNAPSHOT" "$suites" /usr/share/keyrings/debian-archive-keyring.gpg; \
-    done >/etc/apt/sources.list.d/debian.sources \
+RUN sed -i 's/^Types: deb$/& deb-src\nCheck-Valid-Until: no/' /etc/apt/sources.list.d/debian.sources \
+    && if [ -n "$SNAPSHOT$DEBIAN" ]; then \
+        sed -i -E "/^URIs:/d; s|^# (http\S+)(/debian\S*/)[0-9]{8}T[0-9]{6}Z$|URIs: ${DEBIAN:-\1}\2$SNAPSHOT|" \
+            /etc/apt/sources.list.d/debian.sources; \
+    fi \
     && apt-get -o Acquire::Retries=5 update \
     && apt-get -o Acquire::Retries=5 install -y --no-install-recommends ca-certificates dpkg-dev gcc libc6-dev libgnutls28-dev \
         libsqlite3-0 libssl-dev pkg-config zlib1g-dev \
