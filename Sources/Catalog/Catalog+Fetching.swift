@@ -91,19 +91,14 @@ extension Catalog {
     ) async throws(CatalogError) -> Listing {
         let description = type(of: source).description
         guard description.hosts == .own else {
-            let response = try await response(to: request, source, fields)
-            guard let successor = source.successor(of: response) else {
-                let first = try ResponseValidator.listing(of: response, to: request, from: source)
-                return await withPages(first, of: request, source, fields, response.head)
+            var request = request
+            var response = try await response(to: request, source, fields)
+            if let successor = source.successor(of: response) {
+                request = SourceRequest(url: successor)
+                response = try await self.response(to: request, source, fields, trust: response.head.trust(in: successor))
             }
-            let second = SourceRequest(url: successor)
-            let isOwn = successor.hasOrigin(of: request.url) && !response.head.hasLeftOrigin
-            let others = isOwn ? fields : fields.filter { FieldName($0.name)?.isHarmless == true }
-            let hasLostEncryption =
-                response.head.hasLostEncryption || response.head.url.scheme == "https" && successor.scheme == "http"
-            let answer = try await self.response(to: second, source, others, hasLostEncryption: hasLostEncryption)
-            let first = try ResponseValidator.listing(of: answer, to: second, from: source)
-            return await withPages(first, of: second, source, others, answer.head)
+            let first = try ResponseValidator.listing(of: response, to: request, from: source)
+            return await withPages(first, of: request, source, fields, response.head)
         }
         try await waitForToken(of: description)
         let response = try await response(to: request, source)
@@ -136,18 +131,15 @@ extension Catalog {
         var pages = PagedFeed(feed, at: head.url)
         let deadline = clock.now + configuration.feedTimeout
         while let next = pages.next {
-            guard !Task.isCancelled, clock.now < deadline, !head.hasLostEncryption,
-                head.url.scheme == "http" || next.scheme == "https"
-            else {
+            let trust = head.trust(in: next)
+            guard !Task.isCancelled, clock.now < deadline, !trust.hasLostEncryption else {
                 pages.end(clock.now < deadline ? "one of them is at an address of http" : "they take too long")
                 break
             }
-            let isOwn = next.hasOrigin(of: request.url) && !head.hasLeftOrigin
             let page = SourceRequest(url: next)
             do throws(CatalogError) {
-                let answer = try await response(
-                    to: page, source, isOwn ? fields : fields.filter { FieldName($0.name)?.isHarmless == true },
-                    limit: clock.now.duration(to: deadline))
+                let limit = clock.now.duration(to: deadline)
+                let answer = try await response(to: page, source, fields, trust: trust, limit: limit)
                 let listing = try ResponseValidator.listing(of: answer, to: page, from: source)
                 guard let feed = listing.feed else { break }
                 pages.add(feed)
@@ -163,7 +155,7 @@ extension Catalog {
     /// Sends a request to the source.
     private func response(
         to requested: SourceRequest, _ source: any SearchSource, _ fields: [(name: String, value: String)] = [],
-        hasLostEncryption: Bool = false, limit: Duration? = nil
+        trust: RequestTrust = RequestTrust(), limit: Duration? = nil
     ) async throws(CatalogError) -> ClientResponse {
         let description = type(of: source).description
         let limit = limit ?? (description.hosts == .any ? configuration.feedTimeout : configuration.totalTimeout)
@@ -175,7 +167,7 @@ extension Catalog {
         request.maximumRedirects = description.hosts == .any ? 10 : 3
         request.guarding = configuration.destinationGuard
         request.isForOrigin = true
-        request.hasLostEncryption = hasLostEncryption
+        request.trust = trust
         request.fields = fields
         if !fields.contains(where: { FieldName($0.name) == .accept }) {
             request.fields.append((name: "Accept", value: description.accept))
@@ -184,7 +176,7 @@ extension Catalog {
             return try await client.fetch(
                 request, bodyLimit: description.hosts == .any ? Feed.Limits.bytes : configuration.bodyLimit)
         } catch {
-            throw CatalogError(error, from: source, to: requested)
+            throw CatalogError(error, from: source.respondent(to: requested), isChosen: description.hosts == .any)
         }
     }
 

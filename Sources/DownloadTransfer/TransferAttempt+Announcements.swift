@@ -64,8 +64,8 @@ extension TransferAttempt {
             }
             var request = template
             request.url = url
-            // The caller's fields may be secrets, and the mirror is the origin's choice.
-            request.fields.removeAll { FieldName($0.name)?.isHarmless != true }
+            // The mirror is the origin's choice.
+            request.trust.hasLeftOrigin = true
             state.requests.append(request)
             state.announced.insert(state.sources.add())
         }

@@ -6,18 +6,19 @@ public struct ClientRequest: Sendable {
     public var method: String = "GET"
     /// The URL. Its user information is sent as Basic credentials, but only to its origin.
     public var url: HTTPURL
-    /// The caller's fields, including credentials. They are sent to the origin of `url`. After a redirect to another
-    /// origin only those that are harmless (``HTTPCore/FieldName/isHarmless``) are sent, also to the first origin.
-    /// Names that ``reserves(_:)`` returns true for are refused.
+    /// The caller's fields, including credentials. They are sent to the origin of `url`, as far as `trust` allows. After a
+    /// redirect to another origin only those that are harmless (``HTTPCore/FieldName/isHarmless``) are sent, also to the
+    /// first origin. Names that ``reserves(_:)`` returns true for are refused.
     public var fields: [(name: String, value: String)] = []
+    /// The fields that are conditions (RFC 9110 §13.1), about the content of `url`. The target of permanent redirects
+    /// gets none.
+    public var conditions: [(name: String, value: String)] = []
+    /// The trust in `url`. It is less than the default if the caller has fields of another origin, or an earlier response
+    /// has named the URL.
+    public var trust = RequestTrust()
     /// Whether the operator's user agent and credentials for origins are sent. They are for downloads, catalogues and
     /// feeds, and not for the operator's own services and webhooks.
     public var isForOrigin = false
-    /// Whether an earlier request of the caller was redirected from https to http. Credentials of files are not sent
-    /// then.
-    public var hasLostEncryption = false
-    /// The cookies that earlier responses have set for the same purpose.
-    public var cookies = CookieJar()
     /// The value of the Range field, such as `bytes=1000-`. Redirects keep it.
     public var range: String?
     /// The value of the If-Range field: a strong entity tag or a date (RFC 9110 §13.1.5). Redirects keep it.
@@ -71,7 +72,7 @@ extension ClientRequest {
         guard FieldName(method) != nil, method != "CONNECT" else {
             return .invalidRequest("\"\(method)\" is not a usable method")
         }
-        for field in fields {
+        for field in fields + conditions {
             guard let name = FieldName(field.name) else {
                 return .invalidRequest("\"\(field.name)\" is not a field name")
             }

@@ -13,18 +13,20 @@ public struct ClientResponseHead: Sendable {
     /// The announced length of the body that the sink receives, in bytes. Nil if unknown: chunked, decoded, or ended by
     /// the connection's close. For a HEAD request it is the length that a GET would have.
     public var contentLength: Int64?
-    /// The cookies that the responses so far have set, this one included.
-    public var cookies = CookieJar()
-    /// Whether a redirect has led from https to http.
-    public var hasLostEncryption = false
-    /// Whether a redirect has led to another origin.
-    public var hasLeftOrigin = false
+    /// The URL to which permanent redirects (301 and 308) lead from that of the request, before any other redirect, and with
+    /// encryption.
+    public var permanentURL: HTTPURL
+    /// Whether the request had conditions when it was sent to `url`.
+    public var isConditional = false
+    /// The trust in `url`.
+    public var trust = RequestTrust()
 
     /// Creates a head from its parts.
     public init(status: HTTPStatus, fields: Fields, url: HTTPURL, version: HTTPVersion, contentLength: Int64?) {
         self.status = status
         self.fields = fields
         self.url = url
+        permanentURL = url
         self.version = version
         self.contentLength = contentLength
     }

@@ -11,7 +11,7 @@ struct RedirectPolicyTests {
         case .deliver: "deliver"
         case .fail(let error): error.kind
         case .follow(let hop):
-            "\(hop.method) \(hop.url.string)" + (hop.sendsCallerFields ? " fields" : "") + (hop.sendsBody ? " body" : "")
+            "\(hop.method) \(hop.url.string)" + (hop.trust.hasLeftOrigin ? "" : " fields") + (hop.sendsBody ? " body" : "")
         }
     }
 
@@ -116,8 +116,40 @@ struct RedirectPolicyTests {
             Issue.record("not followed")
             return
         }
-        #expect(!away.sendsCallerFields)
-        #expect(!back.sendsCallerFields)
+        #expect(away.trust.hasLeftOrigin && back.trust.hasLeftOrigin)
+    }
+
+    @Test(
+        "Conditions are sent until permanent redirects lead to another URL",
+        arguments: [
+            ([], "a", true), ([301], "b", false), ([308, 301], "c", false), ([302], "a", true), ([303, 301], "a", true),
+            ([301, 307], "b", true), ([301, 302, 308], "b", true),
+        ] as [([Int], String, Bool)])
+    func conditions(statuses: [Int], permanent: String, sendsConditions: Bool) throws {
+        var request = ClientRequest(url: try url("https://a.example/"))
+        request.conditions = [("If-None-Match", "x")]
+        var policy = RedirectPolicy(request)
+        var hop = Hop(request)
+        for (status, host) in zip(statuses, ["b", "c", "d"]) {
+            let decision = policy.decide(status: HTTPStatus(status), location: "//\(host).example/", hop: hop)
+            if case .follow(let next) = decision { hop = next }
+        }
+        #expect(hop.permanentURL.string == "https://\(permanent).example/" && hop.sendsConditions == sendsConditions)
+        let fields = HopFields(of: hop, in: request, OriginCredentials(), CookieJar(), now: 0).fields
+        #expect(fields.map(\.name) == (sendsConditions ? ["If-None-Match"] : []))
+    }
+
+    @Test("Fields of another origin are not sent, and allow the change from https to http")
+    func fieldsOfAnotherOrigin() throws {
+        var request = ClientRequest(url: try url("https://a.example/"))
+        request.fields = [("X-Key", "x"), ("Accept", "x")]
+        request.trust.hasLeftOrigin = true
+        var policy = RedirectPolicy(request)
+        let hop = Hop(request)
+        #expect(HopFields(of: hop, in: request, OriginCredentials(), CookieJar(), now: 0).fields.map(\.name) == ["Accept"])
+        let decision = policy.decide(status: HTTPStatus(301), location: "http://a.example/", hop: hop)
+        guard case .follow(let next) = decision else { return #expect(Bool(false), "not followed") }
+        #expect(next.trust.hasLostEncryption && next.permanentURL == hop.url)
     }
 
     @Test("Content is not sent to another origin")
@@ -154,17 +186,17 @@ struct RedirectPolicyTests {
         var policy = RedirectPolicy(request)
         var hop = Hop(request)
         hop.answeredChallenges = 2
-        var losses = [hop.hasLostEncryption]
+        var losses = [hop.trust.hasLostEncryption]
         for target in ["https://b.example/", "http://b.example/", "http://c.example/", "https://a.example/"] {
             guard case .follow(let next) = policy.decide(status: .found, location: target, hop: hop) else { break }
             hop = next
-            losses.append(hop.hasLostEncryption)
+            losses.append(hop.trust.hasLostEncryption)
             #expect(hop.answeredChallenges == 0)
         }
         #expect(losses == [false, false, true, true, true])
         var later = request
-        later.hasLostEncryption = true
-        #expect(Hop(later).hasLostEncryption)
+        later.trust.hasLostEncryption = true
+        #expect(Hop(later).trust.hasLostEncryption)
     }
 
     @Test("Limits the number of redirects", arguments: [0, 1, 10])

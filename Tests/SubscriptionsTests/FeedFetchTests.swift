@@ -1,11 +1,11 @@
 import Catalog
 import DownloadCore
-import HTTPClient
 import HTTPCore
 import System
 import TestSupport
 import Testing
 
+@testable import HTTPClient
 @testable import Subscriptions
 
 /// Checks of feeds over https, with responses by address.
@@ -19,19 +19,33 @@ struct FeedFetchTests {
 
         init(_ responses: [String: (status: Int, location: String?, body: String)]) { self.responses = responses }
 
+        /// Follows redirects by the rules of the client.
         func fetch(_ request: ClientRequest, bodyLimit: Int) async throws(ClientError) -> ClientResponse {
-            let marks = [
-                request.hasLostEncryption ? " plain" : "", request.fields.contains { $0.name == "X-Secret" } ? " secret" : "",
-            ]
-            requests.withLock { $0.append(request.url.string + marks.joined()) }
-            fields.withLock { $0 += request.fields.map(\.name) }
             limits.withLock { $0.append(request.totalTimeout) }
-            let response = responses[request.url.string] ?? (404, nil, "")
-            var fields = Fields()
-            if let location = response.location { fields.append(.location, location) }
-            let head = ClientResponseHead(
-                status: HTTPStatus(response.status), fields: fields, url: request.url, version: .http11, contentLength: nil)
-            return ClientResponse(head: head, body: Array(response.body.utf8))
+            var policy = RedirectPolicy(request)
+            var hop = Hop(request)
+            while true {
+                let sent = HopFields(of: hop, in: request, OriginCredentials(), CookieJar(), now: 0).fields.map(\.name)
+                let marks = [
+                    hop.trust.hasLostEncryption ? " plain" : "", sent.contains("X-Secret") ? " secret" : "",
+                    sent.contains("If-None-Match") ? " conditional" : "",
+                ]
+                requests.withLock { $0.append(hop.url.string + marks.joined()) }
+                fields.withLock { $0 += sent }
+                let response = responses[hop.url.string] ?? (404, nil, "")
+                switch policy.decide(status: HTTPStatus(response.status), location: response.location, hop: hop) {
+                case .follow(let next): hop = next
+                case .fail(let error): throw error
+                case .deliver:
+                    var head = ClientResponseHead(
+                        status: HTTPStatus(response.status), fields: Fields(), url: hop.url, version: .http11,
+                        contentLength: nil)
+                    head.permanentURL = hop.permanentURL
+                    head.isConditional = sent.contains("If-None-Match")
+                    head.trust = hop.trust
+                    return ClientResponse(head: head, body: Array(response.body.utf8))
+                }
+            }
         }
     }
 
@@ -164,6 +178,43 @@ struct FeedFetchTests {
         ).run(url)
         #expect(client.fields.withLock { $0.contains("If-None-Match") && $0.contains("If-Modified-Since") } == isConditional)
         #expect(client.limits.withLock { $0.allSatisfy { $0.map { $0 > .seconds(240) && $0 <= .seconds(300) } ?? false } })
+    }
+
+    @Test(
+        "The target of permanent redirects has to give the feed; that of others may answer that nothing has changed",
+        arguments: [301, 302])
+    func conditionsAfterRedirects(status: Int) async throws {
+        let url = try #require(HTTPURL(Self.start))
+        var subscription = Subscription(
+            id: DownloadID(value: 1), source: .feed(url), settings: Subscription.Settings(),
+            at: Timestamp(millisecondsSinceEpoch: 1_000))
+        subscription.validators.entityTag = "\"a\""
+        let client = Responses([Self.start: Self.moved(status, "/b"), "https://a.test/b": (304, nil, "")])
+        let outcome = await FeedFetch(client: client, destinationGuard: nil, subscription: subscription).run(url)
+        let mark = status == 302 ? " conditional" : ""
+        #expect(client.requests.withLock { $0 } == ["\(Self.start) conditional", "https://a.test/b\(mark)"])
+        switch outcome {
+        case .unchanged: #expect(status == 302)
+        case .failed(let failure, _): #expect(status == 301 && failure.message.contains("304"))
+        default: Issue.record("\(outcome)")
+        }
+    }
+
+    @Test(
+        "A redirect that cannot be followed is named",
+        arguments: [
+            ("ftp://a.test/", 302), ("http://", 302), ("/feed", nil),
+        ] as [(String, Int?)])
+    func badRedirects(location: String, status: Int?) async throws {
+        let url = try #require(HTTPURL(Self.start))
+        let subscription = Subscription(
+            id: DownloadID(value: 1), source: .feed(url), settings: Subscription.Settings(),
+            at: Timestamp(millisecondsSinceEpoch: 1_000))
+        let client = Responses([Self.start: Self.moved(302, location)])
+        let outcome = await FeedFetch(client: client, destinationGuard: nil, subscription: subscription).run(url)
+        guard case .failed(let failure, _) = outcome else { return #expect(Bool(false), "\(outcome)") }
+        #expect(failure.code == "upstream-rejected" && failure.message.hasPrefix("a.test: ") && failure.httpStatus == status)
+        #expect(client.requests.withLock { $0.count } == (status == nil ? 11 : 1))
     }
 
     private struct Case: Sendable {

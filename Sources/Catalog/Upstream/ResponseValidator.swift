@@ -1,4 +1,4 @@
-import HTTPClient
+package import HTTPClient
 import HTTPCore
 import System
 
@@ -36,14 +36,18 @@ enum ResponseValidator {
 
 extension CatalogError {
     /// The error for the waiters of a failed transfer.
-    init(_ error: ClientError, from source: any SearchSource, to request: SourceRequest) {
-        let text = "\(source.respondent(to: request)): \(error.message)."
+    /// - Parameters:
+    ///   - respondent: The name of the source, or the host of the request.
+    ///   - isChosen: Whether the caller has named the host.
+    package init(_ error: ClientError, from respondent: String, isChosen: Bool) {
+        let text = "\(respondent): \(error.message)."
         switch error {
         case .timedOut, .stalled: self = .upstreamTimeout(text)
-        case .bodyTooLarge, .unsupportedEncoding, .invalidResponse, .onlyHTTP2, .invalidRedirect, .tooManyRedirects,
-            .unsupportedScheme:
+        case .invalidRedirect(let status, _), .unsupportedScheme(let status, _):
+            self = .upstreamRejected(text, httpStatus: status)
+        case .bodyTooLarge, .unsupportedEncoding, .invalidResponse, .onlyHTTP2, .tooManyRedirects:
             self = .upstreamRejected(text)
-        case .destinationForbidden where type(of: source).description.hosts == .any: self = .destinationForbidden(text)
+        case .destinationForbidden where isChosen: self = .destinationForbidden(text)
         // The waiters have not cancelled the request, so the client is shutting down.
         case .cancelled, .stopped, .connectionFailed, .proxyRefused, .tls, .transferBroken, .destinationForbidden,
             .invalidRequest:

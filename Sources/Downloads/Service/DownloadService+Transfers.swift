@@ -107,11 +107,9 @@ extension DownloadService {
         }
         let requests = urls.map { source in
             var request = ClientRequest(url: source)
-            // The caller's fields may be secrets, so only the harmless ones are sent to other origins than their own, and to URLs
-            // that an origin has announced.
-            let hasOrigin = source.hasOrigin(of: url) && !announced.contains(source)
-            let fields = hasOrigin ? record.headers : record.headers.filter(\.isHarmless)
-            request.fields = fields.map { ($0.name, $0.value) }
+            request.fields = record.headers.map { ($0.name, $0.value) }
+            // An announced URL is the origin's choice.
+            request.trust.hasLeftOrigin = !source.hasOrigin(of: url) || announced.contains(source)
             request.isForOrigin = true
             request.guarding = parts.configuration.destinationGuard
             request.connectTimeout = limits.connect

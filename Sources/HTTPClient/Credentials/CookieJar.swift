@@ -1,12 +1,9 @@
 import HTTPCore
 
 /// The cookies that the responses of one transfer have set. They end with the transfer. It has no I/O.
-public struct CookieJar: Sendable {
+struct CookieJar: Sendable {
     /// The cookies in the order of their creation. One that has ended stays, since it hides a cookie of a file.
     private var cookies: [Cookie] = []
-
-    /// Creates an empty jar.
-    public init() {}
 
     /// Stores the cookies of a response. Beyond ``CredentialLimits/cookies`` the oldest ones are removed.
     mutating func store(_ fields: Fields, from url: HTTPURL, now: Int64) {

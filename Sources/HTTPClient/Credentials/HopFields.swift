@@ -16,9 +16,10 @@ struct HopFields: Sendable {
     /// Decides the fields. Those of the caller precede user and password of the URL. After them come the header file,
     /// the other files and the operator's user agent.
     init(of hop: Hop, in request: ClientRequest, _ credentials: OriginCredentials, _ jar: CookieJar, now: Int64) {
+        fields = hop.sendsConditions ? request.conditions : []
         var own: [String] = []
         for (name, value) in request.fields {
-            guard let field = FieldName(name), hop.sendsCallerFields || field.isHarmless else { continue }
+            guard let field = FieldName(name), !hop.trust.hasLeftOrigin || field.isHarmless else { continue }
             if field == .cookie {
                 own.append(value)
             } else if field == .authorization {
@@ -27,10 +28,10 @@ struct HopFields: Sendable {
                 fields.append((name, value))
             }
         }
-        if hop.sendsCallerFields { authorization = authorization ?? request.url.basicAuthorization }
+        authorization = authorization ?? hop.authorization
         let isOwn = authorization != nil
         // A listener could have forged the redirect that gave up encryption.
-        let usesFiles = request.isForOrigin && !hop.hasLostEncryption
+        let usesFiles = request.isForOrigin && !hop.trust.hasLostEncryption
         if usesFiles {
             for (name, value) in credentials.headers.fields(for: hop.url) {
                 if name == .cookie {

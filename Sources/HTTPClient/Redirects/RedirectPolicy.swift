@@ -22,7 +22,8 @@ struct RedirectPolicy: Sendable {
     init(_ request: ClientRequest) {
         remaining = request.maximumRedirects
         hasSecrets =
-            request.fields.contains { FieldName($0.name)?.isHarmless != true } || request.url.hasUserInfo || request.body != nil
+            !request.trust.hasLeftOrigin && request.fields.contains { FieldName($0.name)?.isHarmless != true }
+            || request.url.hasUserInfo || request.body != nil
     }
 
     /// Decides on the response to `hop` by its status and Location.
@@ -39,11 +40,9 @@ struct RedirectPolicy: Sendable {
     }
 
     private func follow(_ hop: Hop, status: HTTPStatus, to url: HTTPURL) -> Decision {
-        let staysAtOrigin = url.hasOrigin(of: hop.url)
         // A request with a secret must not be redirected to plain http, even without the secret: a listener on the way
         // could forge the response. Without secrets it may be: public files are often served by mirrors without TLS.
-        let losesEncryption = hop.url.scheme == "https" && url.scheme == "http"
-        if losesEncryption, hasSecrets {
+        if hop.url.isEncrypted, !url.isEncrypted, hasSecrets {
             return .fail(
                 .destinationForbidden(
                     "a redirect from https to \(url.origin), for a request with credentials or other fields that may be secret",
@@ -53,17 +52,20 @@ struct RedirectPolicy: Sendable {
         var next = hop
         next.url = url
         next.redirectStatus = status.code
-        next.hasLostEncryption = hop.hasLostEncryption || losesEncryption
+        next.trust = hop.trust.following(hop.url, to: url)
+        // A listener could have forged the response to be asked from now on.
+        next.isPermanent = hop.isPermanent && [301, 308].contains(status.code) && !next.trust.hasLostEncryption
+        if next.isPermanent { next.permanentURL = url }
         next.answeredChallenges = 0
         if changesToGet(hop.method, status: status) {
             next.method = "GET"
             next.sendsBody = false
         }
-        if !staysAtOrigin {
+        if !url.hasOrigin(of: hop.url) {
             // Content is sent only to the origin that it was meant for. Otherwise the redirect is the final response.
             if next.sendsBody { return .deliver }
-            // The fields are dropped for the rest of the chain, since later hops are copies of `next`.
-            next.sendsCallerFields = false
+            // They are dropped for the rest of the chain, since later hops are copies of `next`.
+            next.authorization = nil
         }
         return .follow(next)
     }

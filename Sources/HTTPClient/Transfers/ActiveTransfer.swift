@@ -13,7 +13,7 @@ final class ActiveTransfer {
     /// The origin of the current hop.
     private(set) var origin: String
     /// The cookies that the responses so far have set.
-    private(set) var cookies: CookieJar
+    private(set) var cookies = CookieJar()
     /// The login of this hop; nil: none.
     var login: Login?
     /// The nonce of the Digest challenge that this hop answers; nil: none.
@@ -79,7 +79,6 @@ final class ActiveTransfer {
         hop = Hop(transfer.request)
         origin = hop.url.origin
         policy = RedirectPolicy(transfer.request)
-        cookies = transfer.request.cookies
         reader = ResponseHeadReader(maximumBytes: configuration.maximumHeadBytes)
         timer = TransferTimer(request: transfer.request, now: now)
         content = Self.content(of: hop, in: transfer.request)
@@ -253,10 +252,7 @@ final class ActiveTransfer {
             follow(hop)
             return true
         case .deliver:
-            var head = responseHead
-            head.cookies = cookies
-            head.hasLostEncryption = hop.hasLostEncryption
-            head.hasLeftOrigin = !hop.sendsCallerFields
+            let head = responseHead
             self.head = head
             if head.fields.contains(.transferEncoding) {
                 framing = FramingMonitor(now: .now)
@@ -298,8 +294,12 @@ final class ActiveTransfer {
 
     /// The head that has been read.
     private var responseHead: ClientResponseHead {
-        ClientResponseHead(
+        var head = ClientResponseHead(
             status: reader.status, fields: reader.fields, url: hop.url, version: reader.version, contentLength: announcedLength)
+        head.permanentURL = hop.permanentURL
+        head.isConditional = hop.sendsConditions && !transfer.request.conditions.isEmpty
+        head.trust = hop.trust
+        return head
     }
 
     /// Decodes a Location. Bytes that are not ASCII are percent-encoded if the text is not UTF-8, so that the request

@@ -15,7 +15,7 @@ enum WorkListing {
             listing.work = work.item
             return .listed(listing)
         } catch {
-            return failure(error)
+            return CheckOutcome(error)
         }
     }
 
@@ -25,7 +25,7 @@ enum WorkListing {
             let found = try await catalog.newest(term)
             return .listed(CheckOutcome.Listing(items: items(found.items)))
         } catch {
-            return failure(error)
+            return CheckOutcome(error)
         }
     }
 
@@ -38,8 +38,11 @@ enum WorkListing {
             return (listed, details)
         }
     }
+}
 
-    private static func failure(_ error: CatalogError) -> CheckOutcome {
+extension CheckOutcome {
+    /// The failure of a listing.
+    init(_ error: CatalogError) {
         let (code, message) =
             switch error {
             case .invalidRequest(let text): ("invalid-request", text)
@@ -57,6 +60,6 @@ enum WorkListing {
             case .upstreamRateLimited(let wait, let status): (status, wait.components.seconds + 1)
             default: (nil, nil)
             }
-        return .failed(Subscription.Failure(code: code, message: message, httpStatus: status), retryAfter: delay)
+        self = .failed(Subscription.Failure(code: code, message: message, httpStatus: status), retryAfter: delay)
     }
 }

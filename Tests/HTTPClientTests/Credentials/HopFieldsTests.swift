@@ -82,13 +82,14 @@ import Testing
         #expect(
             try Self.summary("http://u:p@a.example/", fields) {
                 $0.url = other
-                $0.sendsCallerFields = false
+                $0.trust.hasLeftOrigin = true
+                $0.authorization = nil
             } == "\(harmless), Authorization: LOW key:secret, Referer: r, User-Agent: own, X-Key: suffix")
     }
 
     @Test("Nothing of the files is sent after a loss of encryption, or to what is no origin")
     func withoutFiles() throws {
-        #expect(try Self.summary("http://a.example/") { $0.hasLostEncryption = true } == "User-Agent: agent")
+        #expect(try Self.summary("http://a.example/") { $0.trust.hasLostEncryption = true } == "User-Agent: agent")
         #expect(try Self.summary("http://a.example/", isForOrigin: false).isEmpty)
         #expect(
             try Self.summary("http://u:p@a.example/", [("Cookie", "d=e")], isForOrigin: false)
