@@ -67,12 +67,6 @@ extension Catalog {
         return nil
     }
 
-    /// Finds the parts of a work, in memory or at its source.
-    /// - Throws: ``CatalogError/notFound(_:)`` if there is no such work, or none of its parts is available.
-    public func parts(_ query: PartsQuery) async throws(CatalogError) -> SearchResponse {
-        try await work(for: query).parts(query)
-    }
-
     /// Finds a work, in memory or at its source.
     ///
     /// One request fetches all parts; every selection of formats and every page is made from them. Cancelling the task

@@ -97,22 +97,6 @@ public final class Catalog: Sendable {
             found: source.select(query, from: entry.listing), expires: entry.expires)
     }
 
-    /// Whether no search waits and no session is in memory.
-    var isIdle: Bool {
-        state.withLock { $0.singleFlight.isIdle && $0.waiting.isEmpty && $0.tasks.isEmpty }
-    }
-
-    /// The number of waiters for the response to the search.
-    func waiting(for query: SearchQuery) -> Int {
-        guard let source = sources[query.source] else { return 0 }
-        return waiting(for: Self.key(source.request(for: query), source))
-    }
-
-    /// The number of waiters for the key.
-    func waiting(for key: String) -> Int {
-        state.withLock { $0.singleFlight.waiting(for: key) }
-    }
-
     /// The key of a request; equal requests have equal keys.
     static func key(_ request: SourceRequest, _ source: any SearchSource) -> String {
         "\(type(of: source).description.id) \(request.url.string)"

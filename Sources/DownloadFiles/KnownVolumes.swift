@@ -73,8 +73,6 @@ package struct KnownVolumes: Sendable, Equatable {
     /// The setting that holds the known directories.
     package static let settingName = "downloadsDirectories"
 
-    package init() {}
-
     /// Parses the format of ``text``, and skips invalid lines.
     package init(_ text: String) {
         volumes = text.split(separator: "\n").compactMap { line in

@@ -35,9 +35,6 @@ package final class PartFile: Sendable {
     /// Returns the identity and state of the file: any write changes its size or its time.
     package func identity() throws(FileError) -> FileIdentity { try status().identity }
 
-    /// Returns the size in bytes.
-    package func size() throws(FileError) -> Int64 { try status().identity.size }
-
     /// Returns the state of the file: any change of its bytes or status changes it.
     func status() throws(FileError) -> FileStatus {
         try describing("examine", path) { () throws(SystemError) in try file.status() }

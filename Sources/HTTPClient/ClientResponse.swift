@@ -8,8 +8,6 @@ public struct ClientResponseHead: Sendable {
     public var fields: Fields
     /// The URL of the response, after redirects.
     public var url: HTTPURL
-    /// The protocol version of the response.
-    public var version: HTTPVersion
     /// The announced length of the body that the sink receives, in bytes. Nil if unknown: chunked, decoded, or ended by
     /// the connection's close. For a HEAD request it is the length that a GET would have.
     public var contentLength: Int64?
@@ -22,12 +20,11 @@ public struct ClientResponseHead: Sendable {
     public var trust = RequestTrust()
 
     /// Creates a head from its parts.
-    public init(status: HTTPStatus, fields: Fields, url: HTTPURL, version: HTTPVersion, contentLength: Int64?) {
+    public init(status: HTTPStatus, fields: Fields, url: HTTPURL, contentLength: Int64?) {
         self.status = status
         self.fields = fields
         self.url = url
         permanentURL = url
-        self.version = version
         self.contentLength = contentLength
     }
 }

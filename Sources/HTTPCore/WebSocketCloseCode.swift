@@ -14,16 +14,12 @@ public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     public static var goingAway: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1001) }
     /// 1002: a frame violates RFC 6455.
     public static var protocolError: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1002) }
-    /// 1003: the server does not accept this kind of message.
-    public static var unsupportedData: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1003) }
     /// 1007: a text that is not UTF-8.
     public static var invalidData: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1007) }
     /// 1008: the peer violates a policy.
     public static var policyViolation: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1008) }
     /// 1009: the message is too long.
     public static var messageTooBig: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1009) }
-    /// 1011: an error that the client did not cause.
-    public static var internalError: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1011) }
     /// 1013: the server is overloaded; a later attempt may succeed.
     public static var tryAgainLater: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1013) }
 

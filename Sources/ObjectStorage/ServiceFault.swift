@@ -25,12 +25,6 @@ struct ServiceFault: Sendable, Equatable {
         region = region ?? root["Region"]?.text
     }
 
-    init(status: Int, code: String = "", region: String? = nil) {
-        self.status = status
-        self.code = code
-        self.region = region
-    }
-
     /// Whether the same request may succeed later: the codes that AWS lists, and those of other services when they are
     /// busy.
     var isTransient: Bool {

@@ -4,12 +4,9 @@ internal import CPostgres
 public struct PostgresResult: Sendable {
     /// The rows of SELECT or RETURNING.
     public let rows: PostgresRows
-    /// The number of rows that the command inserted, updated, deleted or returned; 0 for other commands.
-    public let affectedRows: Int
 
     init(_ memory: ResultMemory) {
         rows = PostgresRows(memory: memory)
-        affectedRows = memory.affectedRows
     }
 }
 
@@ -44,11 +41,6 @@ final class ResultMemory: @unchecked Sendable {
     }
 
     var status: ExecStatusType { unsafe pawl_PQresultStatus(pointer) }
-
-    var affectedRows: Int {
-        guard let text = unsafe pawl_PQcmdTuples(pointer) else { return 0 }
-        return unsafe Int(String(cString: text)) ?? 0
-    }
 
     /// A field of an error result.
     private func field(_ number: Int) -> String? {

@@ -11,18 +11,6 @@ public enum PostgresValue: Sendable, Equatable {
     case text(String)
     /// For `bytea`.
     case bytes([UInt8])
-
-    /// A number, or NULL.
-    public init(_ value: Int64?) { self = value.map { .integer($0) } ?? .null }
-
-    /// A text, or NULL.
-    public init(_ value: String?) { self = value.map { .text($0) } ?? .null }
-
-    /// Bytes, or NULL.
-    public init(_ value: [UInt8]?) { self = value.map { .bytes($0) } ?? .null }
-
-    /// True, false, or NULL.
-    public init(_ value: Bool?) { self = value.map { .boolean($0) } ?? .null }
 }
 
 extension PostgresValue {

@@ -7,9 +7,4 @@ public enum CrashMark {
     public static func write(to file: FileDescriptor, at offset: Int64) {
         pawl_mark_crash(file.number, offset)
     }
-
-    /// Ends the use of the file. Must be called before the file is closed.
-    public static func forget() {
-        pawl_mark_crash(-1, 0)
-    }
 }

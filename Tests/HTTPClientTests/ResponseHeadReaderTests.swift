@@ -21,7 +21,6 @@ struct ResponseHeadReaderTests {
         let progress = Self.read(["HTTP/1.0 206 Partial Content", "ETag: \"x\"", "a:1", "A:  2  ", "Empty:", ""], into: &reader)
         #expect(progress == .complete)
         #expect(reader.status == .partialContent)
-        #expect(reader.version == .http10)
         #expect(reader.fields[.etag] == "\"x\"")
         #expect(FieldName("a").map { reader.fields.values($0) } == ["1", "2"])
         #expect(FieldName("empty").flatMap { reader.fields[$0] } == "")

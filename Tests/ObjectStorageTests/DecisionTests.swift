@@ -1,3 +1,4 @@
+import HTTPClient
 import HTTPCore
 import Testing
 
@@ -47,8 +48,11 @@ struct DecisionTests {
             (307, "", nil, "otherRegion"), (400, "AuthorizationHeaderMalformed", "eu-west-1", "otherRegion eu-west-1"),
             (400, "AuthorizationHeaderMalformed", nil, "refused"), (400, "XAmzContentSHA256Mismatch", nil, "contentMismatch"),
         ] as [(Int, String, String?, String)])
-    func faultsAreClassified(status: Int, code: String, region: String?, kind: String) {
-        let fault = ServiceFault(status: status, code: code, region: region)
+    func faultsAreClassified(status: Int, code: String, region: String?, kind: String) throws {
+        let url = try #require(HTTPURL("http://a.example/"))
+        let head = ClientResponseHead(status: HTTPStatus(status), fields: Fields(), url: url, contentLength: nil)
+        var fault = ServiceFault(ClientResponse(head: head, body: []), nil)
+        (fault.code, fault.region) = (code, region)
         let told =
             switch fault.error {
             case .unavailable: "unavailable"

@@ -42,7 +42,6 @@ import Testing
                                 ])
                         ], within: patience
                     ).first)
-                #expect(result.affectedRows == 1)
                 let row = try #require(result.rows.first)
                 #expect(row.integer(0) == Int64(integers.0))
                 #expect(row.integer(1) == Int64(integers.1))
@@ -114,9 +113,7 @@ import Testing
             #expect(try stored() == 0)
         }
         try connection.execute("CREATE TABLE nowhere (nothing bigint)", within: patience)
-        #expect(
-            try connection.run([PostgresCommand(insert, [1, nil]), PostgresCommand(wrong)], within: patience).map(\.affectedRows)
-                == [1, 0])
+        #expect(try connection.run([PostgresCommand(insert, [1, nil]), PostgresCommand(wrong)], within: patience).count == 2)
         #expect(try stored() == 1)
         // Another statement under a used name.
         let twin = #expect(throws: PostgresError.self) {

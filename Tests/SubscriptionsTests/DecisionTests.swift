@@ -330,6 +330,6 @@ struct DecisionTests {
             ("[a]", "[A]", true), ("É*", "e\u{301}tude", true),
         ])
     func patterns(pattern: String, name: String, expected: Bool) {
-        #expect(GlobPattern(pattern).matches(name) == expected)
+        #expect(GlobPattern(pattern).matches(units: GlobPattern.units(name)) == expected)
     }
 }

@@ -38,8 +38,7 @@ struct FeedFetchTests {
                 case .fail(let error): throw error
                 case .deliver:
                     var head = ClientResponseHead(
-                        status: HTTPStatus(response.status), fields: Fields(), url: hop.url, version: .http11,
-                        contentLength: nil)
+                        status: HTTPStatus(response.status), fields: Fields(), url: hop.url, contentLength: nil)
                     head.permanentURL = hop.permanentURL
                     head.isConditional = sent.contains("If-None-Match")
                     head.trust = hop.trust

@@ -40,9 +40,6 @@ public final class Aria2: Sendable {
         feed = NotificationFeed(downloads.events)
     }
 
-    /// The number of sockets that receive notifications.
-    public var listenerCount: Int { feed.count }
-
     // MARK: - HTTP
 
     /// Responds to a POST, or to a GET with the call in its query.

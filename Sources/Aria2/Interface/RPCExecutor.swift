@@ -83,17 +83,8 @@ final class RPCExecutor: Sendable {
 
     private func details(_ gid: String, for caller: Aria2Caller) async throws(RPCError) -> DownloadDetails {
         let id = try download(gid, for: caller).id
-        var details = try await RPCError.rethrowing(gid: gid, await downloads.details(of: id))
-        guard caller.scope != .full else { return details }
-        details.download = details.download.withoutSecrets
-        for index in details.sources.indices {
-            details.sources[index].url = HTTPURL.withoutSecrets(in: details.sources[index].url)
-        }
-        for index in details.connections.indices {
-            details.connections[index].url = HTTPURL.withoutSecrets(in: details.connections[index].url)
-            details.connections[index].currentURL = HTTPURL.withoutSecrets(in: details.connections[index].currentURL)
-        }
-        return details
+        let details = try await RPCError.rethrowing(gid: gid, await downloads.details(of: id))
+        return caller.scope == .full ? details : details.withoutSecrets
     }
 
     // MARK: - All calls

@@ -49,9 +49,6 @@ final class NotificationFeed: Sendable {
         self.events = events
     }
 
-    /// The number of listeners.
-    var count: Int { state.withLock { $0.listeners.count } }
-
     /// Adds a listener. It receives all events from now on, delayed until it is permitted.
     /// - Returns: Its number, for the other methods.
     func add(_ socket: WebSocket, _ access: Access) -> Int {

@@ -92,14 +92,6 @@ package struct Coverage: Sendable, Equatable {
         return outline
     }
 
-    /// Returns at most `limit` ranges of which every byte is present. If there are more, the smallest are left out.
-    func core(atMost limit: Int) -> [Range<Int64>] {
-        guard ranges.count > limit else { return ranges }
-        let lengths = ranges.map { $0.upperBound - $0.lowerBound }
-        let largest = ranges.indices.sorted { lengths[$0] > lengths[$1] }.prefix(max(0, limit))
-        return largest.sorted().map { ranges[$0] }
-    }
-
     /// Returns the coverage before `end`.
     package func clipped(to end: Int64) -> Coverage {
         var clipped = Coverage()

@@ -30,10 +30,6 @@ package struct OriginResponse: Sendable, Equatable {
     /// The target of the redirects that led to the response (``HTTPURL/target(of:)``); `nil` without any.
     package var target: String?
 
-    package init(status: Int) {
-        self.status = status
-    }
-
     /// Creates the values from a response.
     ///
     /// - Parameter contentLength: The body's length according to Content-Length and Transfer-Encoding.

@@ -38,20 +38,13 @@ public struct DownloadDetails: Sendable {
     public var requestedFilename: String?
     /// The maximum number of connections, if the client chose one.
     public var requestedSegments: Int?
-    /// The received byte ranges in order of position. No two of them touch, and every byte of them has been received.
-    ///
-    /// There are at most ``rangeLimit`` ranges. If there were more, the smallest ranges are left out.
-    public var coverage: [Range<Int64>]
-
-    /// The maximum number of ranges in ``coverage``.
-    public static let rangeLimit = 4096
 
     /// Fields that describe the client and give access to nothing. Values of all other fields may be secrets.
     private static let openFields: Set<String> = [
         "accept", "accept-language", "cache-control", "dnt", "origin", "pragma", "referer", "user-agent",
     ]
 
-    package init(_ download: Download, _ record: DownloadRecord, coverage: Coverage, connections: [Connection]) {
+    package init(_ download: Download, _ record: DownloadRecord, connections: [Connection]) {
         self.download = download
         self.connections = connections
         let used = Set(connections.map(\.url))
@@ -62,8 +55,6 @@ public struct DownloadDetails: Sendable {
         }
         requestedFilename = record.requestedFilename
         requestedSegments = record.requestedSegments
-        let isWhole = download.state == .completed && download.bytesReceived > 0
-        self.coverage = isWhole ? [0..<download.bytesReceived] : coverage.core(atMost: Self.rangeLimit)
     }
 
     /// The details without the queries of URLs, for clients whose scope is not `full`.

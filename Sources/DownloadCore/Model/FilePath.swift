@@ -31,7 +31,4 @@ package struct FilePath: Sendable, Hashable, CustomStringConvertible {
 
     /// The names of the directories above the file, separated by slashes; empty for `files` itself.
     package var folder: String { lastSlash.map { String(description[..<$0]) } ?? "" }
-
-    /// Returns the path of another name in the same folder.
-    package func named(_ name: String) -> FilePath { FilePath(name, in: folder) }
 }

@@ -133,10 +133,8 @@ public final class SnapshotIndex: Sendable {
         download.state == .queued ? queue.reason(of: download) : nil
     }
 
-    /// The bytes of finished files and part files. In records that another program wrote, the sum may exceed 64 bits.
-    package var keptBytes: Int128 { state.withLock { $0.table.view.keptBytes } }
-
-    /// Returns the bytes of finished files and part files, except those of some downloads.
+    /// Returns the bytes of finished files and part files, except those of some downloads. In records that another program
+    /// wrote, the sum may exceed 64 bits.
     package func keptBytes(except ids: [DownloadID]) -> Int128 {
         state.withLock { state in
             ids.reduce(state.table.view.keptBytes) { $0 - Int128(state.table[$1]?.download.keptBytes ?? 0) }

@@ -22,7 +22,6 @@ final class PostgresListener: Sendable {
     }
 
     private static let interval: Duration = .seconds(1)
-    private static let longestPause: Duration = .seconds(2)
     /// The pause before a new connection.
     private static let reconnectPause: Duration = .milliseconds(200)
 

@@ -46,8 +46,6 @@ package struct RemoteMessage: Sendable {
         self.replies = replies
         self.repeatedFor = repeatedFor
     }
-
-    package var isEmpty: Bool { commands.isEmpty && replies.isEmpty }
 }
 
 // MARK: - JSON coding

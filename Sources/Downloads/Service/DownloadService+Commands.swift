@@ -166,10 +166,7 @@ extension DownloadService {
     /// - Throws: `notFound`, `overloaded`, `storeFailed`.
     public func details(of id: DownloadID) async throws(DownloadError) -> DownloadDetails {
         if let entry = entries[id], let download = index.download(id) {
-            let attempt = entry.machine.activity.contains(.receiving) ? entry.work?.attempt : nil
-            return DownloadDetails(
-                download, entry.machine.record, coverage: attempt?.written ?? entry.machine.bytes.written,
-                connections: entry.work?.attempt?.openConnections ?? [])
+            return DownloadDetails(download, entry.machine.record, connections: entry.work?.attempt?.openConnections ?? [])
         }
         let record: DownloadRecord?
         do throws(StoreError) {
@@ -178,7 +175,7 @@ extension DownloadService {
             throw error.isInterruption ? .overloaded : DownloadError(error)
         }
         guard let record, let download = index.download(id) else { throw .notFound }
-        return DownloadDetails(download, record, coverage: Coverage(record.segments), connections: [])
+        return DownloadDetails(download, record, connections: [])
     }
 
     /// Removes a record. A live download is cancelled first.

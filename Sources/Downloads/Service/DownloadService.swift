@@ -68,18 +68,7 @@ public actor DownloadService {
             })
     }
 
-    /// Opens a service with a store and files of the caller's choice.
-    init(
-        configuration: DownloadsConfiguration, client: HTTPClient, webhooks: (any WebhookSender)?,
-        log: @escaping @Sendable (DownloadLogEvent) -> Void,
-        openFiles: ServiceOpening.OpenFiles? = nil,
-        openStore: (DataDirectory) throws(StoreError) -> (store: any RecordStore, fleet: FleetStore?)
-    ) async throws(DownloadsStartError) {
-        try await self.init(
-            try await ServiceOpening(configuration, client, webhooks, log: log, openFiles: openFiles, openStore: openStore))
-    }
-
-    private init(_ opening: ServiceOpening) async throws(DownloadsStartError) {
+    init(_ opening: ServiceOpening) async throws(DownloadsStartError) {
         let (contents, settings) = (opening.contents, opening.settings)
         let parts = opening.parts
         let (configuration, sharing) = (parts.configuration, parts.sharing)

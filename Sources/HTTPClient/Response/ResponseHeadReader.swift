@@ -14,7 +14,6 @@ struct ResponseHeadReader: Sendable {
     }
 
     private(set) var status = HTTPStatus(200)
-    private(set) var version = HTTPVersion.http11
     private(set) var fields = Fields()
     private(set) var isComplete = false
     /// The length in the fields, once the head is complete; nil if the body has another framing.
@@ -54,10 +53,9 @@ struct ResponseHeadReader: Sendable {
         // libcurl's status line of HTTP/2, which was offered to find out whether the server speaks HTTP/1.1 at all.
         if end > 6, line[5] == UInt8(ascii: "2"), line[6] == UInt8(ascii: " ") { return .failed(.onlyHTTP2) }
         // RFC 9112 §4: HTTP-version SP status-code SP [reason-phrase]. The last space is often missing.
-        var parts: [Int] = []
-        var index = 5
+        var (index, number) = (5, 0)
         for (width, separator) in [(1, UInt8(ascii: ".")), (1, UInt8(ascii: " ")), (3, UInt8(ascii: " "))] {
-            var number = 0
+            number = 0
             for _ in 0..<width {
                 guard index < end, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(line[index]) else {
                     return .failed(.invalidResponse("its status line is malformed"))
@@ -69,11 +67,9 @@ struct ResponseHeadReader: Sendable {
                 return .failed(.invalidResponse("its status line is malformed"))
             }
             index += 1
-            parts.append(number)
         }
-        guard parts[2] >= 100 else { return .failed(.invalidResponse("its status is \(parts[2])")) }
-        version = HTTPVersion(major: parts[0], minor: parts[1])
-        status = HTTPStatus(parts[2])
+        guard number >= 100 else { return .failed(.invalidResponse("its status is \(number)")) }
+        status = HTTPStatus(number)
         return .incomplete
     }
 

@@ -295,7 +295,7 @@ final class ActiveTransfer {
     /// The head that has been read.
     private var responseHead: ClientResponseHead {
         var head = ClientResponseHead(
-            status: reader.status, fields: reader.fields, url: hop.url, version: reader.version, contentLength: announcedLength)
+            status: reader.status, fields: reader.fields, url: hop.url, contentLength: announcedLength)
         head.permanentURL = hop.permanentURL
         head.isConditional = hop.sendsConditions && !transfer.request.conditions.isEmpty
         head.trust = hop.trust

@@ -33,11 +33,6 @@ public struct OutgoingMessage: Sendable {
     /// Called when the message is in the connection's queue, as the reply to a message.
     let enqueued: (@Sendable () -> Void)?
 
-    /// Creates a text message.
-    public init(text: String) {
-        self.init(text: Array(text.utf8))
-    }
-
     /// Creates a text message from UTF-8. The client fails the connection if the bytes are not valid.
     /// - Parameters:
     ///   - text: The text.
@@ -47,12 +42,7 @@ public struct OutgoingMessage: Sendable {
         self.init(.text, text, enqueued)
     }
 
-    /// Creates a binary message.
-    public init(binary: [UInt8]) {
-        self.init(.binary, binary)
-    }
-
-    private init(_ kind: WebSocketMessage.Kind, _ payload: [UInt8], _ enqueued: (@Sendable () -> Void)? = nil) {
+    init(_ kind: WebSocketMessage.Kind, _ payload: [UInt8], _ enqueued: (@Sendable () -> Void)? = nil) {
         self.enqueued = enqueued
         var frame: [UInt8] = []
         // The header of a frame has up to 10 bytes.

@@ -60,13 +60,6 @@ final class RenderedResources: Sendable {
         /// The validator of the resource without its position, which changes when other downloads move.
         var etag: EntityTag { text.etag }
 
-        /// The JSON object.
-        var bytes: [UInt8] {
-            var bytes: [UInt8] = []
-            append(to: &bytes)
-            return bytes
-        }
-
         /// Appends the JSON object.
         func append(to bytes: inout [UInt8]) { text.append(to: &bytes, at: position) }
     }

@@ -30,8 +30,6 @@ public struct GlobPattern: Sendable, Equatable {
     public static func == (left: GlobPattern, right: GlobPattern) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
 
     /// Returns whether the pattern matches the whole of a name. Takes time in proportion to both lengths.
-    public func matches(_ name: String) -> Bool { matches(units: Self.units(name)) }
-
     func matches(units name: [Int]) -> Bool {
         var (position, index) = (0, 0)
         // The last `*`, and the first character that it does not yet stand for.

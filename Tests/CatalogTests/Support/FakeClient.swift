@@ -69,7 +69,7 @@ extension ClientResponse {
         if let type { fields.append(.contentType, type) }
         for (name, value) in more { fields.append(name, value) }
         let head = ClientResponseHead(
-            status: HTTPStatus(status), fields: fields, url: itunesURL, version: .http11, contentLength: nil)
+            status: HTTPStatus(status), fields: fields, url: itunesURL, contentLength: nil)
         return ClientResponse(head: head, body: body)
     }
 

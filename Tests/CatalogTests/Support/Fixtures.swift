@@ -2,6 +2,7 @@ import Foundation
 import HTTPClient
 import HTTPCore
 import JSON
+import System
 import TestSupport
 import Testing
 
@@ -66,6 +67,22 @@ extension Bench {
         let search = try query(text)
         while catalog.waiting(for: search) < count { try await nextTurn() }
     }
+}
+
+extension Catalog {
+    /// The parts of a work, in memory or at its source.
+    func parts(_ query: PartsQuery) async throws(CatalogError) -> SearchResponse { try await work(for: query).parts(query) }
+
+    /// Whether no search waits and no session is in memory.
+    var isIdle: Bool { state.withLock { $0.singleFlight.isIdle && $0.waiting.isEmpty && $0.tasks.isEmpty } }
+
+    /// The number of waiters for the response to the search.
+    func waiting(for query: SearchQuery) -> Int {
+        sources[query.source].map { waiting(for: Self.key($0.request(for: query), $0)) } ?? 0
+    }
+
+    /// The number of waiters for the key.
+    func waiting(for key: String) -> Int { state.withLock { $0.singleFlight.waiting(for: key) } }
 }
 
 /// A query from `name=value` pairs.

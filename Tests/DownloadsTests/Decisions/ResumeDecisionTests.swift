@@ -829,3 +829,8 @@ extension OriginResponse {
         return copy
     }
 }
+
+extension OriginResponse {
+    /// A response without fields.
+    init(status: Int) { self.init(status: HTTPStatus(status), fields: Fields(), contentLength: nil) }
+}

@@ -284,7 +284,6 @@ struct FilePathTests {
         let path = try #require(FilePath(String(text)))
         #expect(path.folder == folder && path.name == name)
         #expect(path == FilePath(name, in: folder))
-        #expect(path.named("x") == FilePath("x", in: folder))
         #expect("\(path)" == text)
     }
 

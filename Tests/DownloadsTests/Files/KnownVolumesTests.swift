@@ -5,7 +5,7 @@ import Testing
 @Suite("The downloads directories that records know")
 struct KnownVolumesTests {
     private static let known: KnownVolumes = {
-        var known = KnownVolumes()
+        var known = KnownVolumes("")
         known.note(VolumeMarker(id: a, epoch: 5), at: "/a")
         known.note(VolumeMarker(id: b, epoch: 9), at: "/b")
         return known
@@ -57,7 +57,7 @@ struct KnownVolumesTests {
 
     @Test("Records without a known directory accept the given one")
     func first() {
-        guard case .use(let marker, isRolledBack: false) = KnownVolumes().verdict(.nothing, at: "/a", hasParts: true) else {
+        guard case .use(let marker, isRolledBack: false) = KnownVolumes("").verdict(.nothing, at: "/a", hasParts: true) else {
             Issue.record("not used")
             return
         }
@@ -69,7 +69,7 @@ struct KnownVolumesTests {
     func text() {
         #expect(KnownVolumes(Self.known.text) == Self.known)
         #expect(Self.known.volumes.map(\.path) == ["/b", "/a"])
-        var many = KnownVolumes()
+        var many = KnownVolumes("")
         for number in 0..<40 { many.note(VolumeMarker(), at: "/\(number)") }
         #expect(many.volumes.count == KnownVolumes.limit && many.volumes.first?.path == "/39")
         #expect(KnownVolumes("rubbish\n\t\n").volumes.isEmpty)

@@ -50,7 +50,7 @@ struct PartFileTests {
         do throws(FileError) {
             let part = try local.parts.openPart(id, 1, holding: 3)
             #expect(kind == nil)
-            #expect(try part.size() >= 3)
+            #expect(try part.identity().size >= 3)
         } catch {
             #expect(error.kind == kind)
             #expect(error.meansNoBytes)
@@ -62,7 +62,7 @@ struct PartFileTests {
     func newPartFileIsAnother(found: Found) throws {
         try make(found)
         let part = try local.parts.createPart(id, keepsOthers: false)
-        #expect(try part.size() == 0)
+        #expect(try part.identity().size == 0)
         try unsafe part.write(([9] as [UInt8]).span.bytes, at: 0)
         // A directory is no obstacle.
         #expect(try fixture.names(in: "incomplete").count == (found == .directory ? 2 : 1))
@@ -81,7 +81,7 @@ struct PartFileTests {
         #expect(first.generation != second.generation)
         for part in [first, second] {
             #expect(try local.parts.openPart(id, part.generation, holding: 1).identity() == part.identity())
-            #expect(try local.parts.recover(id, part.generation, likelyPath: nil) == .part(size: part.size()))
+            #expect(try local.parts.recover(id, part.generation, likelyPath: nil) == .part(size: part.identity().size))
         }
         let unknown = #expect(throws: FileError.self) { try local.parts.openPart(id, nil, holding: 0) }
         #expect(unknown?.kind == .missing)
@@ -161,10 +161,10 @@ struct PartFileTests {
     func fileIsCutNeverExtended() throws {
         let part = try fixture.makePart([1, 2, 3])
         try part.cut(to: 3)
-        #expect(try part.size() == 3)
+        #expect(try part.identity().size == 3)
         let error = #expect(throws: FileError.self) { try part.cut(to: 4) }
         #expect(error?.kind == .short)
-        #expect(try part.size() == 3)
+        #expect(try part.identity().size == 3)
     }
 
     @Test("Notices bytes that were cut off, even if the file has grown again")
@@ -194,7 +194,7 @@ struct PartFileTests {
             written.insert(start..<start + Int64(piece.count))
         }
         part.release(allBut: written)
-        #expect(try part.size() == 4 << 20)
+        #expect(try part.identity().size == 4 << 20)
         #expect(try part.allocatedBytes() < 3 << 20)
         let content = try fixture.read("incomplete/" + fixture.partName())
         #expect(Array(content[..<piece.count]) == piece)

@@ -39,7 +39,7 @@ struct PublishingTests {
         let error = await #expect(throws: FinishingFailure.self) { try await fixture.verify(part, length: length) }
         guard case .file(let cause) = error else { throw FinishingFailure.abandoned }
         #expect(cause.kind == .short)
-        #expect(try part.size() == 2)
+        #expect(try part.identity().size == 2)
     }
 
     @Test("Abandoning a verification ends it at once, whatever its size")
@@ -460,7 +460,7 @@ struct PublishingTests {
         }
         guard case .file(let cause) = error else { throw FinishingFailure.abandoned }
         #expect(cause.kind == .short)
-        #expect(try part.size() == 1)
+        #expect(try part.identity().size == 1)
     }
 
     @Test("An abandoned publication gives no name, and one that came too late reports that")

@@ -56,11 +56,11 @@ final class FleetScene: Sendable {
         if let store {
             let (database, lease) = (database.conninfo, configuration.lease)
             service = try await DownloadService(
-                configuration: configuration, client: client, webhooks: webhooks, log: write
-            ) { directory throws(StoreError) in
-                let fleet = try FleetStore(.init(database: database, node: try directory.node(), lease: lease), in: directory)
-                return (store(fleet), fleet)
-            }
+                ServiceOpening(configuration, client, webhooks, log: write) { directory throws(StoreError) in
+                    let node = try directory.node()
+                    let fleet = try FleetStore(.init(database: database, node: node, lease: lease), in: directory)
+                    return (store(fleet), fleet)
+                })
         } else {
             service = try await DownloadService(
                 configuration: configuration, client: client, webhooks: webhooks, log: write)

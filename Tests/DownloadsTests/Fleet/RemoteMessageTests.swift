@@ -108,6 +108,7 @@ struct RemoteMessageTests {
             #"{"replies":[[1]]}"#, #"{"replies":[["x","not-mine"]]}"#,
         ])
     func unreadable(_ text: String) {
-        #expect(RemoteMessage(text).isEmpty)
+        let message = RemoteMessage(text)
+        #expect(message.commands.isEmpty && message.replies.isEmpty)
     }
 }

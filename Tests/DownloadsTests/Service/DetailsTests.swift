@@ -42,7 +42,7 @@ struct DetailsTests {
         await fixture.service.shutdown()
     }
 
-    @Test("Details show sources, connections, requested values and received ranges, but no secrets")
+    @Test("Details show sources, connections and requested values, but no secrets")
     func details() async throws {
         let fixture = try await ServiceFixture { $0.segments = 2 }
         let query = "size=12000000&seed=5&fault=stall@2500000"
@@ -65,18 +65,12 @@ struct DetailsTests {
         #expect(details.headers.map(\.name) == ["User-Agent", "Referer"])
         #expect(!details.headers.contains { $0.value.contains("secret") })
         #expect(details.requestedFilename == "x.bin" && details.requestedSegments == 2)
-        #expect(details.coverage.reduce(0) { $0 + Int64($1.count) } >= 2_000_000)
         #expect(details.withoutSecrets.sources.allSatisfy { !$0.url.contains("seed") })
-        let paused = try await fixture.service.perform(.pause, on: made.id)
+        _ = try await fixture.service.perform(.pause, on: made.id)
         let rest = try await fixture.service.details(of: made.id)
         #expect(rest.connections.isEmpty && rest.sources.allSatisfy { !$0.isUsed })
-        #expect(rest.coverage.reduce(0) { $0 + Int64($1.count) } == paused.bytesReceived)
         _ = try await fixture.service.perform(.cancel, on: made.id)
-        #expect(try await fixture.service.details(of: made.id).coverage.isEmpty)
         await #expect(throws: DownloadError.notFound) { try await fixture.service.details(of: DownloadID(value: 1)) }
-        let done = try await fixture.add("size=1000&seed=6")
-        _ = try await fixture.end(of: done.id)
-        #expect(try await fixture.service.details(of: done.id).coverage == [0..<1000])
         await fixture.service.shutdown()
     }
 

@@ -142,7 +142,7 @@ struct QuotaTests {
 
 extension ServiceFixture {
     /// Bytes of all finished files and part files, according to records.
-    fileprivate var kept: Int128 { service.index.keptBytes }
+    fileprivate var kept: Int128 { service.index.keptBytes(except: []) }
 
     fileprivate var completed: Int { service.index.statistics().counts[.completed] ?? 0 }
 

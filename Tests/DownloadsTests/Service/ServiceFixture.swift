@@ -50,13 +50,14 @@ final class ServiceFixture: Sendable {
         configure(&configuration)
         var opened: FailingStore?
         service = try await DownloadService(
-            configuration: configuration, client: client, webhooks: PlainWebhookSender(client: client), log: { _ in },
-            openFiles: disk.map { disk in { disk.files(in: $0) } }
-        ) { directory throws(StoreError) in
-            let store = FailingStore(try GroupCommitStore(directory))
-            opened = store
-            return (store, nil)
-        }
+            ServiceOpening(
+                configuration, client, PlainWebhookSender(client: client), log: { _ in },
+                openFiles: disk.map { disk in { disk.files(in: $0) } }
+            ) { directory throws(StoreError) in
+                let store = FailingStore(try GroupCommitStore(directory))
+                opened = store
+                return (store, nil)
+            })
         guard let opened else { throw Missing(what: "a store") }
         store = opened
         if starting { await service.start() }

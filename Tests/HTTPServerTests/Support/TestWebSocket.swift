@@ -1,7 +1,13 @@
 import HTTPCore
-import HTTPServer
 import Synchronization
 import TestSupport
+
+@testable import HTTPServer
+
+extension OutgoingMessage {
+    init(text: String) { self.init(text: Array(text.utf8)) }
+    init(binary: [UInt8]) { self.init(.binary, binary) }
+}
 
 /// A handler that records its calls, and responds as configured.
 final class TestWebSocket: WebSocketHandler {

@@ -197,3 +197,11 @@ struct RenderedResourcesTests {
         #expect(try shown(1).bytes == fresh(1))
     }
 }
+
+extension RenderedResources.Rendering {
+    fileprivate var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        append(to: &bytes)
+        return bytes
+    }
+}
