@@ -61,34 +61,33 @@ enum IdempotencyRow {
         switch outcome {
         case .success(.created(let download)): .array([.string("created"), DownloadSnapshot.encode(download)])
         case .success(.existing(let download)): .array([.string("existing"), DownloadSnapshot.encode(download)])
-        case .failure(let refusal): .array([.string("refused"), encode(refusal)])
+        case .failure(let problem): .array([.string("refused"), encode(problem)])
         }
     }
 
-    private static func encode(_ refusal: Addition.Refusal) -> JSONValue {
-        var members = [
-            JSONMember(name: "code", value: .string(refusal.code)), JSONMember(name: "detail", value: .string(refusal.detail)),
+    private static func encode(_ problem: Problem) -> JSONValue {
+        let members = [
+            ("code", problem.code.rawValue), ("detail", problem.detail), ("state", problem.state),
+            ("id", problem.id),
         ]
-        if let state = refusal.state { members.append(JSONMember(name: "state", value: .string(state.rawValue))) }
-        if let id = refusal.id { members.append(JSONMember(name: "id", value: .string(id.description))) }
-        return .object(members)
+        return .object(members.compactMap { name, text in text.map { JSONMember(name: name, value: .string($0)) } })
     }
 
     private static func decode(_ item: JSONValue) throws(StoreError) -> Addition.Outcome {
         let parts = item.array ?? []
         let value = parts.last ?? .null
-        switch (parts.first?.string, DownloadSnapshot.decode(value), refusal(value)) {
+        switch (parts.first?.string, DownloadSnapshot.decode(value), problem(value)) {
         case ("created", let download?, _): return .success(.created(download))
         case ("existing", let download?, _): return .success(.existing(download))
-        case ("refused", _, let refusal?): return .failure(refusal)
+        case ("refused", _, let problem?): return .failure(problem)
         default: throw .damaged("what became of an idempotency key's request cannot be read")
         }
     }
 
-    private static func refusal(_ value: JSONValue) -> Addition.Refusal? {
+    private static func problem(_ value: JSONValue) -> Problem? {
         guard let code = value["code"]?.string, let detail = value["detail"]?.string else { return nil }
-        return Addition.Refusal(
-            code: code, detail: detail, state: value["state"]?.string.flatMap(DownloadState.init),
-            id: value["id"]?.string.flatMap(DownloadID.init))
+        return Problem(
+            ProblemCode(rawValue: code) ?? .internalError, detail, state: value["state"]?.string,
+            id: value["id"]?.string)
     }
 }

@@ -1,6 +1,7 @@
 internal import CommandLine
 internal import DownloadCore
 internal import Downloads
+internal import HTTPCore
 internal import JSON
 internal import System
 internal import Terminal
@@ -60,7 +61,7 @@ extension ClientCommand {
     /// The request for the parts of a work, if the service found that the item has no file of its own; `nil` otherwise.
     /// The lookup costs no request to the source, since the service has just made it.
     private func work(behind request: AddRequest, _ item: JSONValue) async throws(RemoteError) -> AddRequest? {
-        guard case .item(let id) = request.source, item["problem"]?["code"]?.string == "not-found",
+        guard case .item(let id) = request.source, item["problem"]?["code"]?.string.flatMap(ProblemCode.init) == .notFound,
             let found = try? await service.lookup(id)
         else { return nil }
         let result = SearchMemory.Result(found)

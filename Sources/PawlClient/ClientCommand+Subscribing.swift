@@ -43,7 +43,7 @@ extension ClientCommand {
             return try await service.exchange("POST", "subscriptions", body: Self.body(source, invocation.client))
         } catch {
             guard case .problem(let code, let detail) = error else { throw error }
-            throw .problem(code: code, detail: Self.inWords(detail))
+            throw .problem(code, detail: Self.inWords(detail))
         }
     }
 

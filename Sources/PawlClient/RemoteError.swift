@@ -1,4 +1,5 @@
 internal import CommandLine
+internal import HTTPCore
 
 /// The error of a request to a service.
 enum RemoteError: Error, Sendable, Equatable {
@@ -8,8 +9,8 @@ enum RemoteError: Error, Sendable, Equatable {
     case notPawl(server: String, reason: String)
     /// The token is wrong or missing.
     case unauthorized(server: String, hasToken: Bool)
-    /// A problem (RFC 9457) with the contract's code.
-    case problem(code: String, detail: String)
+    /// A problem (RFC 9457); the code is `nil` if this release does not know it.
+    case problem(ProblemCode?, detail: String)
     /// The command line is wrong, as found before any request.
     case usage(String)
     /// A failure of this program.

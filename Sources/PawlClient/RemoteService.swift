@@ -115,7 +115,7 @@ struct RemoteService: Sendable {
         guard let code = value?["code"]?.string, let detail = value?["detail"]?.string, status >= 400 else {
             throw .notPawl(server: name, reason: "it responded with \(status)\(value == nil ? " without JSON" : "")")
         }
-        throw .problem(code: code, detail: detail)
+        throw .problem(ProblemCode(rawValue: code), detail: detail)
     }
 
     /// The error for a failed request.

@@ -2,6 +2,7 @@ internal import CommandLine
 internal import DownloadCore
 internal import Downloads
 internal import HTTPClient
+internal import HTTPCore
 internal import JSON
 internal import Synchronization
 internal import System
@@ -172,7 +173,7 @@ struct WatchCommand: Sendable {
             do throws(RemoteError) {
                 items.append(try await service.show(id))
             } catch {
-                guard case .problem("not-found", _) = error, !mustExist else { throw error }
+                guard case .problem(.notFound, _) = error, !mustExist else { throw error }
             }
         }
         return items

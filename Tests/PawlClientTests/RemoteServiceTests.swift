@@ -68,7 +68,7 @@ struct RemoteServiceTests {
             #expect(try await service.resolve([String(id.suffix(9)).lowercased(), id]) == [.one(id), .one(id)])
             #expect(try await service.perform("cancel", on: id)["state"]?.string == "cancelled")
             let illegal = await failure { () throws(RemoteError) in _ = try await service.perform("pause", on: id) }
-            guard case .problem("illegal-transition", _) = illegal else {
+            guard case .problem(.illegalTransition, _) = illegal else {
                 Issue.record("\(String(describing: illegal))")
                 return
             }

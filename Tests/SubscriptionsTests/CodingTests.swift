@@ -41,7 +41,9 @@ struct CodingTests {
             subscription.changedAt = time
             subscription.nextCheckAt = nil
             subscription.failures = 3
-            subscription.failure = .init(code: "gone", message: "It is gone.", httpStatus: 410)
+            let isGone = source == .feed(url)
+            subscription.failure = .init(problem: isGone ? nil : .upstreamRejected, message: "It is gone.", httpStatus: 410)
+            #expect(subscription.failure?.code == (isGone ? "gone" : "upstream-rejected"))
             subscription.warnings = ["cut"]
             subscription.hint = 60
             subscription.validators = .init(entityTag: "W/\"x\"", lastModified: "then")

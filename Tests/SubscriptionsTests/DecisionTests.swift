@@ -19,12 +19,12 @@ struct DecisionTests {
     @Test(
         "A work without parts is skipped only if its source says that it has none",
         arguments: [
-            ("not-found", .empty), ("invalid-request", .empty), ("destination-forbidden", .destinationForbidden),
-            ("upstream-rejected", nil), ("upstream-unreachable", nil), ("upstream-timeout", nil),
-            ("upstream-rate-limited", nil), ("unavailable", nil),
-        ] as [(String, SkipReason?)])
-    func unlisted(_ code: String, _ expected: SkipReason?) {
-        let failure = Subscription.Failure(code: code, message: "")
+            (.notFound, .empty), (.invalidRequest, .empty), (.destinationForbidden, .destinationForbidden),
+            (.upstreamRejected, nil), (.upstreamUnreachable, nil), (.upstreamTimeout, nil), (.upstreamRateLimited, nil),
+            (.unavailable, nil),
+        ] as [(ProblemCode, SkipReason?)])
+    func unlisted(_ problem: ProblemCode, _ expected: SkipReason?) {
+        let failure = Subscription.Failure(problem: problem, message: "")
         #expect(CheckOutcome.failed(failure, retryAfter: nil).skipReason == expected)
         #expect(CheckOutcome.listed(CheckOutcome.Listing(items: [])).skipReason == .empty)
     }

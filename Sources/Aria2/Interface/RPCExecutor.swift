@@ -405,7 +405,7 @@ final class RPCExecutor: Sendable {
             if let failure { return .failure(failure) }
             switch next.next() {
             case .success(let addition)?: return .success(.gid(addition.download.gid))
-            case .failure(let refusal)?: return .failure(RPCError(refusal))
+            case .failure(let problem)?: return .failure(RPCError(problem.detail))
             case nil:
                 return .failure(
                     RPCError(

@@ -75,11 +75,6 @@ extension RPCError {
         default: self.init(code: 1, error.description, meansUnanswered: error == .overloaded || error == .unconfirmed)
         }
     }
-
-    /// The refusal of one of several additions.
-    init(_ refusal: Addition.Refusal) {
-        self.init(refusal.detail)
-    }
 }
 
 extension RPCError {

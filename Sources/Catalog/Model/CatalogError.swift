@@ -1,3 +1,5 @@
+public import HTTPCore
+
 /// The reason why a search or a lookup has no response. Each case is a kind of problem; texts are sentences for people.
 public enum CatalogError: Error, Sendable, Equatable {
     /// A parameter is unknown, repeated or has an invalid value; the text names parameter, value and accepted values.
@@ -20,4 +22,25 @@ public enum CatalogError: Error, Sendable, Equatable {
     case upstreamTimeout(String)
     /// The waiting task was cancelled.
     case cancelled
+}
+
+extension CatalogError: ProblemCause {
+    /// The problem that a client sees.
+    public var problem: Problem {
+        switch self {
+        case .invalidRequest(let reason): Problem(.invalidRequest, reason)
+        case .superseded: Problem(.searchSuperseded, "a newer search of the same session replaced this one")
+        case .notFound(let reason): Problem(.notFound, reason)
+        case .destinationForbidden(let reason): Problem(.destinationForbidden, reason)
+        case .upstreamRejected(let reason, _): Problem(.upstreamRejected, reason)
+        case .upstreamUnreachable(let reason): Problem(.upstreamUnreachable, reason)
+        case .upstreamRateLimited(let delay, _):
+            Problem(
+                .upstreamRateLimited,
+                "the limit of requests to the search source is reached; try again in \(Problem.seconds(delay)) s",
+                retryAfter: Problem.seconds(delay))
+        case .upstreamTimeout(let reason): Problem(.upstreamTimeout, reason)
+        case .cancelled: Problem(.unavailable, "the search was cancelled")
+        }
+    }
 }

@@ -99,7 +99,8 @@ struct GetSession {
                 pending.append(try await begin(url))
             } catch {
                 isComplete = false
-                reportFailure(of: url.withoutUserInfo.string, name: nil, error.code, error.description, nil, &display)
+                reportFailure(
+                    of: url.withoutUserInfo.string, name: nil, error.problem.code.rawValue, error.description, nil, &display)
             }
         }
         let subscription = downloads.events.subscribe(scope: nil, after: nil, interval: interval, wake: wake)
@@ -254,19 +255,5 @@ struct GetSession {
         display.failed(url, name: name, code: code, reason: reason, httpStatus: httpStatus)
         guard !display.showsFailures else { return }
         StandardStreams.writeError("\(UsageError("pawl: \(Log.withoutSecrets(url)): \(reason)"))\n")
-    }
-}
-
-extension DownloadError {
-    /// The code in the output of `--json`: that of the service's problem with the same cause.
-    fileprivate var code: String {
-        switch self {
-        case .destinationForbidden: "destination-forbidden"
-        case .invalid: "invalid-request"
-        case .insufficientStorage: "insufficient-storage"
-        case .overloaded, .directoryAway, .storeAway, .unconfirmed, .shuttingDown: "unavailable"
-        // Other errors only occur with requests to a service, so here they are faults of the engine.
-        default: "internal-error"
-        }
     }
 }

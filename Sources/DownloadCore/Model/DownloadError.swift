@@ -48,25 +48,3 @@ extension DownloadError {
         }
     }
 }
-
-extension Addition.Refusal {
-    /// Creates a refusal with the code that the table of error codes assigns to the error.
-    public init(_ error: DownloadError) {
-        var (state, id): (DownloadState?, DownloadID?)
-        let code: String
-        switch error {
-        case .notFound: code = "not-found"
-        case .illegalTransition(let from, _): (code, state) = ("illegal-transition", from)
-        case .duplicate(let known): (code, id) = ("duplicate", known)
-        case .destinationForbidden: code = "destination-forbidden"
-        case .invalid, .gidInUse: code = "invalid-request"
-        case .insufficientStorage: code = "insufficient-storage"
-        case .notComplete(let known): (code, state) = ("not-complete", known)
-        case .preconditionFailed: code = "precondition-failed"
-        case .keyMismatch: code = "idempotency-mismatch"
-        case .overloaded, .directoryAway, .storeAway, .unconfirmed, .shuttingDown: code = "unavailable"
-        case .storeFailed: code = "internal-error"
-        }
-        self.init(code: code, detail: error.description, state: state, id: id)
-    }
-}

@@ -2,7 +2,7 @@ public import DownloadCore
 internal import DownloadFeed
 internal import DownloadStore
 internal import HTTPClient
-internal import HTTPCore
+public import HTTPCore
 internal import JSON
 internal import System
 
@@ -44,7 +44,7 @@ extension DownloadService {
     /// - Throws: `keyMismatch`, `insufficientStorage`, `overloaded`, `unconfirmed` (it may still happen),
     ///   `shuttingDown`, `storeFailed`.
     public func add(
-        _ items: [Result<NewDownload, Addition.Refusal>], label: String? = nil, key: RequestKey? = nil,
+        _ items: [Result<NewDownload, Problem>], label: String? = nil, key: RequestKey? = nil,
         keepsOrder: Bool = true
     ) async throws(DownloadError) -> [Addition.Outcome] {
         try await add(items, label: label, key: key, keepsOrder: keepsOrder) { _ in [] }
@@ -53,7 +53,7 @@ extension DownloadService {
     /// Accepts many downloads like ``add(_:label:key:keepsOrder:)``, and makes more changes durable in the same commit.
     /// - Parameter changes: Returns the changes that belong to the outcomes.
     package func add(
-        _ items: [Result<NewDownload, Addition.Refusal>], label: String?, key: RequestKey? = nil,
+        _ items: [Result<NewDownload, Problem>], label: String?, key: RequestKey? = nil,
         keepsOrder: Bool = true, with changes: @Sendable ([Addition.Outcome]) -> [StoreChange]
     ) async throws(DownloadError) -> [Addition.Outcome] {
         let deadline = ContinuousClock.now + Self.answerLimit
@@ -135,7 +135,7 @@ extension DownloadService {
 
     /// Decides the outcomes of several items.
     private func plan(
-        _ items: [Result<NewDownload, Addition.Refusal>], label: String?, _ prepared: Set<DownloadID>, keepsOrder: Bool
+        _ items: [Result<NewDownload, Problem>], label: String?, _ prepared: Set<DownloadID>, keepsOrder: Bool
     ) -> ([Addition.Outcome], AdditionPlan.Drafts) {
         var plan = AdditionPlan(
             parts.rules, index, arriving: ledger.arriving, pendingGIDs: ledger.gids, label: label, prepared: prepared,
@@ -147,7 +147,7 @@ extension DownloadService {
                 do throws(DownloadError) {
                     return .success(try add(new, to: &plan))
                 } catch {
-                    return .failure(Addition.Refusal(error))
+                    return .failure(error.problem)
                 }
             }
         }

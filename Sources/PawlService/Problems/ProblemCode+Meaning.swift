@@ -1,3 +1,5 @@
+internal import HTTPCore
+
 /// The meaning of each kind of problem, and the remedy, for readers of the page that a problem's `type` links to.
 extension ProblemCode {
     var meaning: String {

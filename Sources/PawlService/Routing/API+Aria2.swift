@@ -164,10 +164,9 @@ extension API {
         if case .options = request.head.method { return false }
         let method = method(of: request)
         guard method == .post || method == .get && address != .rpc else {
-            var problem = Problem(
-                .methodNotAllowed, "\(address.description) takes \(address.methods), not \(request.head.method.name.prefix(32))")
-            problem.allow = address.methods
-            throw problem
+            throw Problem(
+                .methodNotAllowed, "\(address.description) takes \(address.methods), not \(request.head.method.name.prefix(32))",
+                fields: Fields(.allow, address.methods))
         }
         guard !access.needsToken else {
             if case .listen = address { _ = try listener(of: request, at: address) }

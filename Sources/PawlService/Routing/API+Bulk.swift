@@ -41,8 +41,7 @@ extension API {
             let found = try await parts(of: work)
             let items = zip(found.items, found.encodedItems).map { item, track -> Item in
                 guard let url = item.downloadUrl.flatMap({ HTTPURL($0) }) else {
-                    return .failure(
-                        Addition.Refusal(Problem(.notFound, "'\(item.id ?? item.name ?? "the part")' has no URL to download")))
+                    return .failure(Problem(.notFound, "'\(item.id ?? item.name ?? "the part")' has no URL to download"))
                 }
                 return .success(work.download(of: item, at: url, track: track))
             }
@@ -55,9 +54,9 @@ extension API {
         let query = PartsQuery(id: work.id, formats: work.formats)
         let fields = work.headers.map { (name: $0.name, value: $0.value) }
         let whole = try await self.work(for: query, fields: fields)
-        let found = try await Problem.rethrowing(catalog: try whole.parts(query, where: work.filter.accepts))
+        let found = try await CatalogError.asProblem(try whole.parts(query, where: work.filter.accepts))
         if found.total == 0 {
-            let all = try await Problem.rethrowing(catalog: try whole.parts(query))
+            let all = try await CatalogError.asProblem(try whole.parts(query))
             let example = all.items.first.map { ", such as '\(ItemFilter.name(of: $0))'" } ?? ""
             throw Problem(
                 .invalidRequest,
@@ -76,7 +75,7 @@ extension API {
     }
 
     /// An item of a batch: a download to add, or a refusal.
-    private typealias Item = Result<NewDownload, Addition.Refusal>
+    private typealias Item = Result<NewDownload, Problem>
 
     /// Adds the items, and responds with the outcome of each.
     private func addAll(
@@ -88,7 +87,7 @@ extension API {
             let (items, warnings) = try await items()
             var key = key
             key?.warnings = warnings
-            return (try await Problem.rethrowing(downloads: await downloads.add(items, label: label, key: key)), warnings)
+            return (try await DownloadError.asProblem(await downloads.add(items, label: label, key: key)), warnings)
         } kept: {
             ($0.outcomes, $0.warnings)
         } response: { (outcomes: [Addition.Outcome], warnings: [String]) in
@@ -115,15 +114,11 @@ extension API {
         }
         var found = await catalog.lookup(ids)[...]
         return requests.map { request in
-            Result { () throws(Addition.Refusal) in
-                do throws(Problem) {
-                    let request = try request.get()
-                    switch request.source {
-                    case .url(let url): return request.download(of: url)
-                    case .track(let id): return try Self.download(request, id, found.removeFirst())
-                    }
-                } catch {
-                    throw Addition.Refusal(error)
+            Result { () throws(Problem) in
+                let request = try request.get()
+                switch request.source {
+                case .url(let url): return request.download(of: url)
+                case .track(let id): return try Self.download(request, id, found.removeFirst())
                 }
             }
         }
@@ -166,7 +161,7 @@ extension API {
     ) -> RouteResult {
         let downloads = downloads
         return .later { () throws(Problem) in
-            let number = try await Problem.rethrowing(downloads: await body(downloads))
+            let number = try await DownloadError.asProblem(await body(downloads))
             var response = Response()
             response.forbidStoring()
             response.fill { writer in
@@ -192,8 +187,7 @@ extension Addition.Outcome {
             writer.member("status", HTTPStatus.ok.code)
             writer.name("download")
             download.encode(into: &writer, linkPrefix)
-        case .failure(let refusal):
-            let problem = Problem(refusal)
+        case .failure(let problem):
             writer.member("status", problem.status.code)
             writer.name("problem")
             problem.encode(into: &writer)

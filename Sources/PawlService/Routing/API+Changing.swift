@@ -12,8 +12,8 @@ extension API {
         let fields = request.head.fields
         let (downloads, prefix) = (downloads, request.linkPrefix)
         return .later { () throws(Problem) in
-            let download = try await Problem.rethrowing(
-                downloads: await downloads.change(id, change, if: Self.condition(of: .patch, fields, prefix)))
+            let download = try await DownloadError.asProblem(
+                await downloads.change(id, change, if: Self.condition(of: .patch, fields, prefix)))
             var response = Response()
             response.forbidStoring()
             response.fill { download.encode(into: &$0, prefix) }

@@ -90,7 +90,7 @@ extension API {
         _ response: inout Response, withDownload id: DownloadID, for request: borrowing Request, of caller: Caller
     ) throws(Problem) {
         guard let rendering = rendered(for: request, by: caller).rendering(of: id, in: index) else {
-            throw Problem(DownloadError.notFound)
+            throw DownloadError.notFound.problem
         }
         response.fields.append(contentsOf: rendering.text.fields)
         rendering.append(to: &response.body)
@@ -104,14 +104,14 @@ extension API {
         let prefix = request.linkPrefix
         return try once(request) { [self] key throws(Problem) in
             let new = try await resolve(requested)
-            return [.success(try await Problem.rethrowing(downloads: await downloads.add(new, key: key)))]
+            return [.success(try await DownloadError.asProblem(await downloads.add(new, key: key)))]
         } kept: {
             $0.outcomes
         } response: { outcomes throws(Problem) in
             switch outcomes.first {
             case .success(.created(let download)): return Self.response(.created, download, prefix)
             case .success(.existing(let download)): return Self.response(.ok, download, prefix)
-            case .failure(let refusal): throw Problem(refusal)
+            case .failure(let problem): throw problem
             case nil: throw Problem(.internalError, "the outcome of the request is unknown")
             }
         }
@@ -144,7 +144,7 @@ extension API {
         // The catalogue's message names the parameter of `/search/lookup`; here a member is wrong.
         case .failure(.invalidRequest):
             throw Problem(.invalidRequest, "'\(request.prefix)trackId' \(Catalog.objection(toID: id))")
-        case .failure(let error): throw Problem(error)
+        case .failure(let error): throw error.problem
         case .success(let response):
             guard let item = response.items.first, let track = response.encodedItems.first else {
                 throw Problem(.notFound, "the source has no item '\(id)'")
@@ -162,7 +162,7 @@ extension API {
         try BodyReader.checkEmpty(request)
         let (downloads, prefix) = (downloads, request.linkPrefix)
         return .later { () throws(Problem) in
-            let download = try await Problem.rethrowing(downloads: await downloads.perform(command, on: id))
+            let download = try await DownloadError.asProblem(await downloads.perform(command, on: id))
             var response = Response()
             response.forbidStoring()
             response.fill { download.encode(into: &$0, prefix) }
@@ -179,8 +179,8 @@ extension API {
         let fields = request.head.fields
         let (downloads, prefix) = (downloads, request.linkPrefix)
         return .later { () throws(Problem) in
-            try await Problem.rethrowing(
-                downloads: await downloads.remove(
+            try await DownloadError.asProblem(
+                await downloads.remove(
                     id, deletingFile: deletesFile, if: Self.condition(of: .delete, fields, prefix)))
             return Response(status: .noContent)
         }

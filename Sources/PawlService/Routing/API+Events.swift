@@ -19,7 +19,7 @@ extension API {
             _ = try reader.value("ticket")
             return (interval, includes, try reader.value("lastEventId"))
         }
-        if let scope, index.version(of: scope) == nil { throw Problem(DownloadError.notFound) }
+        if let scope, index.version(of: scope) == nil { throw DownloadError.notFound.problem }
         // The field counts: an `EventSource` that reconnects sends it, and its URL still has the first id.
         let after = (request.head.fields[.lastEventID] ?? last).flatMap { EventID(parsing: $0) }
         let downloads = EventStream.Downloads(

@@ -20,7 +20,7 @@ extension API {
         let origin = "\(request.scheme ?? "http")://\(host)"
         let request = copy request
         return .later { [self] () throws(Problem) in
-            let subscription = try await Problem.rethrowing(subscriptions: await subscriptions.find(id))
+            let subscription = try await SubscriptionError.asProblem(await subscriptions.find(id))
             let hidesSecrets = caller.scope != .full && caller.key == nil
             let document = ServedFeed(
                 origin: origin, linkPrefix: request.linkPrefix, hidesSecrets: hidesSecrets,
@@ -34,7 +34,7 @@ extension API {
                 unchanged.validate(for: request, etag: tag)
                 if unchanged.status == .notModified { return unchanged }
             }
-            let items = try await Problem.rethrowing(subscriptions: await subscriptions.finishedItems(of: id))
+            let items = try await SubscriptionError.asProblem(await subscriptions.finishedItems(of: id))
             return try await read { [response] in
                 var response = response
                 response.body = Array(document.text(of: subscription, items).utf8)
@@ -51,7 +51,7 @@ extension API {
         try BodyReader.checkEmpty(request)
         let prefix = request.linkPrefix
         return .later { [self] () throws(Problem) in
-            let subscription = try await Problem.rethrowing(subscriptions: await subscriptions.replaceKey(of: id))
+            let subscription = try await SubscriptionError.asProblem(await subscriptions.replaceKey(of: id))
             return response(subscription, prefix)
         }
     }
@@ -69,7 +69,7 @@ extension API {
             }
         }
         guard isFile else { return }
-        guard let named, try await Problem.rethrowing(subscriptions: await subscriptions.hasTaken(named, owner)) else {
+        guard let named, try await SubscriptionError.asProblem(await subscriptions.hasTaken(named, owner)) else {
             throw Problem(.notFound, "the feed of this key has no such file")
         }
     }

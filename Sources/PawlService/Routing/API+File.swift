@@ -37,12 +37,12 @@ extension API {
             do throws(FinishedFileError) {
                 (file, identity) = try await downloads.openFile(of: id)
             } catch {
-                throw Problem(error)
+                throw error.problem
             }
             var response = Response()
             guard let file else {
                 guard redirect(to: finished, id, identity, isInline: isInline, request, &response) else {
-                    throw Problem(FinishedFileError.gone)
+                    throw FinishedFileError.gone.problem
                 }
                 return response
             }
@@ -111,8 +111,8 @@ extension API {
 
     private func finishedFile(of id: DownloadID) throws(Problem) -> FileFields.File {
         if let version = index.version(of: id), let known = files.file(version) { return known }
-        guard let download = index.download(id) else { throw Problem(DownloadError.notFound) }
-        guard download.state == .completed else { throw Problem(DownloadError.notComplete(download.state)) }
+        guard let download = index.download(id) else { throw DownloadError.notFound.problem }
+        guard download.state == .completed else { throw DownloadError.notComplete(download.state).problem }
         guard let name = download.filename else { throw Problem(.internalError, "the file's name is not known") }
         return files.file(of: download, named: name)
     }

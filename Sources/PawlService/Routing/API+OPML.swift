@@ -101,7 +101,7 @@ extension API {
         do throws(SubscriptionError) {
             return .success(try await subscriptions.create(.feed(url.withoutUserInfo), settings, name: outline.title))
         } catch {
-            return .failure(Problem(error))
+            return .failure(error.problem)
         }
     }
 

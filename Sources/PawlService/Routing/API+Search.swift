@@ -18,7 +18,7 @@ extension API {
         }
         let request = copy request
         return .later { [self] () throws(Problem) in
-            let found = try await Problem.rethrowing(catalog: await catalog.search(query))
+            let found = try await CatalogError.asProblem(await catalog.search(query))
             var response = Response()
             fill(&response, with: found, includesRaw: query.includesRaw, for: request, of: caller)
             return response
@@ -42,7 +42,7 @@ extension API {
             let work = try await work(for: query)
             return try await read { () throws(Problem) in
                 let found: SearchResponse
-                do throws(CatalogError) { found = try work.parts(query) } catch { throw Problem(error) }
+                do throws(CatalogError) { found = try work.parts(query) } catch { throw error.problem }
                 var response = Response()
                 fill(&response, with: found, includesRaw: query.includesRaw, for: request, of: caller)
                 return response
@@ -65,7 +65,7 @@ extension API {
                 .info, "the listing of a work has a fault",
                 [("work", .text(HTTPURL.withoutSecrets(in: query.id))), ("reason", .text(fault))])
         }
-        return try await Problem.rethrowing(catalog: try found.get())
+        return try await CatalogError.asProblem(try found.get())
     }
 
     /// Reads the query of a request to the catalogue.
@@ -73,9 +73,9 @@ extension API {
         do {
             return try body(try request.head.target.queryItems())
         } catch let error as CatalogError {
-            throw Problem(error)
+            throw error.problem
         } catch let error as QueryError {
-            throw Problem(error)
+            throw Problem(.invalidRequest, error.description)
         } catch {
             throw Problem(.invalidRequest, "the query cannot be read")
         }
@@ -127,10 +127,10 @@ extension API {
             throw Problem(.invalidRequest, "the query parameter 'id' is missing; it takes an id of a search result")
         }
         let id: String
-        do throws(CatalogError) { id = try Catalog.id(named, inCountry: country) } catch { throw Problem(error) }
+        do throws(CatalogError) { id = try Catalog.id(named, inCountry: country) } catch { throw error.problem }
         let request = copy request
         return .later { [self] () throws(Problem) in
-            let found = try await Problem.rethrowing(catalog: await catalog.lookup(id))
+            let found = try await CatalogError.asProblem(await catalog.lookup(id))
             var response = Response()
             response.fields.append(.cacheControl, "private, no-cache")
             let linkPrefix = request.linkPrefix

@@ -41,7 +41,9 @@ extension API {
                 response.fields.append(.etag, ContentTag.of(response.body))
                 return response
             } catch {
-                throw Problem(changingSettings: error)
+                guard error == .preconditionFailed else { throw error.problem }
+                throw Problem(
+                    .preconditionFailed, "the settings do not meet the condition in If-Match or If-None-Match; read them again")
             }
         }
     }

@@ -59,7 +59,7 @@ extension API {
         let prefix = request.linkPrefix
         return try once(request) { [self, settings] key throws(Problem) -> (Subscription, isNew: Bool) in
             let source = try await resolve(asked.source)
-            return try await Problem.rethrowing(subscriptions: await subscriptions.create(source, settings, key: key))
+            return try await SubscriptionError.asProblem(await subscriptions.create(source, settings, key: key))
         } kept: { record throws(Problem) in
             guard let kept = record.subscription, let subscription = Subscription(kept.stored) else {
                 throw Problem(.internalError, "the outcome of the request is unknown")
@@ -83,7 +83,7 @@ extension API {
                 throw Problem(.invalidRequest, "'source.partsOf' \(Catalog.objection(toID: id))")
             }
             if id.hasPrefix("itunes:") {
-                let found = try await Problem.rethrowing(catalog: await catalog.lookup(id))
+                let found = try await CatalogError.asProblem(await catalog.lookup(id))
                 guard let feed = found.items.first?.feedID.flatMap(Catalog.feedAddress) else {
                     throw Problem(.notFound, "'\(id)' is not a podcast with a known feed; subscribe to the address of its feed")
                 }
@@ -105,7 +105,7 @@ extension API {
         let request = copy request
         let hidesSecrets = caller.scope != .full
         return .later { [self] () throws(Problem) in
-            let subscription = try await Problem.rethrowing(subscriptions: await subscriptions.find(id))
+            let subscription = try await SubscriptionError.asProblem(await subscriptions.find(id))
             var response = response(subscription, request.linkPrefix, hidesSecrets: hidesSecrets)
             // The tag stays the same over checks, so it serves for changes, and not for copies.
             if !request.head.fields.contains(.ifNoneMatch) {
@@ -123,8 +123,8 @@ extension API {
         let prefix = request.linkPrefix
         let condition = Self.condition(of: .patch, request.head.fields)
         return .later { [self, address] () throws(Problem) in
-            let subscription = try await Problem.rethrowing(
-                subscriptions: await subscriptions.change(
+            let subscription = try await SubscriptionError.asProblem(
+                await subscriptions.change(
                     id, address: address, givesHeaders: asked.givesHeaders, if: condition
                 ) { asked.apply(to: &$0) })
             return response(subscription, prefix)
@@ -143,8 +143,8 @@ extension API {
         let subscriptions = subscriptions
         let condition = Self.condition(of: .delete, request.head.fields)
         return .later { () throws(Problem) in
-            try await Problem.rethrowing(
-                subscriptions: await subscriptions.remove(
+            try await SubscriptionError.asProblem(
+                await subscriptions.remove(
                     id, deletingDownloads: deletesDownloads, files: deletesFiles, if: condition))
             return Response(status: .noContent)
         }
@@ -155,8 +155,8 @@ extension API {
         try BodyReader.checkEmpty(request)
         let prefix = request.linkPrefix
         return .later { [self] () throws(Problem) in
-            let subscription = try await Problem.rethrowing(
-                subscriptions: isActive ? await subscriptions.resume(id) : await subscriptions.pause(id))
+            let subscription = try await SubscriptionError.asProblem(
+                isActive ? await subscriptions.resume(id) : await subscriptions.pause(id))
             return response(subscription, prefix)
         }
     }
@@ -166,7 +166,7 @@ extension API {
         try BodyReader.checkEmpty(request)
         let prefix = request.linkPrefix
         return .later { [self] () throws(Problem) in
-            let (subscription, hasEnded) = try await Problem.rethrowing(subscriptions: await subscriptions.refresh(id))
+            let (subscription, hasEnded) = try await SubscriptionError.asProblem(await subscriptions.refresh(id))
             var response = response(subscription, prefix)
             if !hasEnded { response.status = HTTPStatus(202) }
             return response
@@ -183,8 +183,8 @@ extension API {
         }
         let subscriptions = subscriptions
         return .later { () throws(Problem) in
-            let (items, hasMore) = try await Problem.rethrowing(
-                subscriptions: await subscriptions.items(of: id, states: states, limit: limit, after: cursor))
+            let (items, hasMore) = try await SubscriptionError.asProblem(
+                await subscriptions.items(of: id, states: states, limit: limit, after: cursor))
             return Self.response { writer in
                 writer.beginObject()
                 writer.name("items")
@@ -204,8 +204,8 @@ extension API {
         try BodyReader.checkEmpty(request)
         let subscriptions = subscriptions
         return .later { () throws(Problem) in
-            let item = try await Problem.rethrowing(
-                subscriptions: takes ? await subscriptions.take(item, of: id) : await subscriptions.skip(item, of: id))
+            let item = try await SubscriptionError.asProblem(
+                takes ? await subscriptions.take(item, of: id) : await subscriptions.skip(item, of: id))
             return Self.response { item.encode(into: &$0) }
         }
     }

@@ -247,7 +247,7 @@ final class API: Application {
         return .later { [self] () throws(Problem) in
             if call.caller.key != nil { try await checkKey(of: call, isFile: namesDownload, request) }
             // Another replica may have just added the download.
-            if isUnknown { try await Problem.rethrowing(downloads: await downloads.catchUp()) }
+            if isUnknown { try await DownloadError.asProblem(await downloads.catchUp()) }
             var response = Response()
             if case .later(let work) = try perform(operation, request, call, &response) { response = try await work() }
             if call.caller.key != nil {
@@ -313,10 +313,9 @@ final class API: Application {
         }
         if isOptions { return nil }
         guard let operation = endpoint.operation(method(of: request)) else {
-            var problem = Problem(
-                .methodNotAllowed, "\(endpoint.path) takes \(endpoint.allow), not \(request.head.method.name.prefix(32))")
-            problem.allow = endpoint.allow
-            throw problem
+            throw Problem(
+                .methodNotAllowed, "\(endpoint.path) takes \(endpoint.allow), not \(request.head.method.name.prefix(32))",
+                fields: Fields(.allow, endpoint.allow))
         }
         if !endpoint.isPublic { try caller?.check(operation, of: endpoint) }
         if operation.method != .get, !crossOrigin.allowsChange(by: request.head.fields, scheme: request.scheme) {

@@ -54,7 +54,7 @@ enum BodyReader {
         do throws(JSONError) {
             return try JSONValue(parsing: bytes)
         } catch {
-            throw Problem(error)
+            throw Problem(.invalidRequest, "the body is not valid JSON: \(error)")
         }
     }
 
@@ -92,8 +92,8 @@ enum BodyReader {
         guard let coding = fields.combined(.contentEncoding), !coding.isEmpty else { return }
         let names = coding.lowercased().split { $0 == "," || $0 == " " }.map(String.init)
         guard names.contains(where: { $0 != "identity" && !namesOfUTF8.contains($0) }) else { return }
-        var problem = Problem(.unsupportedMediaType, "the body's Content-Encoding is '\(coding)'; send the body without a coding")
-        problem.acceptEncoding = "identity"
-        throw problem
+        throw Problem(
+            .unsupportedMediaType, "the body's Content-Encoding is '\(coding)'; send the body without a coding",
+            fields: Fields(.acceptEncoding, "identity"))
     }
 }

@@ -123,19 +123,19 @@ extension Endpoint {
 
         /// Returns the `{id}` of the path. Text that cannot be an identifier names no download.
         func download() throws(Problem) -> DownloadID {
-            guard let id = DownloadID(parsing: segment) else { throw Problem(DownloadError.notFound) }
+            guard let id = DownloadID(parsing: segment) else { throw DownloadError.notFound.problem }
             return id
         }
 
         /// Returns the `{id}` of the path. Text that cannot be an identifier names no subscription.
         func subscription() throws(Problem) -> DownloadID {
-            guard let id = DownloadID(parsing: segment) else { throw Problem(SubscriptionError.notFound) }
+            guard let id = DownloadID(parsing: segment) else { throw SubscriptionError.notFound.problem }
             return id
         }
 
         /// Returns the `{item}` of the path. Bytes that are no text name no item.
         func item() throws(Problem) -> String {
-            guard let item = String(validating: second, as: UTF8.self) else { throw Problem(SubscriptionError.itemNotFound) }
+            guard let item = String(validating: second, as: UTF8.self) else { throw SubscriptionError.itemNotFound.problem }
             return item
         }
     }

@@ -24,7 +24,7 @@ struct QueryReader {
         do throws(QueryError) {
             items = try target.queryItems()
         } catch {
-            throw Problem(error)
+            throw Problem(.invalidRequest, error.description)
         }
     }
 

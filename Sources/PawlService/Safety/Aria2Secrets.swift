@@ -1,4 +1,5 @@
 internal import Aria2
+internal import HTTPCore
 internal import HTTPServer
 internal import PawlConfiguration
 

@@ -1,3 +1,4 @@
+internal import HTTPCore
 internal import HTTPServer
 internal import System
 
@@ -25,7 +26,7 @@ final class RateLimits: Sendable {
         guard let requests else { return }
         let host = peer.host
         guard let wait = requests.withLock({ $0.take(host, now: .now) }) else { return }
-        throw Problem(.rateLimited, "this address sent more requests than --rate-limit allows", waiting: wait)
+        throw Problem(.rateLimited, "this address sent more requests than --rate-limit allows", retryAfter: Problem.seconds(wait))
     }
 
     /// Counts a wrong token unless the client has sent the same one lately, and refuses it if the client is over the
@@ -35,6 +36,6 @@ final class RateLimits: Sendable {
         // Keeps a hash instead of the token, which may be a token of another service. The hash is seeded per process.
         let mark = Array(token).hashValue
         guard let wait = failures.withLock({ $0.take(host, once: mark, now: .now) }) else { return }
-        throw Problem(.rateLimited, "this address sent too many wrong tokens", waiting: wait)
+        throw Problem(.rateLimited, "this address sent too many wrong tokens", retryAfter: Problem.seconds(wait))
     }
 }

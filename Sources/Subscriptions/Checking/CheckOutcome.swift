@@ -15,9 +15,9 @@ enum CheckOutcome: Sendable {
     /// next check may list them.
     var skipReason: SkipReason? {
         guard case .failed(let failure, _) = self else { return .empty }
-        return switch failure.code {
-        case "not-found", "invalid-request": .empty
-        case "destination-forbidden": .destinationForbidden
+        return switch failure.problem {
+        case .notFound, .invalidRequest: .empty
+        case .destinationForbidden: .destinationForbidden
         default: nil
         }
     }

@@ -146,7 +146,7 @@ struct FeedFetch: Sendable {
         case 200..<300: break
         case let status:
             return Self.rejected(
-                "\(host) answered with status \(status).", code: status == 429 ? "upstream-rate-limited" : "upstream-rejected",
+                "\(host) answered with status \(status).", problem: status == 429 ? .upstreamRateLimited : .upstreamRejected,
                 status: status, retryAfter: fields.retryAfter(at: .now())?.components.seconds,
                 isTransient: status >= 500 || [408, 425, 429].contains(status))
         }
@@ -206,10 +206,10 @@ struct FeedFetch: Sendable {
     }
 
     private static func rejected(
-        _ message: String, code: String = "upstream-rejected", status: Int? = nil, retryAfter: Int64? = nil,
+        _ message: String, problem: ProblemCode = .upstreamRejected, status: Int? = nil, retryAfter: Int64? = nil,
         isTransient: Bool = true
     ) -> Fetched {
-        let failure = Subscription.Failure(code: code, message: message, httpStatus: status)
+        let failure = Subscription.Failure(problem: problem, message: message, httpStatus: status)
         return Fetched(outcome: .failed(failure, retryAfter: retryAfter), isTransient: isTransient)
     }
 }

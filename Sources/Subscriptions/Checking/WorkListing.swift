@@ -43,23 +43,16 @@ enum WorkListing {
 extension CheckOutcome {
     /// The failure of a listing.
     init(_ error: CatalogError) {
-        let (code, message) =
-            switch error {
-            case .invalidRequest(let text): ("invalid-request", text)
-            case .notFound(let text): ("not-found", text)
-            case .destinationForbidden(let text): ("destination-forbidden", text)
-            case .upstreamRejected(let text, _): ("upstream-rejected", text)
-            case .upstreamUnreachable(let text): ("upstream-unreachable", text)
-            case .upstreamRateLimited: ("upstream-rate-limited", "The limit of requests to the source is reached.")
-            case .upstreamTimeout(let text): ("upstream-timeout", text)
-            case .superseded, .cancelled: ("unavailable", "The check was cancelled.")
-            }
-        let (status, delay): (Int?, Int64?) =
-            switch error {
-            case .upstreamRejected(_, let status): (status, nil)
-            case .upstreamRateLimited(let wait, let status): (status, wait.components.seconds + 1)
-            default: (nil, nil)
-            }
-        self = .failed(Subscription.Failure(code: code, message: message, httpStatus: status), retryAfter: delay)
+        var failure = Subscription.Failure(problem: error.problem.code, message: error.problem.detail)
+        var delay: Int64?
+        switch error {
+        case .upstreamRejected(_, let status): failure.httpStatus = status
+        case .upstreamRateLimited(let wait, let status):
+            failure.message = "The limit of requests to the source is reached."
+            (failure.httpStatus, delay) = (status, wait.components.seconds + 1)
+        case .superseded, .cancelled: failure = Subscription.Failure(problem: .unavailable, message: "The check was cancelled.")
+        default: break
+        }
+        self = .failed(failure, retryAfter: delay)
     }
 }

@@ -117,7 +117,7 @@ extension Subscription {
         failures = Int(clamping: value["failures"]?.integer ?? 0)
         failure = value["failureCode"]?.string.map { code in
             Failure(
-                code: code, message: value["failureMessage"]?.string ?? "",
+                problem: ProblemCode(rawValue: code), message: value["failureMessage"]?.string ?? "",
                 httpStatus: value["failureStatus"]?.integer.map { Int(clamping: $0) })
         }
         warnings = Self.texts(value, "warnings")

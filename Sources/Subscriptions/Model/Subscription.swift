@@ -33,12 +33,15 @@ public struct Subscription: Sendable, Equatable {
 
     /// The reason for which the last check failed.
     public struct Failure: Sendable, Equatable {
-        /// The code of a problem, such as `upstream-rejected`.
-        public var code: String
+        /// The problem with the listing; `nil`: the feed has ended.
+        public var problem: ProblemCode?
         /// A sentence.
         public var message: String
         /// The status of the response; `nil` if there was none.
         public var httpStatus: Int?
+
+        /// The code, such as `upstream-rejected`.
+        public var code: String { problem?.rawValue ?? "gone" }
     }
 
     /// The number of items by state.

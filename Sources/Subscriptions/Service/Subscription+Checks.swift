@@ -7,11 +7,9 @@ internal import HTTPCore
 /// The state of a subscription after a check, and the downloads that it makes.
 extension Subscription {
     /// Returns a request for the download of an item; a refusal if it has nothing to download.
-    func download(
-        of details: ItemDetails, labels: [String]? = nil
-    ) -> Result<NewDownload, Addition.Refusal> {
+    func download(of details: ItemDetails, labels: [String]? = nil) -> Result<NewDownload, Problem> {
         guard let url = details.item.downloadUrl.flatMap({ HTTPURL($0) }) else {
-            return .failure(Addition.Refusal(code: "not-found", detail: "'\(details.name)' has no URL to download"))
+            return .failure(Problem(.notFound, "'\(details.name)' has no URL to download"))
         }
         var new = NewDownload(url: url)
         new.priority = settings.priority

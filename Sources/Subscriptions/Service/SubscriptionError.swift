@@ -1,4 +1,5 @@
 public import DownloadCore
+public import HTTPCore
 
 /// A refusal of a request about subscriptions.
 public enum SubscriptionError: Error, Sendable, Equatable {
@@ -18,4 +19,21 @@ public enum SubscriptionError: Error, Sendable, Equatable {
     case preconditionFailed
     /// The downloads, or the store, refuse the change.
     case refused(DownloadError)
+}
+
+extension SubscriptionError: ProblemCause {
+    /// The problem that a client sees.
+    public var problem: Problem {
+        switch self {
+        case .notFound: Problem(.notFound, "there is no such subscription")
+        case .itemNotFound: Problem(.notFound, "the subscription has no such item")
+        case .illegalTransition(let state, let reason): Problem(.illegalTransition, reason, state: state.rawValue)
+        case .invalid(let reason): Problem(.invalidRequest, reason)
+        case .unlisted(let reason): Problem(.upstreamRejected, reason)
+        case .destinationForbidden(let reason): DownloadError.destinationForbidden(reason).problem
+        case .preconditionFailed:
+            Problem(.preconditionFailed, "the version of the subscription does not meet If-Match or If-None-Match")
+        case .refused(let error): error.problem
+        }
+    }
 }

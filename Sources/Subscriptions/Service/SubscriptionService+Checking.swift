@@ -46,7 +46,7 @@ extension SubscriptionService {
             }
             // Nothing may be durable. The next check finds the same items again.
             guard !Task.isCancelled, var failed = entries[id]?.subscription else { return true }
-            failed.fail(Subscription.Failure(code: Addition.Refusal(error).code, message: error.description), at: downloads.now)
+            failed.fail(Subscription.Failure(problem: error.problem.code, message: error.description), at: downloads.now)
             do throws(DownloadError) { try await save(failure: failed, under: claim) } catch {
                 // Without a record of the failure, the check is still due.
                 block(id, for: .seconds(failed.schedule.interval))
@@ -91,7 +91,8 @@ extension SubscriptionService {
         let seconds = begun.duration(to: .now).components.seconds
         return .failed(
             Subscription.Failure(
-                code: "upstream-timeout", message: "There was no whole listing after \(seconds) seconds, and other checks waited."
+                problem: .upstreamTimeout,
+                message: "There was no whole listing after \(seconds) seconds, and other checks waited."
             ),
             retryAfter: nil)
     }
@@ -124,8 +125,7 @@ extension SubscriptionService {
             subscription.checkedAt = now
             subscription.nextCheckAt = nil
             subscription.failures += 1
-            subscription.failure = Subscription.Failure(
-                code: "gone", message: "The feed has ended (status 410).", httpStatus: 410)
+            subscription.failure = Subscription.Failure(message: "The feed has ended (status 410).", httpStatus: 410)
             subscription.touch(at: now)
             try await save(failure: subscription, under: claim)
             log(.failed(subscription))
@@ -137,7 +137,7 @@ extension SubscriptionService {
             if let address = listing.address, let other = existing(for: .feed(address)), other.id != id {
                 // Both subscriptions would take every item.
                 let message = "The feed at this address is that of another subscription, \(other.id)."
-                subscription.fail(Subscription.Failure(code: "duplicate", message: message), at: now)
+                subscription.fail(Subscription.Failure(problem: .duplicate, message: message), at: now)
                 try await save(failure: subscription, under: claim)
                 return log(.failed(subscription))
             }
@@ -342,7 +342,7 @@ extension SubscriptionService {
         let obstacles = await downloads.obstacles(toFolders: Set(requests.compactMap { try? $0.get().folder }))
         let blocked = requests.map { request in (try? request.get().folder).flatMap { obstacles[$0] } }
         for (offset, obstacle) in blocked.enumerated() {
-            if let obstacle { requests[offset] = .failure(Addition.Refusal(code: "invalid-request", detail: obstacle)) }
+            if let obstacle { requests[offset] = .failure(Problem(.invalidRequest, obstacle)) }
         }
         let records = { @Sendable (outcomes: [Addition.Outcome]) in
             outcomes.indices.map { offset in
@@ -353,7 +353,8 @@ extension SubscriptionService {
         let outcomes = try await downloads.add(requests, label: subscription.label) { outcomes in
             claim.guarding(records(outcomes).map { .saveItem($0.stored(of: subscription.id, $1)) })
         }
-        return (records(outcomes).map(\.0), blocked.lazy.compactMap(\.self).first.map(Subscription.Failure.init(obstacle:)))
+        let failure = blocked.lazy.compactMap(\.self).first.map { Subscription.Failure(problem: .invalidRequest, message: $0) }
+        return (records(outcomes).map(\.0), failure)
     }
 
     /// Makes downloads of all parts of a work that a search has found. A work stays new if its source did not say that it has
@@ -376,7 +377,7 @@ extension SubscriptionService {
         let folders = requests.compactMap { try? $0.get().folder }
         if let obstacle = await downloads.obstacles(toFolders: Set(folders)).values.first {
             try await downloads.commit(claim.guarding([.saveItem(work.waiting.stored(of: subscription.id, details))]))
-            return (work.waiting, Subscription.Failure(obstacle: obstacle))
+            return (work.waiting, Subscription.Failure(problem: .invalidRequest, message: obstacle))
         }
         let record = { @Sendable (outcomes: [Addition.Outcome]) in
             // An item has no more than one download.
@@ -542,17 +543,10 @@ extension KnownItem {
         case .success(.existing(let download)):
             item.isMade = item.isMade && item.download == download.id
             (item.state, item.download) = (.taken, download.id)
-        case .failure(let refusal):
+        case .failure(let problem):
             item.state = .skipped
-            item.reason = refusal.code == "destination-forbidden" ? .destinationForbidden : .empty
+            item.reason = problem.code == .destinationForbidden ? .destinationForbidden : .empty
         }
         return item
-    }
-}
-
-extension Subscription.Failure {
-    /// Creates the failure to use a folder.
-    fileprivate init(obstacle: String) {
-        self.init(code: "invalid-request", message: obstacle)
     }
 }

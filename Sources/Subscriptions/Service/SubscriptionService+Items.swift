@@ -72,7 +72,7 @@ extension SubscriptionService {
             } catch {
                 throw .refused(error)
             }
-            if let failure, failure.code == "invalid-request" { throw .invalid(failure.message) }
+            if let failure, failure.problem == .invalidRequest { throw .invalid(failure.message) }
             if taken?.state == .new { throw .unlisted("the source does not list the files of '\(details.name)' at present") }
             switch taken?.reason {
             case nil: break

@@ -57,7 +57,7 @@ struct DownloadLimitsTests {
             }
             #expect(reason.contains(excess.name))
             let outcomes = try await fixture.service.add([.success(new), .success(try Self.new())], label: "work")
-            #expect(throws: Addition.Refusal(code: "invalid-request", detail: reason)) { try outcomes[0].get() }
+            #expect(throws: Problem(.invalidRequest, reason)) { try outcomes[0].get() }
             #expect(throws: Never.self) { try outcomes[1].get() }
         }
         await fixture.service.shutdown()

@@ -16,7 +16,7 @@ struct IdempotencyStoreTests {
     ) -> IdempotencyRecord {
         let detail = String(repeating: "A", count: refusal)
         let outcome: Addition.Outcome =
-            refusal > 0 ? .failure(Addition.Refusal(code: "x", detail: detail)) : .success(.created(Self.download))
+            refusal > 0 ? .failure(Problem(.notFound, detail)) : .success(.created(Self.download))
         return IdempotencyRecord(
             key: name, digest: key(name, request).digest, outcomes: [outcome],
             createdAt: Timestamp(millisecondsSinceEpoch: milliseconds))

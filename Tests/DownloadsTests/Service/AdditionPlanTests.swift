@@ -104,7 +104,7 @@ private struct PlanScene {
             index, arriving: arriving, pendingGIDs: pendingGIDs, label: label, prepared: prepared)
         var eventIDs: UInt64 = 0
         let outcomes = Self.split(requests, by: ",").map { text -> Addition.Outcome in
-            guard let new = request(text) else { return .failure(Addition.Refusal(code: "unreadable", detail: text)) }
+            guard let new = request(text) else { return .failure(Problem(.internalError, "\(text) is no request")) }
             do throws(DownloadError) {
                 let gone = gone
                 return .success(
@@ -115,14 +115,14 @@ private struct PlanScene {
                         return EventID(epoch: 1, sequence: eventIDs)
                     })
             } catch {
-                return .failure(Addition.Refusal(error))
+                return .failure(error.problem)
             }
         }
         drafts = plan.drafts
         #expect(drafts.records.map(\.record.download.changeID.sequence) == Array(1..<(eventIDs + 1)))
         return outcomes.map { outcome -> String in
             switch outcome.map(plan.positioned) {
-            case .failure(let refusal): return refusal.code
+            case .failure(let problem): return problem.code.rawValue
             case .success(let addition):
                 var text =
                     switch addition {

@@ -35,7 +35,7 @@ struct HeldRecordsTests {
         _ = try await service.perform(.cancel, on: cancelled.id)
         let url = try fixture.url("size=10&seed=3")
         let batch = try (4..<9).map {
-            Result<NewDownload, Addition.Refusal>.success(NewDownload(url: try fixture.url("size=10&seed=\($0)")))
+            Result<NewDownload, Problem>.success(NewDownload(url: try fixture.url("size=10&seed=\($0)")))
         }
         let key = RequestKey("k", request: [1])
         #expect(try await service.claim(key) == nil)

@@ -55,7 +55,7 @@ struct ManyOfOneURLTests {
         let batch = try await cost(
             of: {
                 let items = (0..<40).map { _ in
-                    Result<NewDownload, Addition.Refusal>.success(NewDownload(url: url, startsPaused: true))
+                    Result<NewDownload, Problem>.success(NewDownload(url: url, startsPaused: true))
                 }
                 let outcomes = try await fixture.service.add(items)
                 #expect(Set(try outcomes.map { try $0.get().download.id }).count == 1)

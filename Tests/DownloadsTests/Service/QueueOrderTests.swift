@@ -76,7 +76,7 @@ struct QueueOrderTests {
     @Test("Downloads of one request get consecutive positions")
     func batch() async throws {
         let (fixture, ids) = try await queue(2)
-        var items: [Result<NewDownload, Addition.Refusal>] = []
+        var items: [Result<NewDownload, Problem>] = []
         for (number, position) in [0, 1, nil, 0].enumerated() {
             items.append(.success(NewDownload(url: try fixture.url("size=10&seed=3\(number)"), position: position)))
         }
@@ -91,7 +91,7 @@ struct QueueOrderTests {
     @Test("A batch with position 0 is at the front in its own order")
     func batchAtTheFront() async throws {
         let (fixture, ids) = try await queue(3)
-        let items: [Result<NewDownload, Addition.Refusal>] = try (0..<300).map {
+        let items: [Result<NewDownload, Problem>] = try (0..<300).map {
             .success(NewDownload(url: try fixture.url("size=10&seed=4\($0)"), position: 0))
         }
         let made = try await fixture.service.add(items).map { try $0.get().download }
@@ -104,7 +104,7 @@ struct QueueOrderTests {
     func inTurn() async throws {
         let (fixture, ids) = try await queue(2)
         let positions = [0, 0, nil, 1, 3, 0, nil, 9, 1]
-        let items: [Result<NewDownload, Addition.Refusal>] = try positions.enumerated().map {
+        let items: [Result<NewDownload, Problem>] = try positions.enumerated().map {
             .success(NewDownload(url: try fixture.url("size=10&seed=6\($0)"), position: $1))
         }
         let made = try await fixture.service.add(items, keepsOrder: false).map { try $0.get().download }
@@ -150,7 +150,7 @@ struct QueueOrderTests {
                 default: 1
                 }
             }
-            let items: [Result<NewDownload, Addition.Refusal>] = try positions.enumerated().map { number, position in
+            let items: [Result<NewDownload, Problem>] = try positions.enumerated().map { number, position in
                 .success(NewDownload(url: try fixture.url("size=10&seed=\(step)&n=\(number)"), position: position))
             }
             let made =

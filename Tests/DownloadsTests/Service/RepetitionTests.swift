@@ -50,9 +50,9 @@ struct RepetitionTests {
     @Test("A batch is durable together, and reports duplicates within it")
     func batch() async throws {
         let fixture = try await ServiceFixture(starting: false)
-        let items: [Result<NewDownload, Addition.Refusal>] = [
+        let items: [Result<NewDownload, Problem>] = [
             .success(NewDownload(url: try fixture.url("size=10&seed=82"))),
-            .failure(Addition.Refusal(code: "no", detail: "no")),
+            .failure(Problem(.notFound, "no")),
             .success(NewDownload(url: try fixture.url("size=10&seed=82"))),
             .success(NewDownload(url: try fixture.url("size=10&seed=82"), onDuplicate: .reject)),
             .success(NewDownload(url: try fixture.url("size=10&seed=82"), onDuplicate: .new)),

@@ -37,7 +37,7 @@ struct RequestLedgerTests {
 
     private func remember(_ key: RequestKey, _ ledger: inout RequestLedger) {
         let record = IdempotencyRecord(
-            key: key.name, digest: key.digest, outcomes: [.failure(Addition.Refusal(code: "x", detail: ""))],
+            key: key.name, digest: key.digest, outcomes: [.failure(Problem(.notFound, ""))],
             createdAt: Timestamp(millisecondsSinceEpoch: 0))
         #expect(ledger.remember(record, now: Timestamp(millisecondsSinceEpoch: 0)) == [])
     }

@@ -116,7 +116,7 @@ final class ServiceFixture: Sendable {
         let items = try (0..<count).map { number in
             var new = NewDownload(url: try url("size=10&seed=\(number)"))
             new.startsPaused = paused
-            return Result<NewDownload, Addition.Refusal>.success(new)
+            return Result<NewDownload, Problem>.success(new)
         }
         _ = try await service.add(items)
     }

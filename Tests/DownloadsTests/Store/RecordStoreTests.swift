@@ -180,8 +180,7 @@ import Testing
         let scene = try StoreScene(kind)
         let store = try scene.open()
         let refusals = [
-            Addition.Refusal(code: "invalid-request", detail: #"ü "\"#),
-            Addition.Refusal(code: "x", detail: "", state: .paused, id: DownloadID(value: 9)),
+            Problem(.invalidRequest, #"ü "\"#), Problem(.duplicate, "", state: "paused", id: "9"),
         ]
         let outcomes =
             [.success(.created(fullRecord().download)), .success(.existing(sampleRecord(2).download))]

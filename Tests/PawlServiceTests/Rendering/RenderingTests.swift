@@ -1,5 +1,6 @@
 import DownloadCore
 import HTTPCore
+import HTTPServer
 import JSON
 import PawlConfiguration
 import Synchronization
@@ -22,7 +23,7 @@ struct RenderingTests {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    @Test("Each refusal of the service has a code of the table, also when repeated")
+    @Test("Each refusal of the service is a problem with its status")
     func refusals() throws {
         let refusals: [(DownloadError, Int)] = [
             (.notFound, 404), (.illegalTransition(from: .completed, command: "pause"), 409),
@@ -32,11 +33,9 @@ struct RenderingTests {
             (.storeAway("x"), 503),
         ]
         for (error, status) in refusals {
-            let refusal = Addition.Refusal(error)
-            #expect(ProblemCode(rawValue: refusal.code)?.status.code == status)
-            #expect(Addition.Refusal(Problem(refusal)) == refusal)
-            #expect(Problem(error).code.rawValue == refusal.code)
-            #expect(Problem(error).detail == error.description)
+            #expect(error.problem.status.code == status)
+            #expect(error.problem.detail == error.description)
+            #expect(error.problem.fields[.retryAfter] == (status == 503 ? "5" : nil))
         }
     }
 
@@ -87,7 +86,7 @@ struct RenderingTests {
     func problem() throws {
         let id = try #require(DownloadID("01JD6Z0000000000000000000A"))
         var writer = JSONWriter()
-        Problem(DownloadError.duplicate(id)).encode(into: &writer)
+        DownloadError.duplicate(id).problem.encode(into: &writer)
         let value = try JSONValue(parsing: writer.bytes)
         #expect(value.members?.map(\.name) == ["type", "title", "status", "detail", "code", "id"])
         #expect(value["type"]?.string == "/problems/duplicate")
@@ -98,7 +97,7 @@ struct RenderingTests {
     @Test("A refused transition has the state")
     func illegalTransition() throws {
         var writer = JSONWriter()
-        Problem(DownloadError.illegalTransition(from: .completed, command: "resume")).encode(into: &writer)
+        DownloadError.illegalTransition(from: .completed, command: "resume").problem.encode(into: &writer)
         #expect(try JSONValue(parsing: writer.bytes)["state"]?.string == "completed")
     }
 
@@ -106,7 +105,7 @@ struct RenderingTests {
         "Each refusal of the server has a code of the same status",
         arguments: [400, 404, 405, 408, 413, 414, 415, 417, 421, 429, 431, 500, 501, 503, 505])
     func refusals(status: Int) {
-        #expect(ProblemCode(refusing: HTTPStatus(status)).status.code == status)
+        #expect(Problem(Refusal(status: HTTPStatus(status), detail: "")).code.status.code == status)
     }
 
     @Test("Equal bytes have equal tags, different ones do not")
