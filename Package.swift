@@ -63,13 +63,15 @@ func tests(
 /// The modules that `Downloads` is built on.
 let downloads: [Target.Dependency] = ["DownloadCore", "DownloadFiles", "DownloadStore", "DownloadTransfer", "DownloadFeed"]
 
-/// What only `Benchmarks/run` builds, since it needs what tests may see (`-enable-testing`).
+/// What only the benchmarks build. The first needs what tests may see (`-enable-testing`).
 let benchmarks: [Target] =
     Context.environment["PAWL_BENCHMARKS"] == nil
     ? []
     : [
         .executableTarget(
-            name: "store-benchmark", dependencies: downloads + ["Downloads"], path: "Benchmarks/Store", swiftSettings: strict)
+            name: "store-benchmark", dependencies: downloads + ["Downloads"], path: "Benchmarks/Store", swiftSettings: strict),
+        .executableTarget(
+            name: "faulty-upstream", dependencies: ["TestUpstream"], path: "Benchmarks/Upstream", swiftSettings: strict),
     ]
 
 let package = Package(
@@ -111,7 +113,8 @@ let package = Package(
             ["Catalog", "DownloadCore", "DownloadFeed", "Downloads", "Feeds", "HTTPClient", "HTTPCore", "JSON", "System"],
             settings: small),
         module("Aria2", ["DownloadCore", "DownloadFeed", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System", "XML"]),
-        module("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"], settings: small),
+        module(
+            "DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"], resources: [.embedInCode("Data")], settings: small),
         module(
             "PawlConfiguration",
             ["DownloadCore", "Downloads", "HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Terminal", "System"],
@@ -150,6 +153,9 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["CSystem", "CTestSupport"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
+            name: "TestUpstream", dependencies: ["DemoUpstream", "HTTPServer", "HTTPCore", "System"], path: "Tests/TestUpstream",
+            swiftSettings: strict),
+        .target(
             name: "FuzzProperties", dependencies: ["Feeds", "HTTPClient", "HTTPCore", "JSON", "System", "XML"],
             path: "Tests/Fuzz/Properties",
             swiftSettings: strict),
@@ -167,31 +173,31 @@ let package = Package(
         tests(
             "Downloads",
             downloads + [
-                "Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "ObjectStorage", "Postgres", "System", "CSystem",
+                "Downloads", "HTTPClient", "HTTPCore", "TestUpstream", "JSON", "ObjectStorage", "Postgres", "System", "CSystem",
             ],
             exclude: ["Machine/MachineTable.txt"]),
         tests(
             "Subscriptions",
             downloads + ["Subscriptions", "Catalog", "Downloads", "HTTPClient", "HTTPCore", "JSON", "System"]),
         tests("Aria2", downloads + ["Aria2", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
-        tests("DemoUpstream", ["DemoUpstream", "HTTPServer", "HTTPCore", "JSON", "System"]),
+        tests("DemoUpstream", ["DemoUpstream", "TestUpstream", "HTTPServer", "HTTPCore", "JSON", "System"]),
         tests("Terminal", ["Terminal"]),
         tests(
             "CommandLine",
             downloads + [
-                "CommandLine", "PawlConfiguration", "DemoUpstream", "Downloads", "HTTPCore", "JSON", "ObjectStorage", "Terminal",
+                "CommandLine", "PawlConfiguration", "TestUpstream", "Downloads", "HTTPCore", "JSON", "ObjectStorage", "Terminal",
             ]),
         tests(
             "PawlService",
             downloads + [
-                "PawlService", "PawlConfiguration", "Catalog", "DemoUpstream", "Downloads", "Feeds", "HTTPServer", "HTTPClient",
+                "PawlService", "PawlConfiguration", "Catalog", "TestUpstream", "Downloads", "Feeds", "HTTPServer", "HTTPClient",
                 "HTTPCore",
                 "JSON", "ObjectStorage", "Subscriptions", "System",
             ]),
         tests(
             "PawlClient",
             downloads + [
-                "PawlClient", "CommandLine", "PawlConfiguration", "PawlService", "DemoUpstream", "Downloads", "HTTPClient",
+                "PawlClient", "CommandLine", "PawlConfiguration", "PawlService", "TestUpstream", "Downloads", "HTTPClient",
                 "HTTPCore", "JSON", "System", "Terminal",
             ]),
         tests("Reference", ["reference", "PawlService", "PawlConfiguration", "HTTPCore"]),

@@ -113,7 +113,7 @@ def creates(engines):
 
 
 def pgbench(engines):
-    fleet_store.Postgres.binary = fleet_store.Postgres.binary or fleet_store.build()
+    fleet_store.Postgres.binary = fleet_store.Postgres.binary or harness.build_driver("store-benchmark")
     return engines.postgres.pgbench(engines.directory, 64)[0]
 
 

@@ -23,7 +23,7 @@ INSERT = """
 
 def store(_):
     """PostgreSQL syncs its log before each answer, as does SQLite."""
-    binary = Postgres.binary = build()
+    binary = Postgres.binary = harness.build_driver("store-benchmark")
     with harness.Scratch() as directory, Postgres(directory) as server:
         contestants = {
             "pgbench": lambda writers, count, turn: server.pgbench(directory, writers),
@@ -44,17 +44,6 @@ def store(_):
                 rate, cpu = (statistics.median(values) for values in zip(*pairs))
                 print(f"  {writers:3} writers  {name:18} {rate:8.0f}/s {cpu * 1e6:6.0f} us CPU each   {rate / limit:.2f} x pgbench",
                       flush=True)
-
-
-def build():
-    """Builds the driver, which needs what tests may see of the store; returns its path."""
-    command = ["swift", "build", "-c", "release", "--scratch-path", str(harness.ROOT / ".build/benchmarks")]
-    environment = {**os.environ, "PAWL_BENCHMARKS": "1"}
-    subprocess.run([*command, "--product", "store-benchmark", "-Xswiftc", "-enable-testing"], cwd=harness.ROOT, check=True,
-                   env=environment, stdout=subprocess.DEVNULL)
-    where = subprocess.run([*command, "--show-bin-path"], cwd=harness.ROOT, check=True, capture_output=True, text=True,
-                           env=environment).stdout.strip()
-    return os.path.join(where, "store-benchmark")
 
 
 def measure(binary, kind, place, writers, count):

@@ -46,6 +46,17 @@ def build():
     return os.path.join(where, "pawl")
 
 
+def build_driver(product):
+    """Builds an executable of the benchmarks, which may use what tests may see; returns its path."""
+    command = ["swift", "build", "-c", "release", "--scratch-path", str(ROOT / ".build/benchmarks")]
+    environment = {**os.environ, "PAWL_BENCHMARKS": "1"}
+    subprocess.run([*command, "--product", product, "-Xswiftc", "-enable-testing"], cwd=ROOT, check=True, env=environment,
+                   stdout=subprocess.DEVNULL)
+    where = subprocess.run([*command, "--show-bin-path"], cwd=ROOT, check=True, capture_output=True, text=True,
+                           env=environment).stdout.strip()
+    return os.path.join(where, product)
+
+
 class Process:
     """A server under measurement; `cpu` and `resident` cover its children too."""
 

@@ -96,7 +96,7 @@ class Client:
 
 
 class Demo(harness.Pawl):
-    """`pawl demo`, whose own upstream has the faults."""
+    """`pawl demo`, for its search sources."""
 
     def __init__(self, executable, directory, log):
         self.data = os.path.join(directory, "data")
@@ -111,8 +111,9 @@ class Demo(harness.Pawl):
 
 
 class Soak:
-    def __init__(self, executable, seconds, rate, seed):
-        self.executable, self.seconds, self.rate = executable, seconds, rate
+    def __init__(self, executable, upstream, seconds, rate, seed):
+        """`upstream` is the executable of the origin."""
+        self.executable, self.upstream, self.seconds, self.rate = executable, upstream, seconds, rate
         self.random = random.Random(seed)
         self.lock = threading.Lock()
         self.statuses = collections.Counter()
@@ -146,8 +147,8 @@ class Soak:
             self.pawl = harness.started(Demo(self.executable, directory, log))
             receiver = self.receive_messages()
             self.webhook = f"http://127.0.0.1:{receiver.server_port}/hook"
-            answer = json.loads(self.pawl.get("/search?term=prelude&limit=1"))
-            self.origin = "/".join(answer["results"][0]["downloadUrl"].split("/")[:3])
+            upstream = subprocess.Popen([self.upstream], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.origin = upstream.stdout.readline().strip()
             self.fill()
             threads = [threading.Thread(target=self.guarded, args=(each,), daemon=True) for each in self.clients()]
             for thread in threads:
@@ -161,6 +162,7 @@ class Soak:
             after = self.settle()
             receiver.shutdown()
             status = self.end()
+            upstream.communicate()
             log.close()
             # The demo says there, too, what could be tried.
             complaints = "".join(line for line in open(log.name, errors="replace") if "Z error " in line)

@@ -1,10 +1,9 @@
-internal import HTTPCore
 internal import HTTPServer
 
-/// An origin for demonstrations and tests.
+/// An origin for demonstrations.
 ///
-/// It has a catalogue like that of iTunes with playable sound, items like those of the Internet Archive, posts like
-/// those of JSONPlaceholder, and large files. Requests can ask for faults.
+/// It has a catalogue in the form of iTunes with playable sound, items in the form of the Internet Archive, posts in the
+/// form of JSONPlaceholder, and large files.
 ///
 /// | path | contents |
 /// | --- | --- |
@@ -16,25 +15,35 @@ internal import HTTPServer
 /// | `/posts`, `/posts/<id>` | JSONPlaceholder's posts |
 /// | `/media/<track id>.wav`, `/episodes/<id>/audio.mp3` | 30 s of synthesised sound, as WAVE |
 /// | `/large/field-recording-1.bin` (`-2`, `-3`) | 256 MiB, 512 MiB and 1 GiB |
+/// | `/entity?size=…` | a file of any size; see ``Entity/synthetic(_:)`` |
 /// | `/podcast/<id>/feed.xml`, `/episodes/<minute>/audio.wav` | the podcast's feed: ``PodcastFeed`` |
 /// | `/artwork/<album id>/100x100.png` | a cover, square, 16 to 600 pixels |
 /// | `/artist/<id>`, `/album/<id>`, `/track/<id>`, `/podcast/<id>`, `/` | pages |
-/// | `/entity?size=…` | an entity for a test; see ``Entity/synthetic(_:version:now:)`` |
 ///
-/// All paths take `pace=<bytes per second>` and `fault=…`; ``Fault`` lists the faults. Nothing is stored: every byte is
-/// a function of the target and the offset, the same in every run.
+/// All paths take `pace=<bytes per second>`. Nothing is stored: every byte is a function of the target and the offset,
+/// the same in every run.
 public final class DemoUpstream: Sendable {
+    /// The default pace of large files. With 1 MiB/s, 256 MiB over four connections take about a minute, which leaves
+    /// time to pause. An album of the archive with four files at a time takes half a minute, and a preview two and a half
+    /// seconds.
+    public static let pace: Int64 = 1 << 20
+
     private let application: UpstreamApplication
     private let server: HTTPServer
 
     /// Creates an upstream that does not listen yet.
-    public init(configuration: Configuration = Configuration()) {
-        application = UpstreamApplication(configuration: configuration)
-        var serverConfiguration = ServerConfiguration()
-        serverConfiguration.host = "127.0.0.1"
-        serverConfiguration.port = configuration.port
-        serverConfiguration.eventLoops = 1
-        server = HTTPServer(configuration: serverConfiguration, application: application)
+    /// - Parameters:
+    ///   - port: The port on 127.0.0.1; 0 lets the system choose a free one.
+    ///   - pace: Bytes per second and connection for large files; 0 means unlimited. Previews, episodes and the archive's
+    ///     files get half of it. A request's `pace=` overrides it; other entities have no other limit.
+    ///   - log: Receives a line for each request at its end, on a thread of the server. Pages and artwork are left out.
+    public init(port: Int = 0, pace: Int64 = DemoUpstream.pace, log: (@Sendable (String) -> Void)? = nil) {
+        application = UpstreamApplication(pace: pace, log: log)
+        var configuration = ServerConfiguration()
+        configuration.host = "127.0.0.1"
+        configuration.port = port
+        configuration.eventLoops = 1
+        server = HTTPServer(configuration: configuration, application: application)
     }
 
     /// Starts to listen, and returns the base URL, such as `http://127.0.0.1:41234`.
@@ -43,51 +52,12 @@ public final class DemoUpstream: Sendable {
     public func start() throws -> String {
         let address = try server.start()
         let base = "http://\(address)"
-        application.setBase(base, port: address.port)
+        application.setBase(base)
         return base
     }
-
-    /// The first path segments of entities.
-    private static let contents = ["media", "large", "entity", "artwork", "posts", "episodes", "download"]
 
     /// Stops listening, and aborts running responses.
     public func shutdown() async {
         await server.shutdown(within: .seconds(1))
     }
-
-    /// The latest requests, at least 1,000, in the order in which their responses began.
-    public var requests: [LoggedRequest] { application.log.requests }
-
-    /// The entity of a target, such as `/media/5000410101.wav` or `/entity?size=1000`, for comparison with received
-    /// bytes. `nil` if there is none, or its bytes depend on the server's address.
-    ///
-    /// - Parameter version: The version, from 1, of an entity that a fault changes.
-    public static func content(of target: String, version: Int = 1) -> DemoContent? {
-        guard let requestTarget = try? RequestTarget(target), let parsed = try? Target(requestTarget),
-            let name = parsed.segments.first, contents.contains(name),
-            let entity = try? Entity.find(parsed, version: min(max(1, version), 1_000_000), base: "", now: 0),
-            entity.status == .ok
-        else { return nil }
-        return DemoContent(content: entity.content)
-    }
-}
-
-/// The bytes of one of the upstream's entities.
-public struct DemoContent: Sendable {
-    private let content: any EntityContent
-
-    init(content: any EntityContent) { self.content = content }
-
-    /// The length in bytes.
-    public var length: Int64 { content.length }
-
-    /// The bytes of a range, without those outside the entity.
-    public func bytes(in range: Range<Int64>) -> [UInt8] {
-        var bytes: [UInt8] = []
-        content.append(range.clamped(to: 0..<length), to: &bytes)
-        return bytes
-    }
-
-    /// All bytes, for entities that fit in memory.
-    public var bytes: [UInt8] { bytes(in: 0..<length) }
 }

@@ -1,39 +1,29 @@
 internal import HTTPCore
-internal import HTTPServer
+package import HTTPServer
 internal import System
 
-/// Responds to requests: finds the entity, counts the request, and applies its faults.
-final class UpstreamApplication: Application {
-    private struct State {
-        /// The number of requests with faults so far, by target.
-        var counts: [String: Int] = [:]
-        /// Targets limited to one transfer that have one.
-        var transferring: Set<String> = []
-        /// The number of redirects to a node of the archive.
-        var sentOn = 0
-        var base = ""
-        var port = 0
+/// Responds to requests: finds the entity, and sends it at its pace.
+package final class UpstreamApplication: Application {
+    private let pace: Int64
+    private let log: (@Sendable (String) -> Void)?
+    /// The base URL of links, and the number of the archive's node in the next redirect.
+    private let state = Locked((base: "", node: 1))
+
+    package init(pace: Int64, log: (@Sendable (String) -> Void)? = nil) {
+        self.pace = pace
+        self.log = log
     }
-
-    let log = RequestLog()
-    private let configuration: DemoUpstream.Configuration
-    private let state = Locked(State())
-
-    init(configuration: DemoUpstream.Configuration) { self.configuration = configuration }
 
     /// Sets the address on which the server listens.
-    func setBase(_ base: String, port: Int) {
-        state.withLock { state in
-            state.base = base
-            state.port = port
-        }
+    package func setBase(_ base: String) {
+        state.withLock { $0.base = base }
     }
 
-    func refuse(_ refusal: Refusal, of request: borrowing Request, with response: inout Response) {
+    package func refuse(_ refusal: Refusal, of request: borrowing Request, with response: inout Response) {
         response.setPage(refusal.detail)
     }
 
-    func respond(to request: borrowing Request, with response: inout Response) -> Handling {
+    package func respond(to request: borrowing Request, with response: inout Response) -> Handling {
         response.fields.append(.accessControlAllowOrigin, "*")
         guard request.head.method == .get || request.head.method == .head else {
             response.fields.append(.allow, "GET, HEAD, OPTIONS")
@@ -41,138 +31,43 @@ final class UpstreamApplication: Application {
             if request.head.method != .options { response.setPage("Everything here is read-only.") }
             return .ready
         }
-        do throws(Target.Invalid) {
-            let target = try Target(request.head.target)
-            let faults = ActiveFaults(target.faults, request: count(target))
-            try respond(to: request, target, faults, with: &response)
-            guard let delay = faults[.slowHead] else { return .ready }
-            let late = response
-            return .later {
-                // A client that disconnects cancels the task; the response is then discarded.
-                try? await Task.sleep(for: .milliseconds(min(delay.number, 600_000)))
-                return late
-            }
-        } catch {
-            response.status = .badRequest
-            response.setPage(error.message)
-            return .ready
-        }
-    }
-
-    private func respond(
-        to request: borrowing Request, _ target: Target, _ faults: ActiveFaults, with response: inout Response
-    ) throws(Target.Invalid) {
-        let (base, port) = state.withLock { ($0.base, $0.port) }
-        guard
-            let entity = try Entity.find(target, version: faults.version, base: base, now: SystemTime.sinceEpoch / 1_000_000_000)
-        else {
-            response.status = .notFound
-            response.setPage("There is nothing here.")
-            return record(request, response, isReported: true)
-        }
-        if fail(target, faults, with: &response) { return record(request, response, isReported: entity.isLogged) }
-        if entity.isOnNode {
-            // Each redirect leads to another node, like those of the archive, with the query and the faults of the
-            // target.
-            let node = state.withLock { state in
-                state.sentOn += 1
-                return state.sentOn % 9 + 1
-            }
-            send(to: base + target.raw.replacing("/download/", with: "/node-\(node)/items/", maxReplacements: 1), with: &response)
-            return record(request, response, isReported: entity.isLogged)
-        }
-
-        let made = EntityResponse(entity: entity, faults: faults, method: request.head.method, fields: request.head.fields)
-        response.status = made.status
-        response.fields.append(contentsOf: made.fields)
-        guard let source = made.source else { return record(request, response, isReported: entity.isLogged) }
-        let number = begin(request, response.status)
-        let isExclusive = faults.has(.oneConnection)
-        if isExclusive { state.withLock { _ = $0.transferring.insert(target.counted) } }
-        let pace =
-            switch entity.kind {
-            case .large: configuration.pace
-            case .medium: (configuration.pace + 1) / 2
-            case .small: Int64(0)
-            }
-        let stream = EntityStream(
-            source: source, hasLength: !made.hidesLength, pace: Pace(bytesPerSecond: target.pace ?? pace), cut: faults.cut,
-            delivery: Delivery(server: SocketAddress(host: "127.0.0.1", port: port), client: request.peer),
-            onSend: { [log] count in log.send(count, of: number) },
-            onEnd: { [self] in
-                if isExclusive { state.withLock { _ = $0.transferring.remove(target.counted) } }
-                end(number, isReported: entity.isLogged)
-            })
-        response.content = .stream(stream, length: made.hidesLength ? nil : source.length)
-    }
-
-    /// Makes the response of a fault that replaces the entity; returns whether there is one.
-    private func fail(_ target: Target, _ faults: ActiveFaults, with response: inout Response) -> Bool {
-        if let location = redirect(target, faults) {
-            send(to: location, with: &response)
-        } else if let fault = faults[.status] {
-            fail(Int(fault.number), faults, with: &response)
-        } else if faults.has(.oneConnection), state.withLock({ $0.transferring.contains(target.counted) }) {
-            fail(503, faults, with: &response)
-        } else if faults.has(.html) {
-            response.setPage("Please sign in to use this network.")
+        if let target = Target(request.head.target) {
+            send(find(target) ?? Entity(.notFound, "There is nothing here."), of: target, to: request, with: &response)
         } else {
-            return false
+            response.status = .badRequest
+            response.setPage("The path, the query or the pace is not valid.")
         }
-        return true
+        return .ready
     }
 
-    private func send(to location: String, with response: inout Response) {
-        response.status = .found
-        response.fields.append(.location, location)
-        response.fields.append(.cacheControl, "no-store")
-        response.setPage("It is elsewhere.")
-    }
-
-    private func fail(_ status: Int, _ faults: ActiveFaults, with response: inout Response) {
-        response.status = HTTPStatus(status)
-        if let delay = faults[.retryAfter] { response.fields.append(.retryAfter, "\(delay.number)") }
-        // The real search service throttles with an empty body.
-        if status >= 400, status != 403, status != 429 { response.setPage("This failure was asked for.") }
-    }
-
-    private func redirect(_ target: Target, _ faults: ActiveFaults) -> String? {
-        if let fault = faults[.redirects], fault.number > 0 {
-            return target.raw.replacing("redirectx\(fault.number)", with: "redirectx\(fault.number - 1)")
+    /// The entity of a target; `nil` if there is none. Each redirect leads to another node, as in the archive.
+    package func find(_ target: Target) -> Entity? {
+        let (base, node) = state.withLock { state in
+            state.node = state.node % 9 + 1
+            return state
         }
-        return faults[.redirect]?.location ?? (faults.has(.redirectLoop) ? target.raw : nil)
+        return Entity.find(target, base: base, node: node)
     }
 
-    /// Counts a request with faults, and returns its number for its target, from 1. The counts are cleared when there
-    /// are too many.
-    private func count(_ target: Target) -> Int {
-        guard !target.faults.isEmpty else { return 1 }
-        return state.withLock { state in
-            if state.counts.count >= 10_000 { state.counts.removeAll() }
-            let number = state.counts[target.counted, default: 0] + 1
-            state.counts[target.counted] = number
-            return number
+    /// Responds with an entity by the request's conditional fields and its Range.
+    package func send(_ entity: Entity, of target: Target, to request: borrowing Request, with response: inout Response) {
+        var range: Range<Int64>? = 0..<entity.content.length
+        if entity.status == .ok {
+            range = response.serve(
+                length: entity.content.length, for: request, mediaType: entity.mediaType, etag: entity.etag,
+                lastModified: entity.lastModified)
+        } else {
+            response.status = entity.status
+            response.fields.append(.contentType, entity.mediaType)
         }
-    }
-
-    // MARK: - The log
-
-    private func begin(_ request: borrowing Request, _ status: HTTPStatus) -> Int {
-        log.append(
-            LoggedRequest(
-                method: request.head.method.name, target: String(decoding: Array(request.head.target.raw), as: UTF8.self),
-                fields: request.head.fields, status: status.code))
-    }
-
-    private func end(_ number: Int, isReported: Bool) {
-        if let request = log.finish(number), isReported { configuration.log?(request.description) }
-    }
-
-    /// Logs a response whose body is complete.
-    private func record(_ request: borrowing Request, _ response: borrowing Response, isReported: Bool) {
-        let number = begin(request, response.status)
-        if request.head.method != .head { log.send(response.body.count, of: number) }
-        end(number, isReported: isReported)
+        response.fields.append(contentsOf: entity.fields)
+        let asked = request.head.fields[.range].map { " " + $0 } ?? ""
+        let start = "\(request.head.method.name) \(target.raw)\(asked) → \(response.status.code), "
+        let end: @Sendable (Int64) -> Void = { [log = entity.isLogged ? log : nil] in log?("\(start)\($0) bytes sent") }
+        guard let range else { return end(0) }
+        let pace = target.pace ?? (entity.slowness == 0 ? 0 : (self.pace + entity.slowness - 1) / entity.slowness)
+        response.content = .stream(
+            EntityStream(entity.content, range, pace: Pace(bytesPerSecond: pace), onEnd: end), length: Int64(range.count))
     }
 }
 

@@ -47,10 +47,7 @@ enum DemoCommand {
     ) throws(StartError) -> (upstream: DemoUpstream, url: HTTPURL) {
         var reason = ""
         for port in port == 0 ? [0] : [port, 0] {
-            var settings = DemoUpstream.Configuration()
-            settings.port = port
-            settings.log = { log.write(.info, "upstream: " + $0) }
-            let upstream = DemoUpstream(configuration: settings)
+            let upstream = DemoUpstream(port: port) { log.write(.info, "upstream: " + $0) }
             do {
                 if let url = HTTPURL(try upstream.start()) { return (upstream, url) }
             } catch {

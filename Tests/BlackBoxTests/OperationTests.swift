@@ -118,7 +118,7 @@ struct OperationTests {
         let url = try origin(pawl) + "/entity?size=1000"
         let id = try #require(try pawl.post("/downloads", #"{"url":"\#(url)"}"#)["id"]?.string)
         _ = try pawl.follow(id) { $0["state"]?.string == "completed" }
-        let lost = try #require(try pawl.post("/downloads", #"{"url":"\#(url)&fault=404"}"#)["id"]?.string)
+        let lost = try #require(try pawl.post("/downloads", #"{"url":"\#(try origin(pawl))/missing"}"#)["id"]?.string)
         let error = try #require(try pawl.follow(lost) { $0["state"]?.string == "failed" }["error"]?["message"]?.string)
         #expect(pawl.terminate() == 0)
 

@@ -1,7 +1,10 @@
 """The list of downloads."""
 
+import contextlib
+
 from selenium.webdriver.common.keys import Keys
 
+from origin import Origin
 from service import wait
 
 LARGE = "/large/field-recording-1.bin"
@@ -96,19 +99,20 @@ def confirmations_can_follow_each_other(browser, service):
 
 
 def list_shows_errors_and_retries(browser, service):
-    service.add(service.upstream + "/entity?size=5000&fault=404x1&disposition=attachment%3Bfilename%3Dlate.bin")
-    wait(lambda: browser.rows(), "it is there")
-    name = browser.rows()[0]
-    failed = browser.wait_row(name, "failed", "404")
-    assert failed["status"].startswith("Failed · "), failed
-    browser.filter("failed")
-    browser.click("button", "Details " + name)
-    browser.wait_text("#details-error", "http-status")
-    browser.audit("details of a failure")
-    browser.click("button", "Close")
-    browser.click("button", "Retry 1")
-    browser.filter("")
-    browser.wait_row("late.bin", "completed")
+    with contextlib.closing(Origin()) as origin:
+        origin.set(name="late.bin", status=404)
+        service.add(origin.url(5000, "late.bin"))
+        failed = browser.wait_row("late.bin", "failed", "404")
+        assert failed["status"].startswith("Failed · "), failed
+        browser.filter("failed")
+        browser.click("button", "Details late.bin")
+        browser.wait_text("#details-error", "http-status")
+        browser.audit("details of a failure")
+        browser.click("button", "Close")
+        origin.set(name="late.bin", status=0)
+        browser.click("button", "Retry 1")
+        browser.filter("")
+        browser.wait_row("late.bin", "completed")
 
 
 def list_retries_cancelled_downloads(browser, service):
@@ -127,7 +131,7 @@ def list_retries_cancelled_downloads(browser, service):
 
 
 def details_give_a_failed_download_another_address(browser, service):
-    service.add(service.upstream + "/entity?size=5000&fault=404&disposition=attachment%3Bfilename%3Dlate.bin")
+    service.add(service.upstream + "/missing")
     wait(lambda: browser.rows(), "it is there")
     name = browser.rows()[0]
     browser.wait_row(name, "failed")

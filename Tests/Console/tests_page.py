@@ -215,7 +215,7 @@ def page_parses_no_text_as_markup(browser, service):
     hostile = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>\u202egnp.exe"
     track = {"name": hostile, "artist": "<b>bold</b>", "collection": "</bdi><i>", "own": "javascript:document.title='owned'"}
     service.add(service.upstream + "/entity?size=100", track=track, labels=["<u>label</u>", "שלום"])
-    service.add(service.upstream + "/entity?size=100&seed=2&fault=404#<script>document.title='owned'</script>",
+    service.add(service.upstream + "/missing#<script>document.title='owned'</script>",
                 labels=["\"'><svg onload=document.title='owned'>"])
     browser.wait_row(hostile, "completed", "<u>label</u>")
     # Tracks with members of any type, as in records of an unchecked client.
@@ -312,7 +312,7 @@ def page_fits_every_window(browser, service):
     browser.shoot("empty")
     service.add(service.upstream + "/large/field-recording-1.bin", labels=["nightly"])
     service.add(service.upstream + "/large/field-recording-2.bin", paused=True)
-    service.add(service.upstream + "/entity?size=100&fault=404")
+    service.add(service.upstream + "/missing")
     service.add(service.upstream + "/entity?size=123456&disposition=attachment%3Bfilename%3Dreport.pdf")
     browser.wait_row("report.pdf", "completed")
     browser.fill("searchbox", "Search", "prelude")
@@ -371,7 +371,7 @@ def picture_for_the_readme(browser, service):
         name = wait(lambda: browser.run("return document.querySelector('#results [data-do=download]')?.ariaLabel"), "there is a result")
         browser.click("button", name)
         browser.wait_row(name.removeprefix("Download "), "completed")
-    service.add(service.upstream + "/entity?size=100&fault=404&x=/report.pdf")
+    service.add(service.upstream + "/missing/report.pdf")
     for number in (1, 2):
         service.add(f"{service.upstream}/large/field-recording-{number}.bin", labels=["nightly"])
     wait(lambda: browser.run("""return [...document.querySelectorAll("#list [data-state=downloading] i")]

@@ -1,9 +1,11 @@
 """Works: opened into their parts, ordered as a whole, and grouped in the list."""
 
+import contextlib
 import urllib.parse
 
 from selenium.webdriver.common.keys import Keys
 
+from origin import Origin
 from service import Service, wait
 
 WORK = "archive:tidewater-soundings-2023"
@@ -164,12 +166,15 @@ def works_are_commanded_as_a_whole(browser, service):
 
 def works_fail_and_are_retried_as_a_whole(browser, service):
     track = {"name": "part", "collection": "A work", "partOf": "archive:a-work"}
-    for seed in range(2):
-        service.add(f"{service.upstream}/entity?size=9&seed={seed}&fault=404x1", track=track, labels=["archive:a-work"])
-    service.add(f"{service.upstream}/entity?size=9&seed=3", track=track, labels=["archive:a-work"])
-    browser.wait_row("A work", "failed", "1 of 3 completed")
-    in_list(browser, "Retry A work")
-    browser.wait_row("A work", "completed", "3 of 3 completed")
+    with contextlib.closing(Origin()) as origin:
+        for name, status in (("1.bin", 404), ("2.bin", 404), ("3.bin", 0)):
+            origin.set(name=name, status=status)
+            service.add(origin.url(9, name), track=track, labels=["archive:a-work"])
+        browser.wait_row("A work", "failed", "1 of 3 completed")
+        for name in ("1.bin", "2.bin"):
+            origin.set(name=name, status=0)
+        in_list(browser, "Retry A work")
+        browser.wait_row("A work", "completed", "3 of 3 completed")
 
 
 def works_by_keyboard_only(browser, service):

@@ -2,6 +2,7 @@ import HTTPCore
 import JSON
 import System
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DemoUpstream
@@ -10,19 +11,27 @@ import Testing
 @Suite("Archive", .timeLimit(.minutes(3))) @OffPool struct ArchiveTests {
     private let archive = Archive.shared
 
-    @Test("Parses every line of its text; identifiers and paths are unique")
-    func text() {
-        #expect(archive.unreadableLines == [])
+    @Test("Items and files have their members; identifiers and paths are unique")
+    func entries() {
+        #expect(archive.items.count == 7)
         #expect(Set(archive.items.map(\.identifier)).count == archive.items.count)
-        for item in archive.items { #expect(Set(item.files.map(\.name)).count == item.files.count, "\(item.identifier)") }
-        #expect(Archive(text: "a | 5 | Text\n@ b | x\na | many | Text\n> a | 5 | Text").unreadableLines.count == 4)
+        for item in archive.items {
+            let names = Set(item.files.map(\.name))
+            #expect(names.count == item.files.count, "\(item.identifier)")
+            #expect(
+                item.isDark || !item["title"].isEmpty && item["mediatype"].count == 1 && names.count > 4, "\(item.identifier)")
+            for file in item.files {
+                #expect(!file.name.isEmpty && file.content.length > 1000 && file["format"] != nil, "\(file.name)")
+                #expect(file["original"].map(names.contains) ?? true, "\(file.name)")
+            }
+        }
     }
 
     @Test("The tour's work takes 20 to 40 seconds at the demo's pace, four files at a time")
     func length() throws {
-        let files = try #require(archive.item("tidewater-soundings-2023")).files.filter { $0.format == "Flac" }
+        let files = try #require(archive.item("tidewater-soundings-2023")).files.filter { $0["format"] == "Flac" }
         #expect(files.count == 8)
-        let pace = DemoUpstream.Configuration().pace / 2 * 4
+        let pace = DemoUpstream.pace / 2 * 4
         #expect((20...40).contains(files.reduce(0) { $0 + $1.content.length } / pace))
     }
 
@@ -156,7 +165,7 @@ import Testing
             let (first, second) = (try location(base, target), try location(base, target))
             #expect(first != second)
             #expect(first.hasSuffix("/items/tidewater-soundings-2023/03%20The%20Mill%20Wheel.flac"))
-            let whole = try #require(DemoUpstream.content(of: target))
+            let whole = try #require(TestUpstream.content(of: target))
             let start = try get(base, first, "Range: bytes=0-999")
             #expect(start.status == 206)
             #expect(start["Content-Type"] == "audio/flac")

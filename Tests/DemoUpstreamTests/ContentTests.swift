@@ -1,25 +1,20 @@
+import HTTPServer
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DemoUpstream
 
 @Suite("Contents") @OffPool struct ContentTests {
-    @Test("The pieces of a body are contiguous in every division", arguments: [1, 2, 7, 100, 100_000])
-    func pieces(portion: Int) {
+    @Test("The bytes of a stream are contiguous in every division", arguments: [1, 2, 7, 100, 100_000])
+    func stream(portion: Int) {
         let content = NoiseContent(length: 10_000, seed: 1)
-        var source = EntityBody(
-            content: content, pieces: [.bytes([1, 2, 3]), .range(5..<5000), .bytes([]), .bytes([4]), .range(9999..<10_000)])
-        #expect(source.length == 3 + 4995 + 1 + 1)
+        let stream = EntityStream(content, 5..<5000, pace: Pace(bytesPerSecond: 0)) { #expect($0 == 4995) }
         var taken: [UInt8] = []
-        while true {
-            let count = source.append(upTo: portion, to: &taken)
-            #expect(count <= portion)
-            if count == 0 { break }
-        }
-        var expected: [UInt8] = [1, 2, 3]
+        while case .more = stream.next(into: &taken, limit: portion, now: .now) {}
+        stream.closed()
+        var expected: [UInt8] = []
         content.append(5..<5000, to: &expected)
-        expected.append(4)
-        content.append(9999..<10_000, to: &expected)
         #expect(Bytes(taken) == Bytes(expected))
     }
 
@@ -37,19 +32,19 @@ import Testing
 
     @Test("content(of:) returns an entity's bytes, and nil without any")
     func contentOf() throws {
-        let content = try #require(DemoUpstream.content(of: "/entity?size=10000&seed=a&fault=reset@5"))
+        let content = try #require(TestUpstream.content(of: "/entity?size=10000&seed=a&fault=reset@5"))
         #expect(content.length == 10_000)
         #expect(content.bytes(in: 9990..<20_000) == Array(content.bytes.suffix(10)))
-        #expect(content.bytes != DemoUpstream.content(of: "/entity?size=10000&seed=b")?.bytes)
-        #expect(content.bytes != DemoUpstream.content(of: "/entity?size=10000&seed=a", version: 2)?.bytes)
-        #expect(DemoUpstream.content(of: "/entity?size=10000&fault=change-length", version: 2)?.length == 14_099)
-        #expect(DemoUpstream.content(of: "/media/5000110101.wav")?.length == 1_323_044)
-        #expect(DemoUpstream.content(of: "/large/field-recording-1.bin")?.length == 268_435_456)
-        #expect(DemoUpstream.content(of: "/episodes/5000910112/audio.mp3")?.length == 1_323_044)
-        #expect(DemoUpstream.content(of: "/download/nightjar-1977-08-13/nj77-08-13.txt")?.length == 1215)
-        #expect(DemoUpstream.content(of: "/download/nightjar-1977-08-13/nj77-08-13d1t01.flac") == nil)
+        #expect(content.bytes != TestUpstream.content(of: "/entity?size=10000&seed=b")?.bytes)
+        #expect(content.bytes != TestUpstream.content(of: "/entity?size=10000&seed=a", version: 2)?.bytes)
+        #expect(TestUpstream.content(of: "/entity?size=10000&fault=change-length", version: 2)?.length == 14_099)
+        #expect(TestUpstream.content(of: "/media/5000110101.wav")?.length == 1_323_044)
+        #expect(TestUpstream.content(of: "/large/field-recording-1.bin")?.length == 268_435_456)
+        #expect(TestUpstream.content(of: "/episodes/5000910112/audio.mp3")?.length == 1_323_044)
+        #expect(TestUpstream.content(of: "/download/nightjar-1977-08-13/nj77-08-13.txt")?.length == 1215)
+        #expect(TestUpstream.content(of: "/download/nightjar-1977-08-13/nj77-08-13d1t01.flac") == nil)
         for target in ["/search?term=a", "/nothing", "/entity", "/entity?size=-1", "/media/1.wav", "", "%"] {
-            #expect(DemoUpstream.content(of: target) == nil, "\(target)")
+            #expect(TestUpstream.content(of: target) == nil, "\(target)")
         }
     }
 }

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import DemoUpstream
+@testable import TestUpstream
 
 /// The wait of a body before its break.
 @Suite("Delivery before a break", .timeLimit(.minutes(3))) @OffPool struct DeliveryTests {
@@ -101,10 +102,9 @@ import Testing
         }
     }
 
-    private func stream(ending: BodyCut.Ending, isComplete: @escaping @Sendable () -> Bool) -> EntityStream {
-        EntityStream(
-            source: EntityBody(content: NoiseContent(length: 1000, seed: 1), pieces: [.range(0..<1000)]), hasLength: true,
-            pace: Pace(bytesPerSecond: 0), cut: BodyCut(after: 500, ending: ending), delivery: Delivery(isComplete: isComplete),
-            onSend: { _ in }, onEnd: {})
+    private func stream(ending: BodyCut.Ending, isComplete: @escaping @Sendable () -> Bool) -> FaultyStream {
+        FaultyStream(
+            EntityStream(NoiseContent(length: 1000, seed: 1), 0..<1000, pace: Pace(bytesPerSecond: 0)), hasLength: true,
+            cut: BodyCut(after: 500, ending: ending), delivery: Delivery(isComplete: isComplete), onSend: { _ in }, onEnd: {})
     }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import DemoUpstream
+@testable import TestUpstream
 
 @Suite("Faults") struct FaultTests {
     @Test(

@@ -1,7 +1,6 @@
 import TestSupport
+import TestUpstream
 import Testing
-
-@testable import DemoUpstream
 
 /// The effect of each fault at a client.
 @Suite("Faults on the wire", .timeLimit(.minutes(3))) @OffPool struct FaultWireTests {

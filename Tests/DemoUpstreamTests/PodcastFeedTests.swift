@@ -1,6 +1,8 @@
 import HTTPCore
+import HTTPServer
 import JSON
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DemoUpstream
@@ -9,19 +11,16 @@ import Testing
     /// 2026-11-23T14:32:10Z.
     private static let now: Int64 = 1_795_444_330
 
-    /// The response to a request at a time.
-    private func response(_ target: String, at now: Int64, ifNoneMatch tag: String? = nil) throws -> EntityResponse {
-        let target = try Target(try RequestTarget(target))
-        let entity = try #require(try Entity.find(target, version: 1, base: "http://a.example", now: now))
-        var fields = Fields()
-        if let tag { fields.append(.ifNoneMatch, tag) }
-        return EntityResponse(entity: entity, faults: ActiveFaults([], request: 1), method: .get, fields: fields)
+    /// The feed at a time.
+    private func feed(at now: Int64) -> Entity { .feed(PodcastFeed(at: now), base: "http://a.example") }
+
+    private func entity(_ path: String) throws -> Entity? {
+        Entity.find(try #require(Target(try RequestTarget(path))), base: "", node: 1)
     }
 
-    private func text(_ response: EntityResponse) -> String {
+    private func text(_ entity: Entity) -> String {
         var bytes: [UInt8] = []
-        let content = response.entity.content
-        content.append(0..<content.length, to: &bytes)
+        entity.content.append(0..<entity.content.length, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -29,11 +28,8 @@ import Testing
 
     @Test("Each minute has another episode at the top, and drops the last")
     func minutes() throws {
-        let (first, later, next) = try (
-            response(PodcastFeed.path, at: Self.now), response(PodcastFeed.path, at: Self.now + 49),
-            response(PodcastFeed.path, at: Self.now + 50)
-        )
-        #expect(first.fields[.contentType]?.hasPrefix("application/rss+xml") == true)
+        let (first, later, next) = (feed(at: Self.now), feed(at: Self.now + 49), feed(at: Self.now + 50))
+        #expect(first.mediaType.hasPrefix("application/rss+xml"))
         #expect(text(first) == text(later))
         let (old, new) = (identities(text(first)), identities(text(next)))
         #expect(old.count == 20)
@@ -45,25 +41,30 @@ import Testing
 
     @Test("A request with the tag of the present minute gets 304")
     func conditional() throws {
-        let tag = try #require(try response(PodcastFeed.path, at: Self.now).fields[.etag])
-        #expect(try response(PodcastFeed.path, at: Self.now + 49, ifNoneMatch: tag).status == .notModified)
-        #expect(try response(PodcastFeed.path, at: Self.now + 50, ifNoneMatch: tag).status == .ok)
+        var request = Request()
+        request.head.fields.append(.ifNoneMatch, try #require(feed(at: Self.now).etag))
+        let target = try #require(Target(try RequestTarget(PodcastFeed.path)))
+        for (seconds, status) in [(49, .notModified), (50, .ok)] as [(Int64, HTTPStatus)] {
+            var response = Response()
+            UpstreamApplication(pace: 0).send(feed(at: Self.now + seconds), of: target, to: request, with: &response)
+            #expect(response.status == status)
+        }
     }
 
     @Test("Episodes have the stated length and type, at any time; others are missing")
     func episodes() throws {
-        let feed = text(try response(PodcastFeed.path, at: Self.now))
+        let feed = text(feed(at: Self.now))
         let enclosures = feed.matches(of: /<enclosure url="http:\/\/a.example([^"]+)" length="(\d+)" type="([^"]+)"/)
         #expect(enclosures.count == 20)
         let sounds = try enclosures.map { enclosure in
-            let episode = try response(String(enclosure.1), at: 0)
-            #expect(String(episode.entity.content.length) == enclosure.2)
-            #expect(episode.fields[.contentType] == String(enclosure.3))
-            return Bytes(DemoUpstream.content(of: String(enclosure.1))?.bytes(in: 44..<100_000) ?? [])
+            let episode = try #require(try entity(String(enclosure.1)))
+            #expect(String(episode.content.length) == enclosure.2)
+            #expect(episode.mediaType == enclosure.3)
+            return Bytes(TestUpstream.content(of: String(enclosure.1))?.bytes(in: 44..<100_000) ?? [])
         }
         #expect(sounds.first != sounds.last)
         for path in ["/episodes/1/audio.wav", "/episodes/5000910101/audio.wav", "/podcast/1/feed.xml"] {
-            #expect(try Entity.find(try Target(try RequestTarget(path)), version: 1, base: "", now: Self.now) == nil, "\(path)")
+            #expect(try entity(path) == nil, "\(path)")
         }
     }
 

@@ -1,18 +1,28 @@
+import DemoUpstream
 import Synchronization
 import TestSupport
+import TestUpstream
 
-@testable import DemoUpstream
-
-/// An upstream without a pace for one test.
-func withUpstream<Value>(
-    pace: Int64 = 0, log: (@Sendable (String) -> Void)? = nil, _ body: (DemoUpstream, String) async throws -> Value
-) async throws -> Value {
-    let upstream = DemoUpstream(configuration: .init(pace: pace, log: log))
+/// An upstream with faults for one test.
+func withUpstream(_ body: (TestUpstream, String) async throws -> Void) async throws {
+    let upstream = TestUpstream()
     let base = try upstream.start()
     do {
-        let value = try await body(upstream, base)
+        try await body(upstream, base)
         await upstream.shutdown()
-        return value
+    } catch {
+        await upstream.shutdown()
+        throw error
+    }
+}
+
+/// The demo's upstream, without a pace, for one test.
+func withDemo(log: (@Sendable (String) -> Void)? = nil, _ body: (String) async throws -> Void) async throws {
+    let upstream = DemoUpstream(pace: 0, log: log)
+    let base = try upstream.start()
+    do {
+        try await body(base)
+        await upstream.shutdown()
     } catch {
         await upstream.shutdown()
         throw error
@@ -61,7 +71,7 @@ func getBroken(_ base: String, _ target: String, patience: Duration = .seconds(6
 
 /// The bytes of an entity; empty if there is no such entity.
 func content(_ target: String, version: Int = 1) -> [UInt8] {
-    DemoUpstream.content(of: target, version: version)?.bytes ?? []
+    TestUpstream.content(of: target, version: version)?.bytes ?? []
 }
 
 /// Lines from several threads.

@@ -1,5 +1,6 @@
 import JSON
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DemoUpstream
@@ -8,7 +9,7 @@ import Testing
 @Suite("On the wire", .timeLimit(.minutes(3))) @OffPool struct WireTests {
     @Test("Responds to a search as the real service does")
     func search() async throws {
-        try await withUpstream { _, base in
+        try await withDemo { base in
             let answer = try get(base, "/search?term=f%C3%BCr+elise&country=de")
             #expect(answer.status == 200)
             #expect(answer["Content-Type"] == "text/javascript; charset=utf-8")
@@ -36,7 +37,7 @@ import Testing
 
     @Test("Posts are JSON")
     func posts() async throws {
-        try await withUpstream { _, base in
+        try await withDemo { base in
             let posts = try get(base, "/posts")
             #expect(posts["Content-Type"] == "application/json; charset=utf-8")
             #expect(try JSONValue(parsing: posts.body).array?.count == 100)
@@ -48,19 +49,19 @@ import Testing
 
     @Test("Sends a range deep inside a large file at once")
     func large() async throws {
-        try await withUpstream { _, base in
+        try await withDemo { base in
             let answer = try get(
                 base, "/large/field-recording-3.bin", "Range: bytes=1073000000-1073000999")
             #expect(answer["Content-Range"] == "bytes 1073000000-1073000999/1073741824")
             #expect(
                 answer.body
-                    == DemoUpstream.content(of: "/large/field-recording-3.bin")?.bytes(in: 1_073_000_000..<1_073_001_000))
+                    == TestUpstream.content(of: "/large/field-recording-3.bin")?.bytes(in: 1_073_000_000..<1_073_001_000))
         }
     }
 
     @Test("A paced body takes its time")
     func pace() async throws {
-        try await withUpstream { _, base in
+        try await withDemo { base in
             let start = ContinuousClock.now
             let target = "/entity?size=60000&pace=200000"
             let answer = try get(base, target)
@@ -73,7 +74,7 @@ import Testing
     @Test("The log has one line for each request at its end, and none for artwork")
     func log() async throws {
         let lines = Lines()
-        try await withUpstream(log: { lines.append($0) }) { _, base in
+        try await withDemo(log: { lines.append($0) }) { base in
             let client = try connect(base)
             _ = try client.get("/artwork/5000420100/60x60.png")
             _ = try client.get("/entity?size=2000", "Range: bytes=500-")
@@ -89,18 +90,20 @@ import Testing
 
     @Test("Refuses other methods with the allowed ones")
     func methods() async throws {
-        try await withUpstream { _, base in
+        try await withDemo { base in
             let answer = try get(base, "/posts", "Content-Length: 0", method: "POST")
             #expect(answer.status == 405)
             #expect(answer["Allow"] == "GET, HEAD, OPTIONS")
             #expect(try get(base, "/posts", method: "OPTIONS").status == 204)
-            #expect(try get(base, "/entity?size=1&fault=odd").status == 400)
+            for target in ["/posts?pace=fast", "/posts?pace=-1", "/posts?a=%zz"] {
+                #expect(try get(base, target).status == 400, "\(target)")
+            }
         }
     }
 
     @Test("A stop breaks off running responses instead of waiting for them")
     func shutdown() async throws {
-        let upstream = DemoUpstream(configuration: .init(pace: 1000))
+        let upstream = DemoUpstream(pace: 1000)
         let base = try upstream.start()
         let client = try connect(base)
         try client.send("GET", "/large/field-recording-1.bin")

@@ -1,5 +1,4 @@
 import CommandLine
-import DemoUpstream
 import Foundation
 import HTTPCore
 import JSON
@@ -7,6 +6,7 @@ import PawlConfiguration
 import PawlService
 import Terminal
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DownloadCore
@@ -20,7 +20,7 @@ struct RemoteServiceTests {
         token: String? = nil, _ body: (_ server: String, _ upstream: String) async throws -> Void
     ) async throws {
         let directory = try TemporaryDirectory()
-        let upstream = DemoUpstream(configuration: DemoUpstream.Configuration(pace: 0))
+        let upstream = TestUpstream()
         let origin = try upstream.start()
         var configuration = Configuration()
         configuration.port = 0
@@ -125,7 +125,7 @@ struct RemoteServiceTests {
 
     @Test("Recognises a server that is not a Pawl service")
     func strangers() async throws {
-        let upstream = DemoUpstream(configuration: DemoUpstream.Configuration(pace: 0))
+        let upstream = TestUpstream()
         let origin = try upstream.start()
         let service = try client(origin)
         let error = await failure { () throws(RemoteError) in _ = try await service.list(limit: 1) }

@@ -324,7 +324,7 @@ def test_webhook():
 
     try:
         done = service.add(service.upstream + "/entity?size=1000&seed=1", webhook=address + "/own")
-        failed = service.add(service.upstream + "/entity?size=10&seed=2&fault=404", webhook=address + "/own")
+        failed = service.add(service.upstream + "/missing", webhook=address + "/own")
         messages = told(3)
         expected = {("/all", "download.completed", done["id"]), ("/own", "download.completed", done["id"]),
                     ("/own", "download.failed", failed["id"])}

@@ -58,6 +58,8 @@ class Origin:
         self.process.wait(30)
         self.process.stdout.close()
 
+    close = kill
+
     def url(self, size, name, pace=0):
         return f"http://127.0.0.1:{self.port}/file/{size}/{name}" + (f"?pace={pace}" if pace else "")
 

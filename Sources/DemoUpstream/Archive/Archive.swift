@@ -1,24 +1,27 @@
 internal import HTTPCore
+internal import JSON
 internal import System
 
 /// The contents of the emulated Internet Archive: items, each with metadata and files.
+///
+/// All names are invented, and all bytes are noise.
 struct Archive: Sendable {
-    /// A name and its value. A repeated name makes a list.
-    struct Member: Sendable {
-        let name: String
-        let value: String
-    }
-
     struct File: Sendable {
         let identifier: String
         /// The path within the item.
         let name: String
-        let format: String
         let content: NoiseContent
-        /// The title, track number, length and other metadata.
-        let members: [Member]
+        /// The entry of the document: format, title, track number, length and other metadata.
+        let entry: JSONValue
 
-        subscript(_ name: String) -> String? { members.first { $0.name == name }?.value }
+        init(_ entry: JSONValue, of identifier: String) {
+            self.identifier = identifier
+            self.entry = entry
+            name = entry.text("name")
+            content = NoiseContent(length: entry.integer(of: "size"), seed: Mix.scramble("\(identifier)/\(name)"))
+        }
+
+        subscript(_ name: String) -> String? { entry[name]?.string }
         var isPrivate: Bool { self["private"] == "true" }
         /// The path for clients, which redirects to a node.
         var downloadTarget: String {
@@ -31,77 +34,33 @@ struct Archive: Sendable {
 
     struct Item: Sendable {
         let identifier: String
-        let members: [Member]
-        var files: [File] = []
+        /// An object of strings, and of lists of strings.
+        let metadata: JSONValue
+        /// Whether the item has been withdrawn, so that neither metadata nor files are served.
+        let isDark: Bool
+        let files: [File]
+
+        init(_ entry: JSONValue) {
+            let identifier = entry.text("identifier")
+            self.identifier = identifier
+            metadata = entry["metadata"] ?? .object([])
+            isDark = entry["is_dark"]?.bool ?? false
+            files = entry.entries("files").map { File($0, of: identifier) }
+        }
 
         /// All values of a name.
-        subscript(_ name: String) -> [String] { members.filter { $0.name == name }.map(\.value) }
+        subscript(_ name: String) -> [String] {
+            metadata[name]?.string.map { [$0] } ?? metadata.entries(name).compactMap(\.string)
+        }
         var title: String { self["title"].first ?? identifier }
-        /// Whether the item has been withdrawn, so that neither metadata nor files are served.
-        var isDark: Bool { self["is_dark"] == ["true"] }
-        func file(_ name: String) -> File? { isDark ? nil : files.first { $0.name == name } }
+        func file(_ name: String) -> File? { files.first { $0.name == name } }
     }
 
-    private(set) var items: [Item] = []
-    /// Lines of the text that cannot be parsed; a test checks that there are none.
-    private(set) var unreadableLines: [String] = []
+    let items = JSONValue.entries(of: PackageResources.archive_json).map(Item.init)
 
-    static let shared = Archive(text: text)
-
-    init(text: String) {
-        for line in text.split(separator: "\n") where !read(line: String(line)) { unreadableLines.append(String(line)) }
-        for index in items.indices { items[index].files += Self.bookkeeping(of: items[index].identifier) }
-    }
+    static let shared = Archive()
 
     func item(_ identifier: String) -> Item? { items.first { $0.identifier == identifier } }
-
-    /// Parses a line of ``text``; returns whether it is valid.
-    private mutating func read(line: String) -> Bool {
-        if line.hasPrefix("@ ") {
-            let parts = Self.parts(line.dropFirst(2))
-            let members = parts.dropFirst().compactMap(Self.member)
-            items.append(Item(identifier: parts.first ?? "", members: members))
-            return members.count == parts.count - 1
-        }
-        guard var item = items.popLast() else { return false }
-        defer { items.append(item) }
-        let isDerived = line.hasPrefix("> ")
-        let parts = Self.parts(line.replacing("*", with: item.identifier).dropFirst(isDerived ? 2 : 0))
-        guard parts.count >= 3, let size = Int64(parts[1]) else { return false }
-        let members = parts.dropFirst(3).compactMap(Self.member)
-        var origin: [Member] = []
-        if isDerived {
-            guard let original = item.files.last(where: { $0["original"] == nil }) else { return false }
-            origin = [Member(name: "original", value: original.name)]
-        }
-        item.files.append(Self.file(parts[0], of: item.identifier, parts[2], size, members + origin))
-        return members.count == parts.count - 3
-    }
-
-    private static func parts(_ line: Substring) -> [String] { line.texts(between: " | ").map(String.init) }
-
-    private static func member(_ text: String) -> Member? {
-        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-        return parts.count == 2 ? Member(name: parts[0], value: parts[1]) : nil
-    }
-
-    private static func file(
-        _ name: String, of identifier: String, _ format: String, _ size: Int64, _ members: [Member]
-    ) -> File {
-        let content = NoiseContent(length: size, seed: Mix.scramble("\(identifier)/\(name)"))
-        return File(identifier: identifier, name: name, format: format, content: content, members: members)
-    }
-
-    /// The files that the archive adds to every item. Some are marked as originals.
-    private static func bookkeeping(of identifier: String) -> [File] {
-        let metadata = [Member(name: "source", value: "metadata")]
-        return [
-            file("__ia_thumb.jpg", of: identifier, "Item Tile", 12_994, []),
-            file("\(identifier)_archive.torrent", of: identifier, "Archive BitTorrent", 6_961, metadata),
-            file("\(identifier)_files.xml", of: identifier, "Metadata", 9_038, []),
-            file("\(identifier)_meta.xml", of: identifier, "Metadata", 2_555, metadata),
-        ]
-    }
 }
 
 // MARK: - Digests

@@ -63,16 +63,10 @@ enum ArchiveEncoder {
         return json.bytes
     }
 
-    /// Writes the metadata of an item. One value is a string, several are a list. The year is a number, derived from
-    /// the date.
+    /// Writes the metadata of an item. The year is a number, derived from the date.
     private static func encode(_ item: Archive.Item, into json: inout JSONWriter, isWanted: (String) -> Bool) {
         if isWanted("identifier") { json.member("identifier", item.identifier) }
-        var known: Set<String> = []
-        for name in item.members.map(\.name) where isWanted(name) && known.insert(name).inserted {
-            let values = item[name]
-            json.name(name)
-            if values.count == 1 { json.value(values[0]) } else { json.value(.array(values.map(JSONValue.string))) }
-        }
+        for member in item.metadata.members ?? [] where isWanted(member.name) { json.member(member.name, member.value) }
         if isWanted("year"), let year = item["date"].first.flatMap({ Int($0.prefix(4)) }) { json.member("year", year) }
     }
 
@@ -81,8 +75,7 @@ enum ArchiveEncoder {
         json.beginObject()
         json.member("name", file.name)
         json.member("source", file["source"] ?? (file["original"] == nil ? "original" : "derivative"))
-        json.member("format", file.format)
-        for member in file.members where member.name != "source" && member.name != "damaged" {
+        for member in file.entry.members ?? [] where !["name", "source", "size", "damaged"].contains(member.name) {
             json.member(member.name, member.value)
         }
         if file.isListed {

@@ -1,35 +1,48 @@
-internal import HTTPCore
+package import HTTPCore
+internal import System
 
 /// A resource of the upstream: bytes, and the fields that describe them.
-struct Entity: Sendable {
-    /// The kind, which decides the default pace.
-    enum Kind: Sendable { case large, medium, small }
-
-    var content: any EntityContent
-    var mediaType: String
-    var etag: EntityTag?
-    var lastModified: HTTPDate?
-    var disposition: String?
-    var cacheControl: String?
-    /// Whether range requests are supported.
-    var servesRanges = true
-    var kind = Kind.small
-    /// The status; other than 200 only for refusals, such as that of a search.
-    var status = HTTPStatus.ok
-    /// Whether requests are redirected to a node of the archive.
-    var isOnNode = false
+package struct Entity: Sendable {
+    package var content: any EntityContent
+    package let mediaType: String
+    package var etag: EntityTag?
+    package var lastModified: HTTPDate?
+    /// The other fields.
+    package var fields = Fields()
+    /// The status. Only with 200 are there validators and ranges.
+    package var status = HTTPStatus.ok
+    /// The divisor of the default pace; 0: there is none.
+    var slowness: Int64 = 0
     /// Whether requests are logged.
     var isLogged = true
 
-    init(_ content: any EntityContent, mediaType: String) {
+    /// - Parameter name: The strong tag. An entity with a tag is of 2025-11-01T08:00:00Z.
+    package init(_ content: any EntityContent, _ mediaType: String, name: String? = nil, cacheControl: String? = nil) {
         self.content = content
         self.mediaType = mediaType
+        if let name {
+            etag = EntityTag(opaque: name)
+            lastModified = HTTPDate(secondsSinceEpoch: 1_761_984_000)
+        }
+        if let cacheControl { fields.append(.cacheControl, cacheControl) }
     }
 
-    init(_ bytes: [UInt8], mediaType: String) { self.init(HeldContent(bytes: bytes), mediaType: mediaType) }
+    init(page html: String, isLogged: Bool = false) {
+        self.init(HeldContent(bytes: Array(html.utf8)), "text/html; charset=utf-8")
+        self.isLogged = isLogged
+    }
+
+    /// A line of text in the place of something else.
+    init(_ status: HTTPStatus, _ line: String) {
+        self.init(page: Page.page("\(status.code)", "<p>\(Page.escaped(line))</p>"), isLogged: true)
+        self.status = status
+    }
 
     /// The entity of a target; `nil` if there is none.
-    static func find(_ target: Target, version: Int, base: String, now: Int64) throws(Target.Invalid) -> Entity? {
+    /// - Parameters:
+    ///   - base: The base URL of links.
+    ///   - node: The number of the archive's node that a file is on.
+    package static func find(_ target: Target, base: String, node: Int) -> Entity? {
         let segments = target.segments
         switch (segments.first, segments.count) {
         case ("search", 1): return .search(target.items, base: base)
@@ -37,26 +50,23 @@ struct Entity: Sendable {
         case ("posts", 1): return .posts(Posts.all, name: "posts-all")
         case ("posts", 2): return Int(segments[1]).flatMap(Posts.post).map { .posts($0, name: "posts-" + segments[1]) }
         case ("media", 2): return .preview(segments[1])
-        case ("large", 2): return .large(segments[1], target, version: version)
+        case ("large", 2): return .large(segments[1])
         case ("artwork", 3): return .artwork(album: segments[1], file: segments[2])
-        case ("entity", 1): return try .synthetic(target, version: version, now: now)
+        case ("entity", 1): return .synthetic(target)
         case ("episodes", 3): return .episode(segments[1], file: segments[2])
-        case ("podcast", 3): return PodcastFeed.segments == segments ? .feed(PodcastFeed(at: now), base: base) : nil
+        case ("podcast", 3):
+            return PodcastFeed.segments == segments
+                ? .feed(PodcastFeed(at: SystemTime.sinceEpoch / 1_000_000_000), base: base) : nil
         case ("advancedsearch.php", 1): return .archive(ArchiveEncoder.search(ArchiveSearch(items: target.items), in: .shared))
         case ("metadata", 2): return .archive(ArchiveEncoder.metadata(Archive.shared.item(segments[1])))
         case ("services", 3) where segments[1] == "img": return .tile(segments[2])
-        case ("download", 3...): return .archived(segments[1], path: segments[2...], isOnNode: true)
+        case ("download", 3...):
+            let place = target.raw.replacing("/download/", with: "/node-\(node)/items/", maxReplacements: 1)
+            return .archived(segments[1], path: segments[2...], movedTo: base + place)
         case (let node?, 4...) where node.hasPrefix("node-") && segments[1] == "items":
-            return .archived(segments[2], path: segments[3...], isOnNode: false)
-        default: return .page(segments)
+            return .archived(segments[2], path: segments[3...])
+        default: return Page.html(segments).map { Entity(page: $0) }
         }
-    }
-
-    /// Sets the validators of a version: a strong tag and a date. The first version is of 2025-11-01T08:00:00Z; each
-    /// version that a fault creates is an hour younger.
-    private mutating func setValidators(_ name: String, version: Int = 1) {
-        etag = EntityTag(opaque: version == 1 ? name : "\(name)-v\(version)")
-        lastModified = HTTPDate(secondsSinceEpoch: 1_761_984_000 + Int64(version - 1) * 3600)
     }
 }
 
@@ -69,53 +79,31 @@ extension Entity {
     ]
 
     /// `/large/<name>`: a file that takes long enough to be paused and resumed.
-    private static func large(_ name: String, _ target: Target, version: Int) -> Entity? {
+    private static func large(_ name: String) -> Entity? {
         guard let length = largeFiles[name] else { return nil }
-        var entity = Entity(noise(name, length: length, target, version: version), mediaType: "application/octet-stream")
-        entity.setValidators(name, version: version)
-        entity.kind = .large
+        let content = NoiseContent(length: length, seed: Mix.scramble(name))
+        var entity = Entity(content, "application/octet-stream", name: name)
+        entity.slowness = 1
         return entity
     }
 
-    private static func noise(_ seed: String, length: Int64, _ target: Target, version: Int) -> NoiseContent {
-        let grows = target.faults.contains { $0.kind == .changeLength }
-        return NoiseContent(
-            length: length + (grows ? Int64(version - 1) * 4099 : 0), seed: Mix.scramble(seed) &+ UInt64(version - 1))
-    }
-
-    /// `/entity?size=…`: an entity with bytes and fields for a test.
+    /// `/entity?size=…`: a file of any size.
     ///
     /// | parameter | meaning |
     /// | --- | --- |
     /// | `size` | length in bytes, required |
     /// | `seed` | any text; another seed gives other bytes |
-    /// | `etag` | a text that becomes a strong tag; `none` leaves it out |
-    /// | `lastmodified` | `recent` is the moment of the response, which makes it a weak validator; `none` leaves it out |
-    /// | `type` | Content-Type; `none` leaves it out |
+    /// | `type` | Content-Type |
     /// | `disposition` | Content-Disposition |
-    /// | `ranges` | `none`: not served, and not announced |
-    private static func synthetic(_ target: Target, version: Int, now: Int64) throws(Target.Invalid) -> Entity {
-        guard let size = target.value("size").flatMap(Int64.init), (0...(1 << 50)).contains(size) else {
-            throw Target.Invalid(message: "size is a number of bytes from 0 to 2^50.")
-        }
-        let seed = target.value("seed") ?? "0"
-        let type = target.value("type") ?? "application/octet-stream"
-        var entity = Entity(noise(seed, length: size, target, version: version), mediaType: type == "none" ? "" : type)
-        let tag = target.value("etag").map { $0.filter { $0 != "\"" && $0.isASCII && $0 > " " } }
-        entity.setValidators(tag ?? "\(size)-" + String(Mix.scramble(seed), radix: 36), version: version)
-        if tag == "none" { entity.etag = nil }
-        switch target.value("lastmodified") {
-        case nil: break
-        case "none"?: entity.lastModified = nil
-        case "recent"?: entity.lastModified = HTTPDate(secondsSinceEpoch: now)
-        case let text?: throw Target.Invalid(message: "lastmodified is recent or none, not \"\(text)\".")
-        }
-        entity.disposition = target.value("disposition")
-        entity.servesRanges = target.value("ranges") != "none"
+    private static func synthetic(_ target: Target) -> Entity? {
+        guard let size = target.value("size").flatMap(Int64.init), (0...(1 << 50)).contains(size) else { return nil }
+        let seed = Mix.scramble(target.value("seed") ?? "0")
+        var entity = Entity(
+            NoiseContent(length: size, seed: seed), target.value("type") ?? "application/octet-stream",
+            name: "\(size)-" + String(seed, radix: 36))
+        if let disposition = target.value("disposition") { entity.fields.append(.contentDisposition, disposition) }
         return entity
     }
-
-    mutating func makeTagWeak() { etag = etag.map { EntityTag(opaque: $0.opaque, isWeak: true) } }
 }
 
 // MARK: - The catalogue
@@ -126,10 +114,9 @@ extension Entity {
         guard file.hasSuffix(".wav"), let id = Int64(file.dropLast(4)), let track = Catalogue.shared.track(id),
             let timbre = track.album.artist.timbre
         else { return nil }
-        var entity = Entity(Preview(seed: id, timbre: timbre), mediaType: "audio/wav")
-        entity.setValidators("preview-\(id)")
-        entity.cacheControl = "public, max-age=86400"
-        entity.kind = .medium
+        var entity = Entity(
+            Preview(seed: id, timbre: timbre), "audio/wav", name: "preview-\(id)", cacheControl: "public, max-age=86400")
+        entity.slowness = 2
         return entity
     }
 
@@ -139,9 +126,9 @@ extension Entity {
         else { return nil }
         let sides = file.dropLast(4).split(separator: "x").compactMap { Int($0) }
         guard sides.count == 2, sides[0] == sides[1], Artwork.sides.contains(sides[0]) else { return nil }
-        var entity = Entity(Artwork.png(seed: id, side: sides[0]), mediaType: "image/png")
-        entity.setValidators("artwork-\(id)-\(sides[0])")
-        entity.cacheControl = "public, max-age=86400"
+        var entity = Entity(
+            HeldContent(bytes: Artwork.png(seed: id, side: sides[0])), "image/png", name: "artwork-\(id)-\(sides[0])",
+            cacheControl: "public, max-age=86400")
         entity.isLogged = false
         return entity
     }
@@ -152,18 +139,16 @@ extension Entity {
         guard let id = Int64(id) else { return nil }
         let isListed = Podcast.shared.episodes.contains { $0.id == id }
         guard file == "audio.mp3" && isListed || file == "audio.wav" && PodcastFeed.minutes.contains(id) else { return nil }
-        var entity = Entity(Preview(seed: id, timbre: .bell), mediaType: "audio/wav")
-        entity.setValidators("episode-\(id)")
-        entity.kind = .medium
+        var entity = Entity(Preview(seed: id, timbre: .bell), "audio/wav", name: "episode-\(id)")
+        entity.slowness = 2
         return entity
     }
 
     /// `/podcast/<id>/feed.xml`.
-    private static func feed(_ feed: PodcastFeed, base: String) -> Entity {
-        var entity = Entity(feed.xml(base: base), mediaType: "application/rss+xml; charset=utf-8")
-        entity.etag = EntityTag(opaque: "feed-\(feed.minute)")
+    static func feed(_ feed: PodcastFeed, base: String) -> Entity {
+        var entity = Entity(
+            HeldContent(bytes: feed.xml(base: base)), "application/rss+xml; charset=utf-8", name: "feed-\(feed.minute)")
         entity.lastModified = HTTPDate(secondsSinceEpoch: feed.minute * 60)
-        entity.servesRanges = false
         return entity
     }
 
@@ -194,64 +179,47 @@ extension Entity {
             bytes = CatalogueEncoder.encode(error)
             status = .badRequest
         }
-        var entity = Entity(bytes, mediaType: CatalogueEncoder.mediaType)
+        var entity = Entity(HeldContent(bytes: bytes), CatalogueEncoder.mediaType, cacheControl: "max-age=86400")
         entity.status = status
-        entity.disposition = "attachment; filename=1.txt"
-        entity.cacheControl = "max-age=86400"
-        entity.servesRanges = false
+        entity.fields.append(.contentDisposition, "attachment; filename=1.txt")
         return entity
     }
 
     private static func posts(_ bytes: [UInt8], name: String) -> Entity {
-        var entity = Entity(bytes, mediaType: "application/json; charset=utf-8")
-        entity.setValidators(name)
-        entity.cacheControl = "max-age=43200"
-        return entity
-    }
-
-    private static func page(_ segments: [String]) -> Entity? {
-        guard let html = Page.html(segments) else { return nil }
-        var entity = Entity(Array(html.utf8), mediaType: "text/html; charset=utf-8")
-        entity.isLogged = false
-        return entity
+        Entity(HeldContent(bytes: bytes), "application/json; charset=utf-8", name: name, cacheControl: "max-age=43200")
     }
 }
 
 // MARK: - The archive
 
 extension Entity {
-    private static func archive(_ bytes: [UInt8]) -> Entity {
-        var entity = Entity(bytes, mediaType: ArchiveEncoder.mediaType)
-        entity.servesRanges = false
-        return entity
-    }
+    private static func archive(_ bytes: [UInt8]) -> Entity { Entity(HeldContent(bytes: bytes), ArchiveEncoder.mediaType) }
 
     /// `/services/img/<identifier>`.
     private static func tile(_ identifier: String) -> Entity? {
         guard let item = Archive.shared.item(identifier), !item.isDark else { return nil }
         let seed = Int64(bitPattern: Mix.scramble(item.identifier))
-        var entity = Entity(Artwork.png(seed: seed, side: 180), mediaType: "image/png")
-        entity.setValidators("tile-" + item.identifier)
+        var entity = Entity(HeldContent(bytes: Artwork.png(seed: seed, side: 180)), "image/png", name: "tile-" + item.identifier)
         entity.isLogged = false
         return entity
     }
 
     /// `/download/<identifier>/<path>`, and the path on a node that it redirects to: a file of an item.
-    private static func archived(_ identifier: String, path: ArraySlice<String>, isOnNode: Bool) -> Entity? {
+    private static func archived(_ identifier: String, path: ArraySlice<String>, movedTo location: String? = nil) -> Entity? {
         guard let file = Archive.shared.item(identifier)?.file(path.joined(separator: "/")) else { return nil }
-        if file.isPrivate {
-            let page = Page.page("403", "<p>This file is not for everybody.</p>")
-            var entity = Entity(Array(page.utf8), mediaType: "text/html; charset=utf-8")
-            entity.status = .forbidden
-            entity.servesRanges = false
+        if file.isPrivate { return Entity(.forbidden, "This file is not for everybody.") }
+        if let location {
+            var entity = Entity(.found, "It is elsewhere.")
+            entity.fields.append(.location, location)
+            entity.fields.append(.cacheControl, "no-store")
             return entity
         }
         let suffix = file.name.split(separator: ".").last.map(String.init) ?? ""
-        var entity = Entity(file.content, mediaType: mediaTypes[suffix] ?? "application/octet-stream")
         // Names may be too long or have characters that a tag cannot contain.
-        entity.setValidators(String(Mix.scramble("\(identifier)/\(file.name)"), radix: 36))
-        entity.kind = .medium
-        entity.isOnNode = isOnNode
+        var entity = Entity(
+            file.content, mediaTypes[suffix] ?? "application/octet-stream",
+            name: String(Mix.scramble("\(identifier)/\(file.name)"), radix: 36))
+        entity.slowness = 2
         return entity
     }
 

@@ -1,116 +1,50 @@
-internal import HTTPServer
+package import HTTPServer
 internal import System
 
-/// The stream of a body: produced as the connection takes it, at its pace, and aborted as faults require.
-final class EntityStream: BodyStream {
+/// The stream of a range of an entity: made as the connection takes it, at its pace.
+package final class EntityStream: BodyStream {
     private struct State {
-        var source: EntityBody
+        var left: Range<Int64>
         var pace: Pace
-        var left: Int64
-        var sent: Int64 = 0
         var isStopping = false
-        /// The latest time at which a body that is to be aborted ends.
-        var breaksOff: ContinuousClock.Instant?
-        /// The pause before the next check whether the client has received everything.
-        var pause = EntityStream.shortestPause
-        var isEnded = false
-        /// The largest `limit` so far: a smaller one means that bytes are still unsent.
-        var largestRoom = 0
     }
 
+    private let content: any EntityContent
+    private let start: Int64
     private let state: Locked<State>
-    private let cut: BodyCut?
-    /// Called with the number of bytes handed to the connection.
-    private let onSend: @Sendable (Int) -> Void
-    private let onEnd: @Sendable () -> Void
-    private let hasLength: Bool
-    private let delivery: Delivery
+    private let onEnd: @Sendable (Int64) -> Void
 
-    /// The first pause between checks whether the client has received the bytes before the abort. Each pause doubles,
-    /// so that a client that does not read does not keep the only event loop busy.
-    private static let shortestPause: Duration = .milliseconds(5)
-    /// The maximum pause between checks.
-    private static let longestPause: Duration = .milliseconds(160)
-    /// The time after which a body is aborted although the client has not received everything.
-    private static let patience: Duration = .seconds(40)
-    /// The time after which a stalled body's connection is closed: longer than clients wait.
-    private static let longestStall: Duration = .seconds(120)
-
-    /// - Parameter hasLength: Whether the response has a Content-Length.
-    init(
-        source: EntityBody, hasLength: Bool, pace: Pace, cut: BodyCut?, delivery: Delivery,
-        onSend: @escaping @Sendable (Int) -> Void, onEnd: @escaping @Sendable () -> Void
+    /// - Parameter onEnd: Called at the end with the number of bytes handed to the connection.
+    package init(
+        _ content: any EntityContent, _ range: Range<Int64>, pace: Pace, onEnd: @escaping @Sendable (Int64) -> Void = { _ in }
     ) {
-        state = Locked(State(source: source, pace: pace, left: source.length))
-        self.cut = cut
-        self.onSend = onSend
+        self.content = content
         self.onEnd = onEnd
-        self.hasLength = hasLength
-        self.delivery = delivery
+        start = range.lowerBound
+        state = Locked(State(left: range, pace: pace))
     }
 
-    func opened(_ waker: StreamWaker) {}
+    package func opened(_ waker: StreamWaker) {}
 
-    func next(into buffer: inout [UInt8], limit: Int, now: ContinuousClock.Instant) -> StreamStep {
+    package func next(into buffer: inout [UInt8], limit: Int, now: ContinuousClock.Instant) -> StreamStep {
         state.withLock { state in
             if state.isStopping { return .abort(reset: false) }
-            state.largestRoom = max(state.largestRoom, limit)
-            if let cut, state.sent >= cut.after || state.left == 0 {
-                // Chunks are made in a buffer of their own, so only the limit shows unsent bytes. For a body with a
-                // length, the limit is also bounded by the remaining bytes.
-                let isFlushed = buffer.isEmpty && (hasLength || limit == state.largestRoom)
-                return breakOff(cut.ending, &state, isFlushed: isFlushed, now: now)
-            }
-            if state.left == 0 { return .end }
-            var wanted = min(Int64(max(0, limit)), state.left)
-            if let cut { wanted = min(wanted, cut.after - state.sent) }
-            switch state.pace.allowance(for: wanted, now: now) {
+            if state.left.isEmpty { return .end }
+            switch state.pace.allowance(for: min(Int64(max(0, limit)), Int64(state.left.count)), now: now) {
             case .wait(let until): return .wait(until: until)
             case .send(let count):
-                let appended = state.source.append(upTo: Int(count), to: &buffer)
-                state.sent += Int64(appended)
-                state.left -= Int64(appended)
-                state.pace.spend(Int64(appended))
-                onSend(appended)
-                return state.left == 0 && cut == nil ? .end : .more
+                let part = state.left.prefix(Int(count))
+                content.append(part, to: &buffer)
+                state.left = part.upperBound..<state.left.upperBound
+                state.pace.spend(count)
+                return state.left.isEmpty ? .end : .more
             }
         }
     }
 
-    /// Aborts once the client has received all earlier bytes, since an abort drops those that the server and the kernel
-    /// still hold. Waits at most `patience` for a client that does not read.
-    private func breakOff(
-        _ ending: BodyCut.Ending, _ state: inout State, isFlushed: Bool, now: ContinuousClock.Instant
-    ) -> StreamStep {
-        if ending == .stall {
-            // A closed connection is only detected by sending, so a stalled one must not be kept for ever.
-            let end = state.breaksOff ?? now + Self.longestStall
-            state.breaksOff = end
-            return now < end ? .wait(until: end) : .abort(reset: false)
-        }
-        guard let latest = state.breaksOff else {
-            state.breaksOff = now + Self.patience
-            return .wait(until: now + Self.shortestPause)
-        }
-        if now < latest, !isFlushed || !delivery.isComplete() {
-            defer { state.pause = min(state.pause * 2, Self.longestPause) }
-            return .wait(until: min(now + state.pause, latest))
-        }
-        return .abort(reset: ending == .reset)
-    }
-
-    func serverIsStopping() {
+    package func serverIsStopping() {
         state.withLock { $0.isStopping = true }
     }
 
-    func closed() {
-        let wasEnded = state.withLock { state in
-            defer { state.isEnded = true }
-            return state.isEnded
-        }
-        if !wasEnded { onEnd() }
-    }
-
-    /// A response that is dropped before it is sent does not close its stream.
-    deinit { closed() }
+    package func closed() { onEnd(state.withLock { $0.left.lowerBound } - start) }
 }

@@ -1,18 +1,18 @@
 /// Bytes without meaning that are cheap to make and distinguishable. Each block of 4 KiB is a section of one table of
 /// noise, at an offset that depends on the seed and the block's number, and begins with a mark of both. So a byte at a
 /// wrong offset or from another entity is detected, and making bytes costs a copy.
-struct NoiseContent: EntityContent {
-    let length: Int64
-    let seed: UInt64
+package struct NoiseContent: EntityContent {
+    package let length: Int64
+    package let seed: UInt64
 
     static let blockLength: Int64 = 4096
 
-    init(length: Int64, seed: UInt64) {
+    package init(length: Int64, seed: UInt64) {
         self.length = max(0, length)
         self.seed = Mix.scramble(seed)
     }
 
-    func append(_ range: Range<Int64>, to bytes: inout [UInt8]) {
+    package func append(_ range: Range<Int64>, to bytes: inout [UInt8]) {
         let range = range.clamped(to: 0..<length)
         var offset = range.lowerBound
         while offset < range.upperBound {

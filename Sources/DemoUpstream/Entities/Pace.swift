@@ -1,5 +1,5 @@
 /// A speed limit of a body in bytes per second, spent in small even portions instead of bursts.
-struct Pace: Sendable {
+package struct Pace: Sendable {
     /// The limit; 0 means unlimited.
     let bytesPerSecond: Int64
     /// The bytes sent at a time: those of a fiftieth of a second, at most 64 KiB.
@@ -13,7 +13,7 @@ struct Pace: Sendable {
         case wait(until: ContinuousClock.Instant)
     }
 
-    init(bytesPerSecond: Int64) {
+    package init(bytesPerSecond: Int64) {
         self.bytesPerSecond = max(0, bytesPerSecond)
         portion = min(65_536, max(1, self.bytesPerSecond / 50))
     }

@@ -1,4 +1,3 @@
-import DemoUpstream
 import Foundation
 import HTTPCore
 import JSON
@@ -7,6 +6,7 @@ import Synchronization
 import System
 import Terminal
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import CommandLine
@@ -14,7 +14,7 @@ import Testing
 @Suite("pawl get", .timeLimit(.minutes(3)))
 struct GetSessionTests {
     private let directory: TemporaryDirectory
-    private let upstream = DemoUpstream(configuration: DemoUpstream.Configuration(pace: 0))
+    private let upstream = TestUpstream()
     private let base: String
 
     init() throws {
@@ -112,7 +112,7 @@ struct GetSessionTests {
         #expect(isComplete)
         #expect(
             files.contents(atPath: moved + "/entity").map(Array.init)
-                == DemoUpstream.content(of: "/entity?size=1000&seed=1")?.bytes)
+                == TestUpstream.content(of: "/entity?size=1000&seed=1")?.bytes)
         #expect(try files.contentsOfDirectory(atPath: moved).sorted() == [".pawl-get", "entity", "taken"])
         #expect(try files.contentsOfDirectory(atPath: moved + "/taken").isEmpty)
         #expect(try files.contentsOfDirectory(atPath: target) == [".pawl-get"])
@@ -134,8 +134,8 @@ struct GetSessionTests {
         #expect(try await get([base + "/entity?size=10&seed=1", "-o", "mine.bin"]).isComplete)
         #expect(try await get([base + "/entity?size=10&seed=2"]).isComplete)
         #expect(try files.attributesOfItem(atPath: directory.path + "/mine.bin")[.type] as? FileAttributeType == .typeRegular)
-        #expect(contents("mine.bin") == DemoUpstream.content(of: "/entity?size=10&seed=1")?.bytes)
-        #expect(contents("entity (2)") == DemoUpstream.content(of: "/entity?size=10&seed=2")?.bytes)
+        #expect(contents("mine.bin") == TestUpstream.content(of: "/entity?size=10&seed=1")?.bytes)
+        #expect(contents("entity (2)") == TestUpstream.content(of: "/entity?size=10&seed=2")?.bytes)
         #expect(contents("key") == Array("secret".utf8))
         #expect(try files.attributesOfItem(atPath: key)[.posixPermissions] as? Int == 0o600)
     }
@@ -216,7 +216,7 @@ struct GetSessionTests {
         #expect(result.isComplete)
         #expect(try names.count == 2)
         let found = Set(try names.map(contents))
-        let expected = ["/entity?size=1000&seed=1", "/entity?size=2000&seed=2"].compactMap { DemoUpstream.content(of: $0)?.bytes }
+        let expected = ["/entity?size=1000&seed=1", "/entity?size=2000&seed=2"].compactMap { TestUpstream.content(of: $0)?.bytes }
         #expect(found == Set(expected))
         #expect(result.text.contains("saved "))
         #expect(!result.text.contains("\u{1B}"))
@@ -254,7 +254,7 @@ struct GetSessionTests {
         #expect(try names.contains { $0.contains("(2)") })
         let output = directory.path + "/sub/mine.bin"
         for seed in 3...4 { #expect(try await get([base + "/entity?size=10&seed=\(seed)", "-o", output]).isComplete) }
-        #expect(contents("sub/mine.bin") == DemoUpstream.content(of: "/entity?size=10&seed=4")?.bytes)
+        #expect(contents("sub/mine.bin") == TestUpstream.content(of: "/entity?size=10&seed=4")?.bytes)
     }
 
     @Test("Reports a failed download, and completes the others")
@@ -276,7 +276,7 @@ struct GetSessionTests {
         #expect(try names.contains(".pawl-get"))
         #expect(try await get([url]).isComplete)
         #expect(upstream.requests.last?.range == "bytes=33616-")
-        let expected = try #require(DemoUpstream.content(of: "/entity?size=100000&seed=5")).bytes
+        let expected = try #require(TestUpstream.content(of: "/entity?size=100000&seed=5")).bytes
         #expect(try names.contains { contents($0) == expected })
         #expect(try !names.contains(".pawl-get"))
     }
@@ -401,7 +401,7 @@ struct GetSessionTests {
 
     @Test("Requires the given checksum; bytes that were fetched without one start over")
     func checksum() async throws {
-        let expected = try #require(DemoUpstream.content(of: "/entity?size=100000&seed=5")).bytes
+        let expected = try #require(TestUpstream.content(of: "/entity?size=100000&seed=5")).bytes
         let url = base + "/entity?size=100000&seed=5&fault=stall@50000;times=1"
         #expect(try await !get([url], mode: .terminal) { $0.contains(" 50%") }.isComplete)
         let other = try await get([base + "/entity?size=100000&seed=5&x=1", "--json"], mode: .json)

@@ -1,5 +1,5 @@
-import DemoUpstream
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DownloadCore

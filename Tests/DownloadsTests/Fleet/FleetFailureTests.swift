@@ -1,8 +1,8 @@
-import DemoUpstream
 import Foundation
 import HTTPCore
 import System
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DownloadCore

@@ -1,9 +1,9 @@
-import DemoUpstream
 import Foundation
 import HTTPClient
 import HTTPCore
 import System
 import TestSupport
+import TestUpstream
 
 @testable import DownloadCore
 @testable import DownloadFeed
@@ -14,13 +14,13 @@ import TestSupport
 /// A database for one test, an origin, and replicas on them.
 final class FleetScene: Sendable {
     let database: TestDatabase
-    let upstream: DemoUpstream
+    let upstream: TestUpstream
     let base: String
     let client: HTTPClient
 
     init() throws {
         database = try PrivatePostgres.database()
-        upstream = DemoUpstream(configuration: .init(port: 0, pace: 0))
+        upstream = TestUpstream()
         base = try upstream.start()
         client = try HTTPClient(configuration: ClientConfiguration())
     }

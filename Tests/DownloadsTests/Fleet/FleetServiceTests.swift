@@ -1,9 +1,9 @@
-import DemoUpstream
 import Foundation
 import HTTPCore
 import JSON
 import System
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DownloadCore

@@ -1,10 +1,10 @@
-import DemoUpstream
 import Foundation
 import HTTPClient
 import HTTPCore
 import Postgres
 import System
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DownloadCore
@@ -23,7 +23,7 @@ struct ObjectFleetTests {
         let scene = try await ObjectScene()
         let (first, second) = try await (scene.replica(), scene.replica())
         let added = try await first.service.add(try scene.fleet.new("size=\(size)&seed=1")).download
-        let content = try #require(DemoUpstream.content(of: "/entity?size=\(size)&seed=1"))
+        let content = try #require(TestUpstream.content(of: "/entity?size=\(size)&seed=1"))
         let middle = size / 3..<size / 2
         for replica in [first, second] {
             let done = try await replica.follow(added.id) { !$0.state.isLive }

@@ -1,10 +1,10 @@
-import DemoUpstream
 import Foundation
 import HTTPClient
 import HTTPCore
 import Postgres
 import System
 import TestSupport
+import TestUpstream
 
 @testable import DownloadCore
 @testable import DownloadFeed

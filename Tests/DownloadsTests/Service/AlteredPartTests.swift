@@ -1,7 +1,7 @@
-import DemoUpstream
 import Foundation
 import HTTPCore
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DownloadCore

@@ -1,8 +1,8 @@
-import DemoUpstream
 import Foundation
 import HTTPClient
 import HTTPCore
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DownloadCore

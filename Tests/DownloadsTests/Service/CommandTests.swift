@@ -1,9 +1,9 @@
-import DemoUpstream
 import Foundation
 import HTTPClient
 import HTTPCore
 import System
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DownloadCore
@@ -169,7 +169,7 @@ struct CommandTests {
     @Test("A wrong checksum never publishes the file, a right one does")
     func checksum() async throws {
         let fixture = try await ServiceFixture()
-        let expected = try #require(DemoUpstream.content(of: "/entity?size=1000&seed=31")?.bytes)
+        let expected = try #require(TestUpstream.content(of: "/entity?size=1000&seed=31")?.bytes)
         let right = try Checksum(parsing: "sha-256:" + SHA256.hexadecimal(of: expected))
         let wrong = try Checksum(parsing: "sha-256:" + String(repeating: "0", count: 64))
         let bad = try await fixture.end(of: fixture.add("size=1000&seed=31") { $0.checksum = wrong }.id)

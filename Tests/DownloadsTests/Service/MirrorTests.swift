@@ -1,7 +1,7 @@
-import DemoUpstream
 import HTTPCore
 import System
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DownloadCore
@@ -19,7 +19,7 @@ struct MirrorTests {
 
     /// The digest of all bytes of a synthetic entity.
     private func checksum(of query: String) throws -> Checksum {
-        let bytes = try #require(DemoUpstream.content(of: "/entity?" + query)?.bytes)
+        let bytes = try #require(TestUpstream.content(of: "/entity?" + query)?.bytes)
         return try Checksum(parsing: "sha-256:" + SHA256.hexadecimal(of: bytes))
     }
 

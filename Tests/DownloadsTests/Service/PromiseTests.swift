@@ -1,9 +1,9 @@
-import DemoUpstream
 import Foundation
 import HTTPCore
 import JSON
 import System
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DownloadCore
@@ -26,7 +26,7 @@ struct PromiseTests {
     func damagedPart(_ damage: Damage) async throws {
         let fixture = try await ServiceFixture()
         let query = "size=4000000&seed=71&fault=stall@1500000;times=1"
-        let content = try #require(DemoUpstream.content(of: "/entity?" + query)?.bytes)
+        let content = try #require(TestUpstream.content(of: "/entity?" + query)?.bytes)
         let made = try await fixture.add(query) {
             $0.checksum = try? Checksum(parsing: "sha-256:" + SHA256.hexadecimal(of: content))
         }

@@ -1,6 +1,6 @@
-import DemoUpstream
 import HTTPCore
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DownloadCore

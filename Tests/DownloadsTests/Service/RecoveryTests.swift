@@ -1,8 +1,8 @@
-import DemoUpstream
 import Foundation
 import HTTPCore
 import System
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DownloadCore
@@ -138,7 +138,7 @@ struct RecoveryTests {
         let made = try await before.add(Self.slow) { $0.filename = "kept.bin" }
         _ = try await before.follow(made.id) { $0.bytesReceived > 200_000 }
         _ = try await before.service.perform(.pause, on: made.id)
-        let content = try #require(DemoUpstream.content(of: "/entity?" + Self.slow)?.bytes)
+        let content = try #require(TestUpstream.content(of: "/entity?" + Self.slow)?.bytes)
 
         let after = try await before.crash { data in
             // As left by publishing: whole, synced, and with its second name.

@@ -1,4 +1,3 @@
-import DemoUpstream
 import Foundation
 import HTTPClient
 import HTTPCore
@@ -6,6 +5,7 @@ import JSON
 import Synchronization
 import System
 import TestSupport
+import TestUpstream
 
 @testable import DownloadCore
 @testable import DownloadFeed
@@ -16,7 +16,7 @@ import TestSupport
 /// A download service with a faulty origin, both real, on loopback and in their own directory.
 final class ServiceFixture: Sendable {
     let directory: TemporaryDirectory
-    let upstream: DemoUpstream
+    let upstream: TestUpstream
     let base: String
     let client: HTTPClient
     let service: DownloadService
@@ -37,7 +37,7 @@ final class ServiceFixture: Sendable {
             upstream = earlier.upstream
             base = earlier.base
         } else {
-            upstream = DemoUpstream(configuration: .init(port: 0, pace: 0))
+            upstream = TestUpstream()
             base = try upstream.start()
         }
         client = try HTTPClient(configuration: ClientConfiguration())
@@ -162,7 +162,7 @@ final class ServiceFixture: Sendable {
     ///
     /// Without optimisation, `==` of arrays takes a hundred times as long as comparing memory, and a failure would print megabytes.
     func file(_ download: Download, is query: String, version: Int = 1) throws -> Bool {
-        guard let expected = DemoUpstream.content(of: "/entity?" + query, version: version)?.bytes else {
+        guard let expected = TestUpstream.content(of: "/entity?" + query, version: version)?.bytes else {
             throw Missing(what: "an entity for \(query)")
         }
         return try Data(file(download)) == Data(expected)

@@ -1,7 +1,7 @@
-import DemoUpstream
 import Foundation
 import System
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DownloadCore
@@ -38,7 +38,7 @@ struct VolumeTests {
     private func names(_ path: String) throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
 
     private func file(_ done: Download, is query: String, at path: String? = nil) throws -> Bool {
-        let expected = try #require(DemoUpstream.content(of: "/entity?" + query)?.bytes)
+        let expected = try #require(TestUpstream.content(of: "/entity?" + query)?.bytes)
         return try Data(contentsOf: URL(filePath: "\(path ?? self.path)/files/\(done.filename ?? "")")) == Data(expected)
     }
 

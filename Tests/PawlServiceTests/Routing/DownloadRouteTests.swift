@@ -1,7 +1,7 @@
-import DemoUpstream
 import Foundation
 import JSON
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import PawlService
@@ -24,7 +24,7 @@ struct DownloadRouteTests {
             let done = try await running.complete(id)
             #expect(done["progress"]?.number == 1)
             #expect(done["error"]?.isNull == true)
-            let content = try #require(DemoUpstream.content(of: "/entity?size=100000&seed=7"))
+            let content = try #require(TestUpstream.content(of: "/entity?size=100000&seed=7"))
             let file = try await running.send("GET", "/downloads/\(id)/file")
             #expect(file.status == 200)
             #expect(Bytes(file.body) == Bytes(content.bytes))
@@ -202,7 +202,7 @@ struct DownloadRouteTests {
             tag = try #require(whole["etag"])
         }
         try await RunningService.with(directory: directory) { running in
-            let content = try #require(DemoUpstream.content(of: "/entity?size=1000&seed=3")).bytes
+            let content = try #require(TestUpstream.content(of: "/entity?size=1000&seed=3")).bytes
             func send(_ fields: (String, String)...) async throws -> TestResponse {
                 try await running.send("GET", "/downloads/\(id)/file", fields: fields)
             }
@@ -232,7 +232,7 @@ struct DownloadRouteTests {
             #expect(open.json["state"]?.string == "paused")
 
             #expect(try await running.complete(id)["links"]?["file"]?.string == "/downloads/\(id)/file/s%C3%B6ng%201.bin")
-            let content = try #require(DemoUpstream.content(of: "/entity?size=1000&seed=3")).bytes
+            let content = try #require(TestUpstream.content(of: "/entity?size=1000&seed=3")).bytes
             let path = "/downloads/\(id)/file\(ending)"
             let whole = try await running.send("GET", path)
             #expect(whole.body == content)

@@ -1,5 +1,4 @@
 import Catalog
-import DemoUpstream
 import Foundation
 import HTTPClient
 import HTTPCore
@@ -9,6 +8,7 @@ import PawlConfiguration
 import Subscriptions
 import System
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DownloadCore

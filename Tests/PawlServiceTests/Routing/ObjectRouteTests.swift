@@ -1,5 +1,4 @@
 import Catalog
-import DemoUpstream
 import Foundation
 import HTTPClient
 import HTTPCore
@@ -8,6 +7,7 @@ import ObjectStorage
 import PawlConfiguration
 import Subscriptions
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import DownloadCore
@@ -22,7 +22,7 @@ import Testing
 struct ObjectRouteTests {
     /// A replica with a finished file of 1,000 bytes, and its responses to requests for it.
     private struct Scene {
-        let upstream: DemoUpstream
+        let upstream: TestUpstream
         let downloads: DownloadService
         let server: HTTPServer
         let client: HTTPClient
@@ -58,7 +58,7 @@ struct ObjectRouteTests {
         let client = try HTTPClient(configuration: ClientConfiguration())
         try await ObjectStorage(location, credentials: credentials, client: client).createBucket()
         let directory = try TemporaryDirectory()
-        let upstream = DemoUpstream(configuration: DemoUpstream.Configuration(pace: 0))
+        let upstream = TestUpstream()
         let base = try upstream.start()
         var settings = DownloadsConfiguration(
             dataDirectory: directory.path + "/data", destinationGuard: DestinationGuard(allowsPrivate: true, allowed: []))
@@ -108,7 +108,7 @@ struct ObjectRouteTests {
     @Test("Redirects to the file, whole and by range, after evaluating conditions")
     func redirect() async throws {
         try await with { scene in
-            let content = try #require(DemoUpstream.content(of: "/entity?size=1000&seed=1")).bytes
+            let content = try #require(TestUpstream.content(of: "/entity?size=1000&seed=1")).bytes
             let response = try await scene.send("GET", "", [("Range", "bytes=1-2")])
             #expect(response.status == 302 && response.body.isEmpty)
             #expect(response["location"]?.hasPrefix("\(scene.storage)/routes-") == true)

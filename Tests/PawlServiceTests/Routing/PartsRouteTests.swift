@@ -1,9 +1,9 @@
-import DemoUpstream
 import HTTPClient
 import HTTPCore
 import JSON
 import PawlConfiguration
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import PawlService

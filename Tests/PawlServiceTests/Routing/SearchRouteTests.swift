@@ -1,6 +1,6 @@
-import DemoUpstream
 import JSON
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import PawlService

@@ -1,4 +1,3 @@
-import DemoUpstream
 import DownloadCore
 import DownloadFeed
 import DownloadStore
@@ -9,6 +8,7 @@ import JSON
 import PawlConfiguration
 import System
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import PawlService

@@ -1,4 +1,3 @@
-import DemoUpstream
 import DownloadCore
 import DownloadStore
 import DownloadTransfer
@@ -9,6 +8,7 @@ import HTTPCore
 import JSON
 import PawlConfiguration
 import TestSupport
+import TestUpstream
 import Testing
 
 @testable import PawlService
@@ -16,11 +16,11 @@ import Testing
 /// A service on a free port with its own data directory and a demo upstream.
 final class RunningService: Sendable {
     let service: Service
-    let upstream: DemoUpstream
+    let upstream: TestUpstream
     let upstreamURL: String
     let directory: TemporaryDirectory
 
-    private init(service: Service, upstream: DemoUpstream, upstreamURL: String, directory: TemporaryDirectory) {
+    private init(service: Service, upstream: TestUpstream, upstreamURL: String, directory: TemporaryDirectory) {
         self.service = service
         self.upstream = upstream
         self.upstreamURL = upstreamURL
@@ -36,7 +36,7 @@ final class RunningService: Sendable {
         _ body: (RunningService) async throws -> Void
     ) async throws {
         let directory = try directory ?? TemporaryDirectory()
-        let upstream = DemoUpstream(configuration: DemoUpstream.Configuration(pace: 0))
+        let upstream = TestUpstream()
         let upstreamURL = try upstream.start()
         var configuration = Configuration()
         configuration.port = 0

@@ -1,6 +1,6 @@
-internal import HTTPCore
-internal import HTTPServer
-internal import System
+import HTTPCore
+import HTTPServer
+import System
 
 /// Checks whether a client on this machine has read everything that was sent to it.
 ///

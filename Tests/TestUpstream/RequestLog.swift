@@ -1,7 +1,7 @@
 public import HTTPCore
-internal import System
+import System
 
-/// A request that the demo upstream received, and its response.
+/// A request that the upstream received, and its response.
 public struct LoggedRequest: Sendable {
     /// The method as sent, such as `GET`.
     public let method: String
@@ -64,12 +64,11 @@ final class RequestLog: Sendable {
         }
     }
 
-    /// Ends a request, and returns it; `nil` if it had ended before or has been removed.
-    func finish(_ number: Int) -> LoggedRequest? {
+    /// Ends a request.
+    func finish(_ number: Int) {
         state.withLock { state in
-            guard number >= state.first, !state.requests[number - state.first].isFinished else { return nil }
+            guard number >= state.first else { return }
             state.requests[number - state.first].isFinished = true
-            return state.requests[number - state.first]
         }
     }
 }

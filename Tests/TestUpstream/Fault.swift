@@ -11,7 +11,7 @@
 /// | `truncate@N` | the connection is closed in order after N bytes of the body, though more were announced |
 /// | `stall@N` | no more bytes after N bytes of the body; the connection stays open for two minutes |
 /// | `slow-head@MS` | the head comes MS milliseconds late |
-/// | `change` | from the second request on, each finds other bytes, tag and date of `/entity` or `/large`; with `times=N`: N changes |
+/// | `change` | from the second request on, each finds other bytes, tag and date of a file with noise; with `times=N`: N changes |
 /// | `change-length` | like `change`, and the length changes as well |
 /// | `ignore-ranges` | every response is 200 with the whole entity |
 /// | `ignore-if-range` | ranges are honoured whatever `If-Range` says |
@@ -87,7 +87,7 @@ struct Fault: Sendable, Equatable {
 /// An unknown fault in `fault=`.
 struct FaultError: Error, Equatable {
     let text: String
-    var message: String { "Unknown fault \"\(text)\". See the table at the type Fault in DemoUpstream." }
+    var message: String { "Unknown fault \"\(text)\". See the table at the type Fault in TestUpstream." }
 }
 
 extension Fault {
