@@ -140,12 +140,13 @@ import Testing
     func change() throws {
         let first = try response(faults: "change", number: 1)
         let second = try response(faults: "change", number: 2)
+        // A body can be read once.
+        let changed = body(second)
         #expect(body(first) == whole)
-        #expect(body(second) != whole)
-        #expect(body(second)?.count == 1000)
+        #expect(changed != whole && changed?.count == 1000)
         #expect(first.fields[.etag] != second.fields[.etag])
         #expect(second.fields[.lastModified] == "Sat, 01 Nov 2025 09:00:00 GMT")
-        #expect(body(second) == TestUpstream.content(of: Self.target, version: 2)?.bytes)
+        #expect(changed == TestUpstream.content(of: Self.target, version: 2)?.bytes)
         #expect(body(try response(faults: "change-length", number: 2))?.count == 5099)
     }
 
