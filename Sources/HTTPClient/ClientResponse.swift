@@ -11,8 +11,8 @@ public struct ClientResponseHead: Sendable {
     /// The announced length of the body that the sink receives, in bytes. Nil if unknown: chunked, decoded, or ended by
     /// the connection's close. For a HEAD request it is the length that a GET would have.
     public var contentLength: Int64?
-    /// The URL to which permanent redirects (301 and 308) lead from that of the request, before any other redirect, and with
-    /// encryption.
+    /// The target of the permanent redirects (301 and 308) before any other redirect: the new address of the content. It
+    /// never leads from https to http. Without such a redirect, it is the request's URL.
     public var permanentURL: HTTPURL
     /// Whether the request had conditions when it was sent to `url`.
     public var isConditional = false

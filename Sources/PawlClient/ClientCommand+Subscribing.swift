@@ -26,7 +26,7 @@ extension ClientCommand {
         return .failed
     }
 
-    /// Waits up to 30 seconds for the first check, which the service runs by itself.
+    /// Waits up to 30 seconds for the first check, which the service begins.
     private func firstCheck(of id: String) async throws(RemoteError) -> (resource: JSONValue, hasEnded: Bool) {
         let limit = ContinuousClock.now + .seconds(30)
         while true {

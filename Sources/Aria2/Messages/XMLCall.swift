@@ -4,8 +4,8 @@ internal import XML
 
 /// Reads a call of XML-RPC (http://xmlrpc.com/spec.md): a `methodCall` with its parameters.
 ///
-/// Values become those of JSON. As in aria2, a `double` becomes a string, and `nil` and an invalid `int` are left out of
-/// their list or struct.
+/// Values become JSON values. As in aria2, a `double` becomes a string. `nil` and an invalid `int` are left out of their
+/// list or struct.
 struct XMLCallReader {
     private var reader: XMLReader
 

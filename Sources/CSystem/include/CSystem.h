@@ -14,8 +14,8 @@
 #include "digest.h"
 
 // Limits the numbers of new descriptors: `files` of files and of sockets to origins, `connections` of accepted ones. A call
-// that gets a higher number closes it and fails with EMFILE. The rest is left to libraries that need descriptors, of which
-// libdispatch ends the process if it gets none. Must be called before other threads open files.
+// that gets a higher number closes it and fails with EMFILE. The rest is left to libraries:
+// libdispatch ends the process if it gets no descriptor. Must be called before other threads open files.
 void pawl_share_descriptors(int files, int connections);
 
 // Whether a new file would get a descriptor.

@@ -166,7 +166,7 @@ public enum FileNaming {
 
     /// Whether a name from any source is that of one visible file: neither a path, nor the directory itself.
     ///
-    /// The rules are weaker than those of ``safe(_:)``, so that a name in a record stays safe if those change.
+    /// The rules are weaker than the rules of ``safe(_:)``, so a name in a record stays safe if ``safe(_:)`` changes.
     package static func isSafe(_ name: String) -> Bool {
         guard !name.isEmpty, name.utf8.count <= 255, name.utf8.first != UInt8(ascii: ".") else { return false }
         // Most names are printable ASCII. A start checks the names of all files, so this has to be fast.

@@ -133,7 +133,7 @@ public final class SnapshotIndex: Sendable {
         download.state == .queued ? queue.reason(of: download) : nil
     }
 
-    /// Returns the bytes of finished files and part files, except those of some downloads. In records that another program
+    /// Returns the bytes of the finished files and part files of all downloads but some. In records that another program
     /// wrote, the sum may exceed 64 bits.
     package func keptBytes(except ids: [DownloadID]) -> Int128 {
         state.withLock { state in

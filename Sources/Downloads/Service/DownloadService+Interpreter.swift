@@ -85,7 +85,7 @@ extension DownloadService {
         }
     }
 
-    /// Sends an event to a machine, and carries out its actions and those of the events that these cause.
+    /// Sends an event to a machine. Carries out its actions, and all events and actions that follow from them.
     func send(_ event: DownloadMachine.Event, to id: DownloadID) {
         runner.send(event, to: id)
         run()
@@ -408,7 +408,7 @@ extension DownloadService {
         deliveries(of: messages).map(StoreChange.keepDelivery)
     }
 
-    /// Submits a change and others with it, together with those of the present event or group.
+    /// Adds changes to the commit of the present event or group. Outside of both, they are a commit of their own.
     /// - Parameter commit: The download and the machine's operation that the changes belong to; `nil`: none.
     func submit(
         _ change: StoreChange?, with others: [StoreChange] = [], for commit: (DownloadID, DownloadMachine.Operation)? = nil

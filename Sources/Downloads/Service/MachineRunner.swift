@@ -5,8 +5,8 @@ internal import DownloadStore
 /// The order of events, actions, commits and results over all machines. Pure.
 ///
 /// Events are handled one after the other, each with all its actions. The removal of a file interrupts the actions of its
-/// download, and the later events of that download wait for the end of the removal. The changes of an event become durable
-/// together, or with those of other events in a group. A result follows the removals before it once they are durable.
+/// download. Later events of that download wait until the removal has ended. The changes of an event are one commit, and
+/// so are the changes of all events in a group. A result waits until earlier removals are durable.
 struct MachineRunner {
     /// The result of a command, and the number of the wait for it.
     struct Answer {
@@ -23,8 +23,8 @@ struct MachineRunner {
         var news: [DownloadLogEvent] = []
     }
 
-    /// The files that the actions of an event have removed. They are made durable, which ``MachineRunner/flushed(_:)``
-    /// notes, and then their disk space is freed.
+    /// The files that the actions of an event have removed. The removals are made durable, and
+    /// ``MachineRunner/flushed(_:)`` notes that. Then the disk space is freed.
     struct Removals {
         var files = RemovedFiles()
         /// The results that wait until the disk space is free.
@@ -52,7 +52,7 @@ struct MachineRunner {
     private enum Work {
         case event(DownloadMachine.Event)
         case action(DownloadMachine.Action)
-        /// The removal has ended. The event about it is handled before the remaining actions.
+        /// The end of a removal. The machine handles the event about it before the remaining actions.
         case resumption(RemovedFiles, DownloadMachine.Event?)
     }
 
@@ -68,7 +68,7 @@ struct MachineRunner {
 
     private var course = Course()
     private var queue: [(id: DownloadID, work: Work)] = []
-    /// The interrupted actions, and the work that came meanwhile.
+    /// The interrupted actions of each download, and its later work.
     private var interrupted: [DownloadID: (course: Course, queue: [(id: DownloadID, work: Work)])] = [:]
     /// The numbers of removals that are being made durable, and the results that wait for them.
     private var flushes: [DownloadID: (count: Int, answers: [Answer])] = [:]
@@ -98,7 +98,7 @@ struct MachineRunner {
         if let commit { group.commits.append(commit) }
     }
 
-    /// Logs an event once the present group was submitted.
+    /// Adds a log event to the present group.
     mutating func note(_ event: DownloadLogEvent) { group.news.append(event) }
 
     /// Begins a group: the changes of all events until ``closeGroup()`` become durable together.
@@ -196,7 +196,7 @@ struct MachineRunner {
         course = Course()
     }
 
-    /// The action that has interrupted those of a download; `nil`: none has.
+    /// Returns the removal that a download's actions wait for; `nil`: they wait for none.
     func interruption(of id: DownloadID) -> DownloadMachine.Action? {
         interrupted[id].flatMap { $0.course.actions.prefix($0.course.next).last }
     }
@@ -209,7 +209,7 @@ struct MachineRunner {
         queue.insert((id, .resumption(files, event)), at: 0)
     }
 
-    /// Notes that the removed files of an event are durable.
+    /// Notes that the removals of an event are durable.
     /// - Returns: The results that have waited for that.
     mutating func flushed(_ id: DownloadID) -> [Answer] {
         guard let flush = flushes[id] else { return [] }

@@ -93,7 +93,7 @@ struct FeedFetch: Sendable {
         } catch {
             return Fetched(outcome: CheckOutcome(CatalogError(error, from: address.host, isChosen: true)))
         }
-        // After the first listing a page is an error: it may be that of a login, and its feed another one.
+        // After the first listing a page is an error: it may be a login page, and its feed another one.
         guard mayBePage, subscription.changedAt == nil, let feed = page(response) else { return read(response) }
         // The feed's address would be kept, and a listener could have chosen it.
         guard !response.head.trust.hasLostEncryption else {

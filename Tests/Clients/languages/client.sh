@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The job with programs for the command line.
 set -euo pipefail
-# Lengths are those of bytes.
+# Lengths count bytes.
 export LC_ALL=C
 tool="$1" base="$2" body="$3" text="$4" out="$5"
 json='Content-Type: application/json'

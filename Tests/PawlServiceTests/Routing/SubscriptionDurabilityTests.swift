@@ -15,17 +15,6 @@ import Testing
 /// What is acknowledged or shown of subscriptions is durable. Another program holds the record file where a commit has to wait.
 @Suite("Durability of subscriptions", .timeLimit(.minutes(3)))
 struct SubscriptionDurabilityTests {
-    private func with(
-        _ feed: FeedOrigin, directory: TemporaryDirectory? = nil, _ body: (RunningService) async throws -> Void
-    ) async throws {
-        let base = try #require(HTTPURL(feed.origin.url("")))
-        try await RunningService.with(directory: directory) { configuration in
-            configuration.allowedDestinations.append(DestinationRule(base))
-        } _: {
-            try await body($0)
-        }
-    }
-
     private func hold(_ running: RunningService) throws -> SQLiteConnection {
         let other = try SQLiteConnection(path: running.directory.path + "/pawl.sqlite")
         try other.execute("BEGIN EXCLUSIVE")
@@ -49,7 +38,7 @@ struct SubscriptionDurabilityTests {
         let feed = try FeedOrigin([("1", "One")])
         let directory = try TemporaryDirectory()
         var id: String?
-        try await with(feed, directory: directory) { running in
+        try await RunningService.with(feeds: [feed], directory: directory) { running in
             let other = try hold(running)
             async let first = subscribe(running, feed, key: "k")
             let subscriptions = running.service.subscriptions
@@ -69,7 +58,7 @@ struct SubscriptionDurabilityTests {
             let known = try await subscribe(running, feed)
             #expect(known.status == 200 && known.json["id"]?.string == id)
         }
-        try await with(feed, directory: directory) { running in
+        try await RunningService.with(feeds: [feed], directory: directory) { running in
             let list = try await running.send("GET", "/subscriptions").json
             #expect(list["items"]?.array?.map { $0["id"]?.string } == [id])
         }
@@ -80,7 +69,7 @@ struct SubscriptionDurabilityTests {
         let feed = try FeedOrigin([("1", "One")])
         let directory = try TemporaryDirectory()
         var first: TestResponse?
-        try await with(feed, directory: directory) { running in
+        try await RunningService.with(feeds: [feed], directory: directory) { running in
             let made = try await subscribe(running, feed, #","keep":3,"headers":{"X-Secret":"s3cret"}"#, key: "a")
             #expect(made.status == 201, "\(made.text)")
             first = made
@@ -88,7 +77,7 @@ struct SubscriptionDurabilityTests {
             #expect(found.status == 200 && found.json["id"] == made.json["id"])
             #expect(try await subscribe(running, feed, #","keep":4"#, key: "a").code == "idempotency-mismatch")
         }
-        try await with(feed, directory: directory) { running in
+        try await RunningService.with(feeds: [feed], directory: directory) { running in
             let id = try #require(first?.json["id"]?.string)
             for _ in 0..<2 {
                 let again = try await subscribe(running, feed, #","keep":3,"headers":{"X-Secret":"s3cret"}"#, key: "a")
@@ -106,7 +95,7 @@ struct SubscriptionDurabilityTests {
     @Test("Changes and checks are shown once they are durable, and an equal request waits as well")
     func shown() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let made = try await subscribe(running, feed, #","take":"all""#)
             let id = try #require(made.json["id"]?.string)
             #expect(try await running.send("POST", "/subscriptions/\(id)/refresh").status == 200)
@@ -133,7 +122,7 @@ struct SubscriptionDurabilityTests {
     @Test("A refresh after a check that has only its commit left looks again")
     func committing() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try #require(try await subscribe(running, feed, #","take":"all""#).json["id"]?.string)
             #expect(try await running.send("POST", "/subscriptions/\(id)/refresh").status == 200)
             let gates = (asked: Gate(), answers: Gate())
@@ -151,7 +140,7 @@ struct SubscriptionDurabilityTests {
             try await until { await subscriptions.hasListed(key) }
             feed.change { $0.episodes.insert(("2", "Two"), at: 0) }
             async let second = running.send("POST", "/subscriptions/\(id)/refresh")
-            // Other requests pass meanwhile, so the second refresh has arrived.
+            // The second refresh arrives before these requests.
             for _ in 0..<20 { #expect(try await total(running) == 1) }
             try other.execute("COMMIT")
             #expect(try await first.status == 200)
@@ -164,7 +153,7 @@ struct SubscriptionDurabilityTests {
     func removal() async throws {
         let feed = try FeedOrigin([("1", "One")])
         let directory = try TemporaryDirectory()
-        try await with(feed, directory: directory) { running in
+        try await RunningService.with(feeds: [feed], directory: directory) { running in
             let id = try #require(try await subscribe(running, feed).json["id"]?.string)
             #expect(try await running.send("POST", "/subscriptions/\(id)/refresh").status == 200)
             let other = try hold(running)
@@ -174,7 +163,7 @@ struct SubscriptionDurabilityTests {
             #expect([404, 503].contains(try await change.status))
             try await until { try await running.send("GET", "/subscriptions/\(id)").status == 404 }
         }
-        try await with(feed, directory: directory) { running in
+        try await RunningService.with(feeds: [feed], directory: directory) { running in
             let left = try await total(running)
             #expect(left == 0)
         }
@@ -183,7 +172,7 @@ struct SubscriptionDurabilityTests {
     @Test("A request for the feed of a subscription whose removal is under way waits for its outcome")
     func removing() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try #require(try await subscribe(running, feed).json["id"]?.string)
             #expect(try await running.send("POST", "/subscriptions/\(id)/refresh").status == 200)
             let other = try hold(running)
@@ -198,7 +187,7 @@ struct SubscriptionDurabilityTests {
     @Test("An import is answered in time while the store hangs, and says what was not done")
     func heldImport() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let other = try hold(running)
             let outlines = (0..<250).map { "<outline xmlUrl=\"\(feed.url)?\($0)\"/>" }.joined()
             let opml = Array("<opml version=\"2.0\"><body>\(outlines)</body></opml>".utf8)
@@ -224,7 +213,7 @@ struct SubscriptionDurabilityTests {
             state.files = ["7": "a", "8": "a"]
             state.fileTag = "one"
         }
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try #require(try await subscribe(running, feed, #","take":"all""#).json["id"]?.string)
             #expect(try await running.send("POST", "/subscriptions/\(id)/refresh").status == 200)
             try await until { try await running.send("GET", "/downloads?state=completed").json["total"]?.integer == 1 }
@@ -245,13 +234,13 @@ struct SubscriptionDurabilityTests {
         let feed = try FeedOrigin([("3", "Three"), ("2", "Two"), ("1", "One")])
         let directory = try TemporaryDirectory()
         var id = ""
-        try await with(feed, directory: directory) { running in
+        try await RunningService.with(feeds: [feed], directory: directory) { running in
             id = try #require(try await subscribe(running, feed, #","take":"all""#).json["id"]?.string)
             #expect(try await running.send("POST", "/subscriptions/\(id)/refresh").json["items"]?["taken"]?.integer == 3)
         }
         let store = try SQLiteConnection(path: directory.path + "/pawl.sqlite")
         try store.execute("UPDATE subscription_items SET state = 'expired' WHERE key = (SELECT min(key) FROM subscription_items)")
-        try await with(feed, directory: directory) { running in
+        try await RunningService.with(feeds: [feed], directory: directory) { running in
             let items = try await running.send("GET", "/subscriptions/\(id)").json["items"]
             #expect(items?["taken"]?.integer == 2 && items?["expired"]?.integer == 1, "\(String(describing: items))")
         }
@@ -260,7 +249,7 @@ struct SubscriptionDurabilityTests {
     @Test("The download that makes room, its item and the counts change in one commit")
     func expiry() async throws {
         let feed = try FeedOrigin([("2", "Two"), ("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try #require(try await subscribe(running, feed, #","take":"all""#).json["id"]?.string)
             #expect(try await running.send("POST", "/subscriptions/\(id)/refresh").status == 200)
             try await until { try await running.send("GET", "/downloads?state=completed").json["total"]?.integer == 2 }
@@ -291,13 +280,13 @@ struct SubscriptionDurabilityTests {
         let feed = try FeedOrigin([("2", "Two"), ("1", "One")])
         let directory = try TemporaryDirectory()
         var id = ""
-        try await with(feed, directory: directory) { running in
+        try await RunningService.with(feeds: [feed], directory: directory) { running in
             id = try #require(try await subscribe(running, feed, #","take":"all""#).json["id"]?.string)
             #expect(try await running.send("POST", "/subscriptions/\(id)/refresh").status == 200)
             try await until { try await running.send("GET", "/downloads?state=completed").json["total"]?.integer == 2 }
         }
         try FileManager.default.removeItem(atPath: directory.path + "/files/Show/One.mp3")
-        try await with(feed, directory: directory) { running in
+        try await RunningService.with(feeds: [feed], directory: directory) { running in
             let document = try await running.send("GET", "/subscriptions/\(id)/feed.xml").text
             #expect(document.contains("Two") && !document.contains("One"), "\(document)")
             try await until {
@@ -314,7 +303,7 @@ struct SubscriptionDurabilityTests {
         try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: true)
         try "file /files/2.mp3".write(toFile: file + "/Two.mp3", atomically: true, encoding: .utf8)
         try "other /files/1.mp".write(toFile: file + "/One.mp3", atomically: true, encoding: .utf8)
-        try await with(feed, directory: directory) { running in
+        try await RunningService.with(feeds: [feed], directory: directory) { running in
             try await until { try await running.send("GET", "/subscriptions/\(id)/feed.xml").text.contains("Two") }
             let all = try await running.send("GET", "/downloads").json["items"]?.array ?? []
             #expect(all.filter { $0["fileMissing"]?.bool == true }.map { $0["filename"]?.string } == ["One.mp3"])
@@ -324,7 +313,7 @@ struct SubscriptionDurabilityTests {
     @Test("A check of many items, their removal from the feed and that of the subscription are no large commits")
     func groups() async throws {
         let feed = try FeedOrigin((0..<3_000).map { ("\($0)", "Episode \($0)") })
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try #require(try await subscribe(running, feed).json["id"]?.string)
             let refreshed = try await running.send("POST", "/subscriptions/\(id)/refresh")
             #expect(refreshed.json["items"]?["skipped"]?.integer == 3_000, "\(refreshed.text)")
@@ -344,7 +333,7 @@ struct SubscriptionDurabilityTests {
     @Test("A feed that has not changed is not rendered for a conditional request, and a changed one is")
     func conditionalFeed() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try #require(try await subscribe(running, feed, #","take":"all""#).json["id"]?.string)
             func refresh(_ count: Int) async throws {
                 #expect(try await running.send("POST", "/subscriptions/\(id)/refresh").status == 200)
@@ -375,7 +364,7 @@ struct SubscriptionDurabilityTests {
     @Test("An episode whose folder is taken by a file waits, and is told")
     func takenFolder() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             try FileManager.default.createDirectory(
                 atPath: running.directory.path + "/files", withIntermediateDirectories: true)
             let obstacle = running.directory.path + "/files/Show"

@@ -10,21 +10,12 @@ import Testing
 
 @Suite("Events of subscriptions", .timeLimit(.minutes(3)))
 struct SubscriptionEventTests {
-    private func with(_ feed: FeedOrigin, _ body: (RunningService) async throws -> Void) async throws {
-        let base = try #require(HTTPURL(feed.origin.url("")))
-        try await RunningService.with { configuration in
-            configuration.allowedDestinations.append(DestinationRule(base))
-        } _: { running in
-            try await body(running)
-        }
-    }
-
     @Test(
         "A stream begins with all subscriptions, and has each change and the removal",
         arguments: ["/subscriptions/events", "/downloads/events?include=subscriptions&interval=50"])
     func changes(path: String) async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             try await running.blocking { client in
                 let first = try client.send("POST", "/subscriptions", json: "{\"feedUrl\":\"\(feed.url)\"}")
                 let id = try #require(first.json["id"]?.string)
@@ -55,7 +46,7 @@ struct SubscriptionEventTests {
     @Test("A stream of downloads has no events of subscriptions without being asked")
     func onlyDownloads() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             try await running.blocking { client in
                 let reader = try EventReader(client, "/downloads/events")
                 #expect(try reader.next()?.name == "snapshot")

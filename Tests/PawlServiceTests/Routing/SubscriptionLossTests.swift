@@ -25,10 +25,7 @@ struct SubscriptionLossTests {
             state.dates = true
             state.suffix = "?token=1"
         }
-        let base = try #require(HTTPURL(feed.origin.url("")))
-        try await RunningService.with { configuration in
-            configuration.allowedDestinations.append(DestinationRule(base))
-        } _: { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let made = try await running.send("POST", "/subscriptions", json: "{\"feedUrl\":\"\(feed.url)\",\"take\":\"all\"}")
             let id = try #require(made.json["id"]?.string)
             #expect(try await running.send("POST", "/subscriptions/\(id)/refresh").json["items"]?["taken"]?.integer == 2)
@@ -94,10 +91,7 @@ struct SubscriptionLossTests {
     func missingFiles() async throws {
         let feed = try FeedOrigin([("1", "One")])
         feed.change { $0.statuses["/files/1.mp3"] = 404 }
-        let base = try #require(HTTPURL(feed.origin.url("")))
-        try await RunningService.with { configuration in
-            configuration.allowedDestinations.append(DestinationRule(base))
-        } _: { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let made = try await running.send("POST", "/subscriptions", json: "{\"feedUrl\":\"\(feed.url)\",\"take\":\"all\"}")
             let id = try #require(made.json["id"]?.string)
             _ = try await running.send("POST", "/subscriptions/\(id)/refresh")

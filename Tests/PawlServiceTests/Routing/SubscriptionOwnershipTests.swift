@@ -11,15 +11,6 @@ import Testing
 /// Files that several items or users hold, and items that must be neither lost nor taken twice.
 @Suite("The ownership of a subscription's files", .timeLimit(.minutes(3)))
 struct SubscriptionOwnershipTests {
-    private func with(_ feeds: [FeedOrigin], _ body: (RunningService) async throws -> Void) async throws {
-        let bases = try feeds.map { try #require(HTTPURL($0.origin.url(""))) }
-        try await RunningService.with { configuration in
-            configuration.allowedDestinations += bases.map { DestinationRule($0) }
-        } _: { running in
-            try await body(running)
-        }
-    }
-
     private func subscribe(_ running: RunningService, _ url: String, _ more: String = "") async throws -> String {
         let made = try await running.send("POST", "/subscriptions", json: "{\"feedUrl\":\"\(url)\"\(more)}")
         #expect(made.status == 201, "\(made.text)")
@@ -52,7 +43,7 @@ struct SubscriptionOwnershipTests {
     @Test("A file that another subscription holds stays when one is removed with its downloads")
     func sharedFile() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let first = try await subscribe(running, feed.url, #","take":"all""#)
             try await refresh(running, first)
             let download = try #require(try await completed(running, 1).first?["id"]?.string)
@@ -69,7 +60,7 @@ struct SubscriptionOwnershipTests {
     func renamedItems() async throws {
         let feed = try FeedOrigin([("old", "One")])
         feed.change { $0.files = ["old": "a", "new": "a"] }
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed.url, #","take":"all","keep":1"#)
             try await refresh(running, id)
             let download = try #require(try await completed(running, 1).first?["id"]?.string)
@@ -83,7 +74,7 @@ struct SubscriptionOwnershipTests {
     @Test("A download that the user has made stays, also if its item is taken afterwards")
     func foreignDownload() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed.url)
             try await refresh(running, id)
             let url = feed.origin.url("/files/1.mp3")
@@ -108,7 +99,7 @@ struct SubscriptionOwnershipTests {
             state.episodes = Array(episodes.prefix(3))
             state.dates = true
         }
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed.url, #","take":{"latest":1}"#)
             try await refresh(running, id)
             feed.change { state in
@@ -130,7 +121,7 @@ struct SubscriptionOwnershipTests {
             state.hasIds = false
             state.files = ["?1": "play.php?1=", "?2": "play.php?2="]
         }
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed.url, #","take":"all""#)
             try await refresh(running, id)
             let one = try #require(try await completed(running, 1).first?["id"]?.string)
@@ -147,7 +138,7 @@ struct SubscriptionOwnershipTests {
     @Test("A paused subscription whose feed has ended stays paused")
     func goneWhilePaused() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed.url, #","take":"all""#)
             try await refresh(running, id)
             #expect(try await running.send("POST", "/subscriptions/\(id)/pause").status == 200)
@@ -167,7 +158,7 @@ struct SubscriptionOwnershipTests {
     func changeDuringOutage() async throws {
         let feed = try FeedOrigin([("1", "One")])
         feed.change { $0.statuses["/feed"] = 503 }
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed.url)
             let due = try #require(try await refresh(running, id)["nextCheckAt"]?.string)
             let changed = try await running.send("PATCH", "/subscriptions/\(id)", json: #"{"every":300}"#)
@@ -178,7 +169,7 @@ struct SubscriptionOwnershipTests {
     @Test("The shortest duration must not be above the longest")
     func durations() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let body = "{\"feedUrl\":\"\(feed.url)\",\"minDurationMs\":2,\"maxDurationMs\":1}"
             let refused = try await running.send("POST", "/subscriptions", json: body)
             #expect(refused.status == 400 && refused.text.contains("'minDurationMs' (2)"), "\(refused.text)")
@@ -191,7 +182,7 @@ struct SubscriptionOwnershipTests {
     @Test("A file makes room once a newer one is finished, and not for one in transfer")
     func keepsFinishedFiles() async throws {
         let feed = try FeedOrigin([("2", "Two"), ("1", "One")])
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed.url, #","take":"all","keep":2"#)
             try await refresh(running, id)
             _ = try await completed(running, 2)
@@ -212,7 +203,7 @@ struct SubscriptionOwnershipTests {
     @Test("An item whose download was removed is taken again by hand")
     func takenAgain() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed.url, #","take":"all""#)
             try await refresh(running, id)
             let download = try #require(try await completed(running, 1).first?["id"]?.string)
@@ -230,7 +221,7 @@ struct SubscriptionOwnershipTests {
     @Test("A feed moves although its new address knows the validators of the old one")
     func moveWithValidators() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed.origin.url("/old"))
             try await refresh(running, id)
             feed.change { $0.statuses["/old"] = 301 }
@@ -242,7 +233,7 @@ struct SubscriptionOwnershipTests {
     @Test("A request may give an address with a user and other headers; its own authorization wins")
     func userAndHeaders() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let address = feed.url.replacing("http://", with: "http://u:pw@")
             let id = try await subscribe(running, address, #","headers":{"X-Key":"k"}"#)
             try await refresh(running, id)
@@ -258,7 +249,7 @@ struct SubscriptionOwnershipTests {
     @Test("The version of a subscription is for changes: a copy is never taken for current")
     func versions() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed.url)
             try await refresh(running, id)
             let shown = try await running.send("GET", "/subscriptions/\(id)")
@@ -274,7 +265,7 @@ struct SubscriptionOwnershipTests {
 
     @Test("A result of a search with several files is taken whole, by hand and on resumption")
     func worksOfSearches() async throws {
-        try await with([]) { running in
+        try await RunningService.with { running in
             let made = try await running.send(
                 "POST", "/subscriptions",
                 json: #"{"source":{"search":{"source":"archive","term":"soundings"}},"exclude":["*"]}"#)
@@ -378,7 +369,7 @@ struct SubscriptionOwnershipTests {
             state.dates = true
             state.files = ["1": "latest", "2": "latest", "3": "latest"]
         }
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed.url, #","take":"all""#)
             try await refresh(running, id)
             _ = try await completed(running, 1)
@@ -396,7 +387,7 @@ struct SubscriptionOwnershipTests {
     @Test("An address with a user on another origin gets that user, and no header of the old one")
     func userOfAnotherOrigin() async throws {
         let (feed, other) = (try FeedOrigin([("1", "One")]), try FeedOrigin([("1", "One")]))
-        try await with([feed, other]) { running in
+        try await RunningService.with(feeds: [feed, other]) { running in
             let id = try await subscribe(running, feed.url, #","headers":{"X-Secret":"s3cret"}"#)
             try await refresh(running, id)
             let address = other.url.replacing("http://", with: "http://u:pw@")
@@ -411,7 +402,7 @@ struct SubscriptionOwnershipTests {
     func userOfAnEpisode() async throws {
         let feed = try FeedOrigin([("1", "One")])
         feed.change { $0.user = "u:s3cret@" }
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed.url, #","take":"all""#)
             try await refresh(running, id)
             let downloads = try await completed(running, 1)
@@ -431,7 +422,7 @@ struct SubscriptionOwnershipTests {
             state.more = "<itunes:new-feed-url>\(successor)</itunes:new-feed-url>"
             state.statuses["/new"] = 503
         }
-        try await with([feed]) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed.url)
             try await refresh(running, id)
             feed.change { $0.statuses = [:] }
@@ -442,7 +433,7 @@ struct SubscriptionOwnershipTests {
     @Test("Headers stay with their origin when the address of the feed is changed")
     func headersOfAnotherOrigin() async throws {
         let (feed, other) = (try FeedOrigin([("1", "One")]), try FeedOrigin([("1", "One")]))
-        try await with([feed, other]) { running in
+        try await RunningService.with(feeds: [feed, other]) { running in
             let id = try await subscribe(running, feed.url, #","take":"all","headers":{"X-Secret":"s3cret"}"#)
             try await refresh(running, id)
             let changed = try await running.send("PATCH", "/subscriptions/\(id)", json: "{\"feedUrl\":\"\(other.url)\"}")

@@ -11,17 +11,6 @@ import Testing
 
 @Suite("Subscriptions over HTTP", .timeLimit(.minutes(3)))
 struct SubscriptionRouteTests {
-    private func with(
-        _ feed: FeedOrigin, directory: TemporaryDirectory? = nil, _ body: (RunningService) async throws -> Void
-    ) async throws {
-        let base = try #require(HTTPURL(feed.origin.url("")))
-        try await RunningService.with(directory: directory) { configuration in
-            configuration.allowedDestinations.append(DestinationRule(base))
-        } _: { running in
-            try await body(running)
-        }
-    }
-
     private func subscribe(_ running: RunningService, _ feed: FeedOrigin, _ more: String = "") async throws -> String {
         let made = try await running.send(
             "POST", "/subscriptions", json: "{\"feedUrl\":\"\(feed.url)\"\(more.isEmpty ? "" : ",")\(more)}")
@@ -63,7 +52,7 @@ struct SubscriptionRouteTests {
     @Test("Takes what appears from now on, and tells what it has left out")
     func newItems() async throws {
         let feed = try FeedOrigin([("2", "Two"), ("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed)
             let first = try await refresh(running, id)
             #expect(first["name"]?.string == "Show" && first["state"]?.string == "active" && first["error"]?.isNull == true)
@@ -87,7 +76,7 @@ struct SubscriptionRouteTests {
     @Test("Takes the newest after the filter, and others by hand")
     func filters() async throws {
         let feed = try FeedOrigin([("4", "Advert 4"), ("3", "Show 3"), ("2", "Show 2"), ("1", "Show 1")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(
                 running, feed, #""take":{"latest":2},"exclude":["advert*"],"labels":["mine"],"folder":"a/b""#)
             try await refresh(running, id)
@@ -117,7 +106,7 @@ struct SubscriptionRouteTests {
     @Test("Notes items while it is paused, and takes them on resumption, even if the feed has dropped them")
     func pausing() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed)
             try await refresh(running, id)
             let paused = try await running.send("POST", "/subscriptions/\(id)/pause").json
@@ -140,7 +129,7 @@ struct SubscriptionRouteTests {
     @Test("Keeps the newest files, and never fetches the others again")
     func keeping() async throws {
         let feed = try FeedOrigin([("3", "Three"), ("2", "Two"), ("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed, #""take":"all","keep":2"#)
             // The oldest expires once its file is finished, which may be during the first check.
             var kept = try await refresh(running, id)
@@ -158,7 +147,7 @@ struct SubscriptionRouteTests {
     func movedFiles() async throws {
         let feed = try FeedOrigin([("1", "One")])
         feed.change { $0.statuses["/files/1.mp3"] = 404 }
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed, #""take":"all""#)
             try await refresh(running, id)
             while try await downloads(running, of: id).first?["state"]?.string != "failed" { try await nextTurn() }
@@ -176,7 +165,7 @@ struct SubscriptionRouteTests {
     func converging() async throws {
         let feed = try FeedOrigin([("1", "One")])
         feed.change { $0.statuses["/old"] = 301 }
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let first = try await subscribe(running, feed)
             let old = feed.origin.url("/old")
             let made = try await running.send("POST", "/subscriptions", json: "{\"feedUrl\":\"\(old)\"}")
@@ -195,7 +184,7 @@ struct SubscriptionRouteTests {
     func moves() async throws {
         let feed = try FeedOrigin([("1", "One")])
         feed.change { $0.statuses["/old"] = 301 }
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let made = try await running.send("POST", "/subscriptions", json: "{\"feedUrl\":\"\(feed.origin.url("/old"))\"}")
             let id = try #require(made.json["id"]?.string)
             #expect(try await refresh(running, id)["source"]?["partsOf"]?.string == "feed:\(feed.url)")
@@ -218,7 +207,7 @@ struct SubscriptionRouteTests {
     @Test("The former address of a changed feed finds its subscription, and a search its address")
     func formerAddresses() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed)
             try await refresh(running, id)
             let other = feed.origin.url("/feed?token=2")
@@ -240,7 +229,7 @@ struct SubscriptionRouteTests {
     @Test("A document that breaks off before its first item has failed, and a taken item cannot be skipped")
     func statesOfItems() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed, #""take":"all""#)
             try await refresh(running, id)
             let items = try await running.send("GET", "/subscriptions/\(id)/items").json["items"]?.array
@@ -266,13 +255,13 @@ struct SubscriptionRouteTests {
         let feed = try FeedOrigin([("2", "Two"), ("1", "One")])
         let directory = try TemporaryDirectory()
         var id = ""
-        try await with(feed, directory: directory) { running in
+        try await RunningService.with(feeds: [feed], directory: directory) { running in
             id = try await subscribe(running, feed, #""take":{"latest":1},"keep":5"#)
             try await refresh(running, id)
             _ = try await completed(running, of: id, 1)
         }
         feed.change { $0.episodes.insert(("3", "Three"), at: 0) }
-        try await with(feed, directory: directory) { running in
+        try await RunningService.with(feeds: [feed], directory: directory) { running in
             let list = try await running.send("GET", "/subscriptions").json
             #expect(list["items"]?.array?.count == 1 && list["items"]?.array?.first?["keep"]?.integer == 5)
             try await refresh(running, id)
@@ -284,7 +273,7 @@ struct SubscriptionRouteTests {
     @Test("Changes and removals need the version that the client means")
     func changes() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let id = try await subscribe(running, feed, #""take":"all","minDurationMs":5"#)
             try await refresh(running, id)
             let shown = try await running.send("GET", "/subscriptions/\(id)")
@@ -312,7 +301,7 @@ struct SubscriptionRouteTests {
         let feed = try FeedOrigin([("1", "One")])
         let directory = try TemporaryDirectory()
         var id = ""
-        try await with(feed, directory: directory) { running in
+        try await RunningService.with(feeds: [feed], directory: directory) { running in
             id = try await subscribe(running, feed)
             let path = "/subscriptions/\(id)"
             for every in 1_000..<1_050 {
@@ -324,7 +313,7 @@ struct SubscriptionRouteTests {
                 #expect(shown.json["every"]?.integer == Int64(every))
             }
         }
-        try await with(feed, directory: directory) { running in
+        try await RunningService.with(feeds: [feed], directory: directory) { running in
             let shown = try await running.send("GET", "/subscriptions/\(id)")
             #expect(shown.json["every"]?.integer == 1_049)
         }
@@ -333,7 +322,7 @@ struct SubscriptionRouteTests {
     @Test("Credentials of a private feed are sent to its origin, and shown nowhere")
     func secrets() async throws {
         let feed = try FeedOrigin([("1", "One")])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let address = feed.url.replacing("http://", with: "http://ada:s3cret@")
             let made = try await running.send("POST", "/subscriptions", json: "{\"feedUrl\":\"\(address)\",\"take\":\"all\"}")
             let id = try #require(made.json["id"]?.string)
@@ -366,7 +355,7 @@ struct SubscriptionRouteTests {
         ])
     func refusals(body: String, part: String) async throws {
         let feed = try FeedOrigin([])
-        try await with(feed) { running in
+        try await RunningService.with(feeds: [feed]) { running in
             let answer = try await running.send("POST", "/subscriptions", json: body)
             #expect((400..<500).contains(answer.status) && answer.text.contains(part), "\(answer.text)")
             #expect(try await running.send("GET", "/subscriptions").json["total"]?.integer == 0)

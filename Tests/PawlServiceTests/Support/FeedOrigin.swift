@@ -1,6 +1,10 @@
+import HTTPClient
+import HTTPCore
+import PawlConfiguration
 import Synchronization
 import System
 import TestSupport
+import Testing
 
 /// A feed whose episodes, statuses and addresses a test changes, with the files of its episodes.
 final class FeedOrigin: Sendable {
@@ -82,4 +86,14 @@ final class FeedOrigin: Sendable {
 
     /// The number of requests for a path.
     func count(_ path: String) -> Int { origin.requests.count { $0.target.prefix { $0 != "?" } == path } }
+}
+
+extension RunningService {
+    /// Starts a service that may connect to the origins of feeds, passes it to `body`, and stops it.
+    static func with(
+        feeds: [FeedOrigin], directory: TemporaryDirectory? = nil, _ body: (RunningService) async throws -> Void
+    ) async throws {
+        let bases = try feeds.map { try #require(HTTPURL($0.origin.url(""))) }
+        try await with(directory: directory, { $0.allowedDestinations += bases.map { DestinationRule($0) } }, body)
+    }
 }
