@@ -16,7 +16,7 @@ trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 mkdir -p "$work/archives/partial" "$work/root"
 apt-get update -qq
 apt-get install -y -qq --download-only --reinstall --no-install-recommends -o APT::Sandbox::User=root -o Debug::NoLocking=1 \
-    -o "Dir::Cache::Archives=$work/archives" squid squid-common >/dev/null
+    -o "Dir::Cache::Archives=$work/archives" squid squid-common squid-langpack >/dev/null
 for each in "$work"/archives/*.deb; do dpkg-deb -x "$each" "$work/root"; done
 export PATH="$PATH:$work/root/usr/sbin" LD_LIBRARY_PATH="$work/root/usr/lib/x86_64-linux-gnu"
 cat >"$work/origin.py" <<'PYTHON'
