@@ -79,14 +79,21 @@ private let hasIPv6Loopback: Bool = {
 
     @Test("localhost with a port that ::1 uses is an error that names it", .enabled(if: hasIPv6Loopback))
     func aPortThatOneLoopbackAddressUses() async throws {
-        let other = server { $0.host = "::1" }
-        let address = try other.start()
-        let server = server {
-            $0.host = "localhost"
-            $0.port = address.port
+        // Another test may have the port at 127.0.0.1. Then another port is tried.
+        for _ in 0..<20 {
+            let other = server { $0.host = "::1" }
+            let address = try other.start()
+            let server = server {
+                $0.host = "localhost"
+                $0.port = address.port
+            }
+            let error = #expect(throws: ServerError.self) { try server.start() }
+            await other.shutdown(within: .zero)
+            if error == .addressInUse(SocketAddress(host: "127.0.0.1", port: address.port)) { continue }
+            #expect(error == .addressInUse(address))
+            return
         }
-        #expect(throws: ServerError.addressInUse(address)) { try server.start() }
-        await other.shutdown(within: .zero)
+        Issue.record("no port of ::1 is free at 127.0.0.1")
     }
 
     @Test("IPv6 addresses have brackets")
