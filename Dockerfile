@@ -17,7 +17,7 @@ FROM swift:6.3-bookworm@sha256:7060a792f4cd9eaa0d00826d941cec00ab8d252d33b8b28bc
 # today's packages come from these sources, or from the mirror DEBIAN.
 ARG SNAPSHOT=20260919T060000Z
 ARG DEBIAN=
-# The suite of the sources, after a slash: the newest one that has them. Not every mirror has those of security updates.
+# The suite of the sources, after a slash: the newest one that has them. Not every mirror has the sources of security updates.
 ARG SOURCES=
 
 # Debian's libcurl brings LDAP, Kerberos, SSH, RTMP and its own TLS library: 9 MB, and code that should not be reachable. This is

@@ -38,7 +38,7 @@ def idle(executable, count=10_000):
 
 
 def events(executable, count=1_000):
-    """Readers of the events of one download that is busy, each of which should know within a second how far it is."""
+    """Readers of one busy download's events: each should know its progress within a second."""
     allow_descriptors()
     with harness.Scratch() as directory:
         with open(os.path.join(directory, "paced.bin"), "wb") as file:

@@ -1,7 +1,7 @@
 """Instructions and heap allocations of the server's user space for one request, counted by callgrind.
 
-These do not depend on the machine's speed or on who else uses it: the same executable gives the same figures within a percent or two.
-One connection, one request at a time, after a few hundred that warm caches and storage; what the threads do meanwhile
+These do not depend on the machine's speed or on other processes: the same executable gives the same figures within a percent or two.
+One connection, one request at a time, after a few hundred that warm caches and storage; work of other threads
 counts as well. `Benchmarks/counts.md` keeps the table, and what it says is what a request may cost: a figure that is more than a
 tenth above it fails.
 """
@@ -159,7 +159,7 @@ class Client:
 
 
 def read(path):
-    """Instructions and allocations of a profile in all, and instructions of each function by itself."""
+    """Instructions and allocations of a profile in all, and instructions of each function without its callees."""
     names, own, allocations = {}, collections.Counter(), 0
     function = called = None
     is_call = False

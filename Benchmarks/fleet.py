@@ -136,7 +136,7 @@ LARGE = 1 << 30
 
 
 def uploads(engines):
-    """A large file on its way to the storage, beside curl, which is told the digest that it sends or, as it does by itself, sends none."""
+    """An upload of a large file, beside curl, which sends a given digest or, as by default, none."""
     site = harness.subdirectory(engines.directory, "large")
     path = pathlib.Path(site, "file")
     with open(path, "wb") as file:

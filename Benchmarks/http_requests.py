@@ -137,7 +137,7 @@ def durable(executable):
 
 
 def rows_per_second(path):
-    """How many rows SQLite takes by itself, 64 in each durable transaction."""
+    """The rows per second of SQLite alone, with 64 in each durable transaction."""
     connection = sqlite3.connect(path, isolation_level=None)
     for pragma in ("journal_mode = WAL", "synchronous = FULL"):
         connection.execute("PRAGMA " + pragma)

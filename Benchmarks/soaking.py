@@ -1,4 +1,4 @@
-"""The soak: clients of several kinds, each in a thread of its own, and someone who looks at the process meanwhile."""
+"""The soak: clients of several kinds, each in a thread of its own, and one thread that measures the process."""
 
 import bisect
 import collections

@@ -39,7 +39,7 @@ def feed(number, items):
 
 
 def soak(executable, minutes=float(os.environ.get("BENCH_MINUTES", "5"))):
-    """A mixed load: memory and descriptors at its end are those of its second quarter."""
+    """A mixed load: memory and descriptors are the same at its end as in its second quarter."""
     if Soak(executable, minutes * 60, rate=100, seed=1).run():
         raise SystemExit("the soak does not hold")
 

@@ -2,9 +2,9 @@
 # rclone mount 1.60.1 (Debian bookworm) with --vfs-cache-mode writes: after a rename, a file has two inode numbers at the same time, one by its
 # name and one by an open descriptor, and its modification time changes some seconds after the file was closed, without any write.
 #
-# POSIX has st_ino as the file's serial number, which identifies it together with st_dev. Programs compare the status of a path with that of
+# POSIX has st_ino as the file's serial number, which identifies it together with st_dev. Programs compare the status of a path with the status of
 # a descriptor to find out whether a file was replaced (tail -F, logrotate, mail readers), or a recorded time to find out whether it was
-# changed (rsync, make, indexes of media servers). Here each of them sees a change of a file that nobody touched. --use-server-modtime and
+# changed (rsync, make, indexes of media servers). Here each of them sees a change of an unchanged file. --use-server-modtime and
 # --no-modtime are not given; the remote is a local directory, which keeps times in nanoseconds.
 #
 # Installs rclone from Debian; needs root and /dev/fuse. Status 1 if the behaviour has changed.

@@ -157,8 +157,8 @@ export interface PawlOptions {
 	/** Called with each change of the connection. By default, errors are written to the console. */
 	onStatus?: (status: Status) => void;
 	/**
-	 * Called with each event of the stream, those of subscriptions included. `missed` says that events may have been lost, so that lists
-	 * other than that of downloads have to be read again.
+	 * Called with each event of the stream, also of subscriptions. `missed` says that events may have been lost, so that lists
+	 * of anything but downloads have to be read again.
 	 */
 	onEvent?: (name: string, data: any) => void;
 }

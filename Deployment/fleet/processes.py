@@ -153,7 +153,7 @@ class Postgres(Server):
         return program and os.path.dirname(os.path.realpath(program))
 
     def url(self, port=None):
-        """The URL of the database, as `--store` takes it; `port` is that of a relay before it."""
+        """The URL of the database, as `--store` takes it; `port` is a relay's before it."""
         return f"postgres://pawl:{self.password}@127.0.0.1:{port or self.port}/postgres"
 
     def launch(self):

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 
 #ifdef __linux__
-// The kernel's own header: that of the C library ends the structure before the newer figures.
+// The kernel's own header: in the C library's, the structure ends before the newer figures.
 #include <linux/tcp.h>
 #endif
 

@@ -1,6 +1,6 @@
 // SHA-512 (FIPS 180-4 §6.4), SHA-1 (§6.1), MD5 (RFC 1321) and CRC-32 (ISO 3309), written as in their specifications,
 // and the fingerprints of part files.
-// SHA-1 and MD5 detect damage, not attacks. MD5 is unrolled, since object storage is sent that of each part; the others only
+// SHA-1 and MD5 detect damage, not attacks. MD5 is unrolled, since object storage gets the MD5 of each part; the others only
 // check files against published digests, and need not be fast.
 #include "digest.h"
 
@@ -190,8 +190,8 @@ uint32_t pawl_crc32(uint32_t crc, const void *input, size_t count) {
 }
 
 // Each half of a 64-bit word is multiplied by a key that depends on the word's position (multilinear hashing: Lemire and
-// Kaser, "Strongly universal string hashing is fast", 2014). A word of which only some bytes are added has zeros in the
-// place of the others, so pieces need not begin or end at a word.
+// Kaser, "Strongly universal string hashing is fast", 2014). A word with some bytes missing has zeros in their
+// place, so pieces need not begin or end at a word.
 static inline uint64_t fingerprint_of_word(uint64_t word, uint64_t index) {
     uint64_t key = (index + 1) * 0x9e3779b97f4a7c15ULL;
     uint64_t other = (key >> 32 | key << 32) ^ 0x94d049bb133111ebULL;

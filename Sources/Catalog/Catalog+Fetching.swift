@@ -198,7 +198,7 @@ extension Catalog {
                 withBudget(source) { $0.release(time) }
                 throw .cancelled
             }
-            // The source may have throttled an earlier request meanwhile.
+            // During the wait, the source may have throttled an earlier request.
             let later = clock.now
             if let wait = withBudget(source, { $0.closure(at: later) }) {
                 withBudget(source) { $0.release(time) }

@@ -156,7 +156,7 @@ public struct FoundWork: Sendable {
         try work.select(formats).parts.map(\.item)
     }
 
-    /// The selected parts, of which the response has one page.
+    /// The selected parts. The response has one page of them.
     /// - Parameters:
     ///   - query: The formats and the page.
     ///   - isIncluded: Whether a part in these formats is selected, too. Parts keep their numbers.

@@ -2,7 +2,7 @@ package import DownloadCore
 internal import ObjectStorage
 package import System
 
-/// The digests of a file's first bytes: SHA-256, which every finished file is published with, and those of expected
+/// The digests of a file's first bytes: SHA-256, which every finished file is published with, and the algorithms of expected
 /// checksums.
 package struct FileDigest: Sendable {
     private var state = SHA256()

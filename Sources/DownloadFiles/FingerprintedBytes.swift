@@ -20,7 +20,7 @@ package struct FingerprintedBytes: Sendable, Equatable {
         self.fingerprints = fingerprints
     }
 
-    /// Replaces the ranges by those of another coverage, and keeps the fingerprints of the ranges within them.
+    /// Replaces the ranges by another coverage's, and keeps the fingerprints of the ranges within them.
     /// - Returns: The bytes without fingerprints, by the number of their new range.
     mutating func advance(to other: Coverage) -> [(range: Int, gaps: [Range<Int64>])] {
         var kept = Coverage()
@@ -62,6 +62,6 @@ struct FingerprintComparison: Sendable {
         }
     }
 
-    /// Returns whether the first `length` bytes, all of which were added, contradict the fingerprints.
+    /// Returns whether the first `length` bytes contradict the fingerprints. All of them must have been added.
     func isContradicted(by length: Int64) -> Bool { length >= coverage.end && found != expected }
 }

@@ -82,9 +82,9 @@ package protocol FinishedFiles: Sendable {
 package enum FileRecognition: Sendable, Equatable {
     /// It is the file of the record.
     case identical
-    /// Its length and SHA-256 are those of the record, but it has this identity now.
+    /// Its length and SHA-256 are as in the record, but it has this identity now.
     case adopted(FileIdentity)
-    /// Its length and the time of its last write are those of the record, but it has this identity now: its file system
+    /// Its length and the time of its last write are as in the record, but it has this identity now: its file system
     /// was mounted again, or numbers names. Its bytes are still to be compared.
     case likely(FileIdentity)
     /// Another file has the path.

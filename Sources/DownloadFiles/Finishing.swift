@@ -30,7 +30,7 @@ package final class Publication: Sendable {
 
 /// The reason that a file could not be finished.
 package enum FinishingFailure: Error, Sendable, Equatable {
-    /// It was abandoned meanwhile.
+    /// A command abandoned it.
     case abandoned
     /// Its bytes do not match the expected checksum.
     case checksum(expected: String, actual: String)
@@ -79,7 +79,7 @@ package final class AbandonableOutcome<Value: Sendable>: Sendable {
     var isOpen: Bool { state.withLock { $0.phase == .open } }
 
     /// Allows to abandon the work again, because the step that is not undone has had no effect. Work that was to be
-    /// abandoned meanwhile is abandoned now.
+    /// abandoned during the step is abandoned now.
     func reopen() {
         let isUnwanted = state.withLock { state in
             if state.phase == .committed { state.phase = .open }

@@ -237,7 +237,7 @@ package final class ObjectFinishedFiles: FinishedFiles {
     }
 
     /// Logs a change of whether files have to wait.
-    /// - Parameter insists: Whether the problem does not pass by itself. It is then logged even if another problem was
+    /// - Parameter insists: Whether the problem stays until the operator acts. It is then logged even if another problem was
     ///   logged before.
     private func update(_ problem: String?, insists: Bool = false, _ change: (inout Condition) -> Void) {
         let news: String?? = condition.withLock { condition in

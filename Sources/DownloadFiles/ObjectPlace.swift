@@ -5,8 +5,8 @@ internal import System
 /// The location in object storage where a fleet keeps its files. It is marked with the names of the fleet and its
 /// database.
 ///
-/// Objects at the location that no record names are removed. So it must not belong to another fleet, or to the database
-/// of which this one is a copy. The database stores the location, so that all replicas use the same one.
+/// Objects at the location that no record names are removed. So it must not belong to another fleet, or to the original
+/// of a copied database. The database stores the location, so that all replicas use the same one.
 package final class ObjectPlace: Sendable {
 
     /// Requests that take longer than the patience are repeated later.

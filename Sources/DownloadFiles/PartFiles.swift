@@ -43,7 +43,7 @@ package final class PartFiles: Sendable {
     private let refusal = Locked<FileError?>(nil)
     /// Whether both names of a linked file have its number and its number of links, as a trial has found.
     private let numbersFiles = Locked(false)
-    /// Downloads that may have a note. Those of earlier runs are known once the directory has been listed.
+    /// Downloads that may have a note. Notes of earlier runs are known once the directory has been listed.
     private let notes = Locked<Set<DownloadID>>([])
     /// The directory of finished files, into which part files are published.
     let folders: FinishedFolders
@@ -102,7 +102,7 @@ package final class PartFiles: Sendable {
     ///   - generation: The generation; `nil` for a random one.
     ///   - keepsOthers: Whether the record may still count on bytes of an earlier generation. Otherwise those part files
     ///     are removed.
-    ///   - sha256: The SHA-256 of the bytes that will be written at once, if they are those of a whole small file.
+    ///   - sha256: The SHA-256 of the bytes that will be written at once, if they are a whole small file.
     package func createPart(
         _ id: DownloadID, _ generation: UInt64? = nil, keepsOthers: Bool, whole sha256: [UInt8]? = nil
     ) throws(FileError) -> PartFile {
@@ -528,7 +528,7 @@ package final class PartFiles: Sendable {
     }
 
     /// Returns the names of all entries of `incomplete`, except part files and notes that are kept.
-    /// - Returns: Those of Pawl's files, and those of other things, which are left alone.
+    /// - Returns: The names of Pawl's files, and the names of other entries, which are left alone.
     package func orphans(
         keeping isKept: (DownloadID, UInt64?) -> Bool
     ) throws(FileError) -> (own: [String], foreign: [String]) {

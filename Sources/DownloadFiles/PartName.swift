@@ -15,7 +15,7 @@ package struct PartName: Hashable, Sendable {
     /// The file name.
     package let text: String
 
-    /// The length in bytes of the longest name, which is that of a whole file.
+    /// The length in bytes of the longest name, a whole file's.
     package static let longest = DownloadID.length + 1 + 16 + 1 + 64 + ".whole".utf8.count
 
     /// Creates the name of a part file.

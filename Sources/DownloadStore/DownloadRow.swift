@@ -265,7 +265,7 @@ extension DownloadRow {
             if boolean() ?? false { record.distrustsMirrors = true }
             if let fingerprints = text() {
                 let values = try required(DownloadRow.fingerprints(fingerprints), "fingerprints", else: [])
-                // Without one for each segment, they are those of other segments.
+                // Without one for each segment, they belong to other segments.
                 if values.count == record.segments.count {
                     for (index, value) in values.enumerated() { record.segments[index].fingerprint = value }
                 }

@@ -42,7 +42,7 @@ public enum RecordBackup {
         }
     }
 
-    /// Copies a record file to a name in another directory or the same one. Both paths are those of the directories.
+    /// Copies a record file to a name in another directory or the same one. `dataPath` and `folder` are the directories' paths.
     package static func copy(
         _ records: String, of data: Directory, at dataPath: String, to name: String, in directory: Directory, at folder: String,
         unfinished: UnfinishedBackup = UnfinishedBackup()

@@ -10,7 +10,7 @@ package import System
     /// Keeps the descriptor open through which SQLite's path leads.
     private let directory: Directory?
 
-    /// Opens a database file, and its log, in an open directory. The directory's path may meanwhile lead elsewhere.
+    /// Opens a database file, and its log, in an open directory. The directory's path may lead elsewhere by then.
     package convenience init(_ name: String, in directory: Directory) throws {
         let path = try directory.descriptorPath(of: name)
         try unsafe self.init(path, creates: false, pawl_sqlite_unresolved(), directory)
@@ -115,7 +115,7 @@ package import System
     }
 
     /// Returns the error for a result code.
-    /// - Parameter systemError: The `errno` of the last system call that failed meanwhile; 0 if none did.
+    /// - Parameter systemError: The `errno` of the last system call that failed in SQLite's call; 0 if none did.
     fileprivate func error(_ code: Int32, systemError: Int32 = 0) -> SQLiteError {
         var code = unsafe code == PAWL_SQLITE_ERROR ? sqlite3_extended_errcode(handle) : code
         // SQLite reports a full disk only for ENOSPC in writes, and keeps no system error of a failed commit.

@@ -15,7 +15,7 @@ package struct SQLiteError: Error, Sendable, Equatable {
     /// The extended code of a file that cannot be locked (SQLITE_IOERR_LOCK).
     static let lockFailure = Int32(PAWL_SQLITE_IOERR | 15 << 8)
 
-    /// Whether the file system lacks locks, or files that are shared in memory. The numbers are those of UNLOCK, RDLOCK,
+    /// Whether the file system lacks locks, or files that are shared in memory. The numbers belong to UNLOCK, RDLOCK,
     /// CHECKRESERVEDLOCK, LOCK, SHMOPEN, SHMSIZE, SHMLOCK and SHMMAP (<https://www.sqlite.org/rescode.html>).
     private var meansNoLocks: Bool { [8, 9, 14, 15, 18, 19, 20, 21].contains(code >> 8) }
 

@@ -286,7 +286,7 @@ package final class SQLiteStatements {
 }
 
 extension StoreChange {
-    /// Whether the change adds an event to the kept ones, of which the oldest are then removed.
+    /// Whether the change adds an event to the kept ones. The oldest of them are then removed.
     fileprivate var extendsHistory: Bool {
         switch self {
         case .remove, .beginEpoch: true

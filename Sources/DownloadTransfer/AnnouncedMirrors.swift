@@ -26,7 +26,7 @@ package struct AnnouncedMirrors: Sendable, Equatable {
             else { continue }
             ranked.append((target, Self.priority(link["pri"])))
         }
-        // The order of equal priorities is that of the response. `sort` does not promise to keep it.
+        // Equal priorities keep the order of the response. `sort` does not promise to keep it.
         let order = ranked.indices.sorted { (ranked[$0].priority, $0) < (ranked[$1].priority, $1) }
         urls = order.prefix(DownloadLimits.mirrors).map { ranked[$0].url }
         self.digest = digest

@@ -21,7 +21,7 @@ package struct ContentExpectation: Sendable {
 
     /// Returns the failure of a response with a page in place of the file; `nil` for any other response.
     ///
-    /// A part has to prove that its bytes are those of the file, whatever its type is.
+    /// A partial response of any type has to prove that its bytes belong to the file.
     /// - Parameter beginning: The first bytes of the body, which show whether it may be a page; `nil` if they are unknown.
     package func failure(for response: OriginResponse, beginning: [UInt8]? = nil) -> DownloadFailure? {
         let response = response.asWhole ?? response

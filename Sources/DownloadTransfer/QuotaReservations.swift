@@ -13,13 +13,13 @@ package final class QuotaReservations: Sendable {
     private let state: Locked<State>
     /// Whether there is a quota.
     package let isLimited: Bool
-    /// Returns the bytes in all records, except those of some downloads.
+    /// Returns the bytes in all records, except for some downloads.
     private let kept: @Sendable ([DownloadID]) -> Int128
 
     /// Creates the claims.
     /// - Parameters:
     ///   - quota: The quota in bytes; 0 is no limit.
-    ///   - kept: Returns the bytes in all records, except those of some downloads. Must not wait.
+    ///   - kept: Returns the bytes in all records, except for some downloads. Must not wait.
     package init(quota: Int64 = 0, kept: @escaping @Sendable ([DownloadID]) -> Int128 = { _ in 0 }) {
         state = Locked(State(ledger: QuotaLedger(quota: quota)))
         isLimited = quota > 0

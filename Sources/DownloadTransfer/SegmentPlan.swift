@@ -159,7 +159,7 @@ package struct SegmentPlan: Sendable {
     /// The number of bytes that a request for a proof has to bring, if it is not to be the last one.
     private static let worthwhileProof: Int64 = 1_000
 
-    /// Creates a plan for a file of which some bytes may be present.
+    /// Creates a plan for a file. Some of its bytes may be present.
     package init(written: Coverage = Coverage(), limits: Limits = Limits()) {
         self.written = written
         self.limits = limits
@@ -239,7 +239,7 @@ extension SegmentPlan {
         segments[connection] = segment
     }
 
-    /// The end of the bytes that a segment's connection brings: behind its own bytes, it runs into those of the next one.
+    /// The end of the bytes that a segment's connection brings: behind its own bytes, it runs into the next segment's.
     private func stop(of segment: Segment) -> Int64? {
         segment.end.map { end in min(end + Self.overlap, max(end, segment.reach ?? end), max(end, total ?? end)) }
     }
@@ -454,7 +454,7 @@ extension SegmentPlan {
 
     /// Takes half of the largest remainder of a connection, whose body runs into the other half.
     private mutating func takeHalf() -> (range: Range<Int64>, overlap: Int64)? {
-        // The order of a dictionary varies. Of equal remainders, that of the oldest connection is divided.
+        // The order of a dictionary varies. Of equal remainders, the oldest connection's is divided.
         let richest = segments.max { left, right in
             (left.value.remainder, right.key) < (right.value.remainder, left.key)
         }

@@ -111,7 +111,7 @@ package final class TransferAttempt: Sendable {
         var refusals: [Int: DownloadFailure] = [:]
         /// The last failure, which is the outcome if there is nothing else to try.
         package var lastFailure: SourceFailure?
-        /// The failure because of which others replaced the first source.
+        /// The failure that made others replace the first source.
         var firstFailure: SourceFailure?
         /// The heads of responses whose first bytes have to show what they are, by connection.
         var held: [Int: ClientResponseHead] = [:]
@@ -133,7 +133,7 @@ package final class TransferAttempt: Sendable {
             let failure: DownloadFailure
         }
 
-        /// The failure because of which no more bytes come; `nil` if there is another reason or none.
+        /// The failure that ended the bytes; `nil` if there is another reason or none.
         package var failure: SourceFailure? {
             switch decided {
             case .failed, nil: lastFailure
@@ -330,7 +330,7 @@ package final class TransferAttempt: Sendable {
             state.withLock { $0.decide(.lostBytes(alteration)) }
             return .stop
         }
-        // A body that ends with its segment ends by itself, so that its connection can be used again.
+        // A body that ends with its segment is read to its end, so that its connection can be used again.
         return placement.isLast && !placement.endsBody ? .stop : .proceed
     }
 

@@ -25,7 +25,7 @@ struct FeedBuilder {
     let address: HTTPURL
     var feed = Feed()
     private var items: [Feed.Item] = []
-    /// The positions of the items by time: the item's own date, or that of the item before it.
+    /// The positions of the items by time: the item's own date, or the date of the item before it.
     private var times: [Timestamp?] = []
     private var lastDate: Timestamp?
 

@@ -14,7 +14,7 @@ public enum PlayingTime {
         return milliseconds > 0 ? milliseconds : nil
     }
 
-    /// Thousandths of a number with at most nine digits, and a fraction of any length, of which three digits count.
+    /// Thousandths of a number with at most nine digits, and a fraction of any length. Three digits of the fraction count.
     private static func thousandths(_ text: Substring) -> Int64? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), (1...9).contains(parts[0].utf8.count), let whole = digits(parts[0]) else {

@@ -46,7 +46,7 @@ extension ClientError {
         case CURLE_BAD_CONTENT_ENCODING:
             self = .unsupportedEncoding(detail)
         case CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK:
-            // Callbacks record their own reason. libcurl reports these codes when it fails to write by itself, as in
+            // Callbacks record their own reason. libcurl reports these codes when its own write fails, as in
             // decoding.
             self = .transferBroken(detail)
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_NOT_BUILT_IN:

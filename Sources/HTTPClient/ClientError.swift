@@ -5,13 +5,13 @@ public enum ClientError: Error, Sendable, Equatable {
     /// The sink stopped the transfer.
     case stopped
     /// The destination guard refused a host or all its addresses, or a redirect would have dropped encryption; the text
-    /// names the destination. `status` is that of the redirect to it; nil if there was none.
+    /// names the destination. `status` is the status of the redirect to it; nil if there was none.
     case destinationForbidden(String, status: Int? = nil)
-    /// The target of a redirect, which is the text, is not http or https. `status` is that of the redirect.
+    /// The target of a redirect, which is the text, is not http or https. `status` is the redirect's.
     case unsupportedScheme(status: Int, String)
-    /// The Location of a redirect is not a URL, or the redirect's head is malformed. `status` is that of the redirect.
+    /// The Location of a redirect is not a URL, or the redirect's head is malformed. `status` is the redirect's.
     case invalidRedirect(status: Int, String)
-    /// There were more redirects than the request allows. `status` is that of the last one.
+    /// There were more redirects than the request allows. `status` is the last one's.
     case tooManyRedirects(status: Int)
     /// The certificate could not be verified, the server refused the handshake with an alert, or the TLS configuration here
     /// is wrong.

@@ -4,8 +4,8 @@ import Synchronization
 /// An HTTP/1.1 client for many transfers at once, on a few threads.
 ///
 /// It uses libcurl's multi interface, but follows redirects by its own rules. A ``DestinationGuard`` can check each
-/// address of a connection. Cookies last for one transfer. Its credentials are those of the configuration, as is the
-/// proxy: it reads no file by itself.
+/// address of a connection. Cookies last for one transfer. The configuration has the credentials and the
+/// proxy: the client reads no file.
 public final class HTTPClient: Sendable {
     private let loops: [TransferLoop]
     private let credentials: CredentialStore

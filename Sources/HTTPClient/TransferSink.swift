@@ -12,7 +12,7 @@ public protocol TransferSink: AnyObject, Sendable {
     /// Receives the next bytes of the body, which are valid only during the call. They come from one read: some hundred
     /// KiB at most.
     ///
-    /// Called often, on the transfer thread; may write to a file. Nothing more is read meanwhile, so a slow disk slows
+    /// Called often, on the transfer thread; may write to a file. Nothing more is read before it returns, so a slow disk slows
     /// the origin down.
     func received(_ bytes: RawSpan) -> SinkDecision
     /// Receives the end, as the last call and exactly once. Called on the transfer thread. Only for a transfer that is

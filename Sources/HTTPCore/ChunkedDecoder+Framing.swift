@@ -53,7 +53,7 @@ extension ChunkedDecoder {
         byte == ASCII.lineFeed ? .bareLineEnd : .malformedChunk("\(ASCII.describe(byte)) in a chunk's extension")
     }
 
-    /// Reads a byte of the trailer section (RFC 9112 §7.1.2), whose field lines have the same rules as those of a head.
+    /// Reads a byte of the trailer section (RFC 9112 §7.1.2), whose field lines have the same rules as a head's.
     mutating func readTrailer(_ byte: UInt8) throws(RequestError) {
         try countTrailerByte()
         switch phase {

@@ -6,7 +6,7 @@ public struct RequestHead: Sendable {
     public var target: RequestTarget
     /// The version, 1.0–1.9. All versions from 1.1 on are treated as 1.1 (RFC 9110 §2.5).
     public var version: HTTPVersion
-    /// The fields. For a target in absolute-form, `Host` is that of the target (RFC 9112 §3.2.2).
+    /// The fields. For a target in absolute-form, `Host` is the target's (RFC 9112 §3.2.2).
     public var fields: Fields
     /// The framing, which determines the end of the body.
     public var framing: BodyFraming

@@ -78,7 +78,7 @@ public struct RequestParser: Sendable {
         swap(&head, &other)
     }
 
-    /// Continues parsing. `input` is all bytes from the beginning of the head, including those of earlier calls. The
+    /// Continues parsing. `input` is all bytes from the beginning of the head, also from earlier calls. The
     /// bytes that ``Progress/complete(consumed:)`` consumed must be removed before the next call.
     public mutating func parse(_ input: Span<UInt8>) -> Progress {
         if let error { return .failed(error) }

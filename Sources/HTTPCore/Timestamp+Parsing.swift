@@ -1,5 +1,5 @@
 extension Timestamp {
-    /// Parses an RFC 3339 date-time with any offset and any number of fraction digits, of which the first three count.
+    /// Parses an RFC 3339 date-time with any offset and any number of fraction digits. The first three count.
     /// Nil for anything else. A leap second is 60. Lowercase `t` and `z` are accepted (RFC 3339 §5.6); a space for the
     /// `T` is not.
     public init?(parsing text: String) {

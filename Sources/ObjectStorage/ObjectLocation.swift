@@ -11,7 +11,7 @@ public struct ObjectLocation: Sendable, Equatable {
     public let prefix: String
     /// Bucket and prefix as written.
     public var place: String { prefix.isEmpty ? bucket : "\(bucket)/\(prefix)" }
-    /// The URL of the service; its path precedes the bucket's name. The default is that of AWS for the region.
+    /// The URL of the service; its path precedes the bucket's name. The default is AWS's URL for the region.
     public let endpoint: HTTPURL
     /// The region of signatures; the default is `us-east-1`, which most other services accept.
     public let region: String

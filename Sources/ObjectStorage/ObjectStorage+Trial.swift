@@ -47,7 +47,7 @@ extension ObjectStorage {
 
     private static let changesBytes = ObjectStorageError.unavailable("bytes change on the way to it or back")
 
-    /// The SHA-256 of an object, of which all bytes are read.
+    /// Reads all bytes of an object, and returns their SHA-256.
     /// - Parameter length: Its length in bytes.
     /// - Returns: `nil` if there is no such object.
     public func sha256(of key: String, length: Int64) async throws(ObjectStorageError) -> [UInt8]? {

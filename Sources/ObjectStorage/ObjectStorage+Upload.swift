@@ -7,7 +7,7 @@ extension ObjectStorage {
     /// Stores the first `length` bytes of a file under a key. When it returns, the service has confirmed the object.
     ///
     /// The file is not kept in memory. The service checks the SHA-256 of a single request, and of each part. Digests of
-    /// parts that are not known are computed here, together with that of the file, which is then checked before the
+    /// parts that are not known are computed here, together with the file's, which is then checked before the
     /// upload is completed. If the service is not known to check them (``tryUpload(to:)``), the bytes are read once more
     /// before they are sent, compared with their SHA-256, and sent with their MD5. A tag that is an MD5 is compared, too.
     ///
@@ -76,7 +76,7 @@ extension ObjectStorage {
         return uploadID
     }
 
-    /// Sends all parts, a few at a time. If their digests are not known, the next one is hashed meanwhile.
+    /// Sends all parts, a few at a time. If their digests are not known, the next one is hashed at the same time.
     private func sendParts(
         of file: FileDescriptor, _ plan: UploadPlan, sha256: [UInt8], _ known: [[UInt8]]?, to key: String, uploadID: String
     ) async -> Result<[UploadedPart], ObjectStorageError> {

@@ -118,8 +118,8 @@ public final class ObjectStorage: Sendable {
     /// - Parameters:
     ///   - method: The method that the URL is signed for, such as HEAD.
     ///   - disposition: The Content-Disposition of responses.
-    ///   - mediaType: The Content-Type of responses; `nil` for that of the object.
-    ///   - seconds: The validity, from 1 second to 7 days, at most that of the credentials.
+    ///   - mediaType: The Content-Type of responses; `nil` for the object's.
+    ///   - seconds: The validity, from 1 second to 7 days, at most as long as the credentials'.
     public func signedURL(
         _ key: String, method: String = "GET", disposition: String?, mediaType: String?, validFor seconds: Int, now: Timestamp
     ) -> String {

@@ -3,7 +3,7 @@ public struct ObjectStorageLimits: Sendable {
     /// The maximum bytes of an upload in one request; larger files are uploaded in parts. Up to here, one round trip
     /// costs less than the three of an upload in parts. An interrupted upload begins again.
     public var singleUpload: Int64 = 64 << 20
-    /// The bytes of a part, of which S3 requires at least 5 MiB. It grows as ``maximumParts`` requires.
+    /// The bytes of a part. S3 requires at least 5 MiB. It grows as ``maximumParts`` requires.
     public var partLength: Int64 = 16 << 20
     /// The maximum number of parts of an upload: S3's own limit.
     public var maximumParts: Int64 = 10_000

@@ -67,7 +67,7 @@ public struct RequestSigner: Sendable {
         return added + [(name: "Authorization", value: value)]
     }
 
-    /// The query of a URL that is signed for any client until it expires. `path` and `query` are those of the URL.
+    /// The query of a URL that is signed for any client until it expires. `path` and `query` are the URL's.
     /// - Parameters:
     ///   - method: The method that the URL is signed for, such as HEAD.
     ///   - seconds: The validity, clamped to 1 second … 7 days.

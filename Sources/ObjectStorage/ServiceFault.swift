@@ -25,7 +25,7 @@ struct ServiceFault: Sendable, Equatable {
         region = region ?? root["Region"]?.text
     }
 
-    /// Whether the same request may succeed later: the codes that AWS lists, and those of other services when they are
+    /// Whether the same request may succeed later: the codes that AWS lists, and the codes of other services when they are
     /// busy.
     var isTransient: Bool {
         switch code {

@@ -17,7 +17,7 @@ struct ServiceTraits: Sendable {
     }
 }
 
-/// The difference between a service's clock and this machine's. Signatures have a time, and services refuse those of
+/// The difference between a service's clock and this machine's. Signatures have a time, and services refuse a signature with
 /// another one.
 struct StorageClock: Sendable, Equatable {
     /// The seconds by which the service's clock is ahead; 0 for small differences.

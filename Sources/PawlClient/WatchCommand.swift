@@ -70,7 +70,7 @@ struct WatchCommand: Sendable {
         return try await loop(&model, wakes, input, wake)
     }
 
-    /// Writes the downloads, all of which ended before the command began, and returns the process's exit status.
+    /// Writes downloads that all ended before the command began, and returns the process's exit status.
     private func writeEnd(_ items: [JSONValue], _ model: WatchModel) -> Int32 {
         if writesJSON {
             for item in items { _ = StandardStreams.writeOutput(TerminalJSON.escaped(ServiceEvent.download(item).line) + "\n") }

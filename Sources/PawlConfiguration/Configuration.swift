@@ -80,7 +80,7 @@ public struct Configuration: Sendable {
     public var quota: Int64 = 0
     /// The time for which ended downloads are kept.
     public var retention = Retention()
-    /// Whether downloads may connect to special-use addresses, such as those of private networks.
+    /// Whether downloads may connect to special-use addresses, such as addresses of private networks.
     public var allowsPrivate = false
     /// Destinations that are always allowed.
     public var allowedDestinations: [DestinationRule] = []

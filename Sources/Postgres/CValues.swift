@@ -3,7 +3,7 @@ struct CValues {
     private var memory: [UInt8] = []
     /// The offset of each value; −1 for a null pointer.
     private var offsets: [Int] = []
-    /// The length of each value in bytes; libpq reads only those of binary values.
+    /// The length of each value in bytes; libpq reads only the lengths of binary values.
     private(set) var lengths: [Int32] = []
     /// The format of each value: 0 for text, 1 for binary.
     private(set) var formats: [Int32] = []

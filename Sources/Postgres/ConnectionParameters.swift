@@ -2,7 +2,7 @@ internal import HTTPCore
 internal import CPostgres
 internal import System
 
-/// The parameters of a connection for libpq: those of a connection string, and defaults for the others.
+/// The parameters of a connection for libpq: a connection string's, and defaults for the others.
 ///
 /// <https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS>
 struct ConnectionParameters: Equatable {
@@ -81,7 +81,7 @@ struct ConnectionParameters: Equatable {
     /// The connections to try, each with the parameters of ``securing(environment:isFile:)``.
     /// - Parameters:
     ///   - environment: Returns a variable of the process's environment.
-    ///   - isFile: Whether a path is that of a file.
+    ///   - isFile: Whether a path leads to a file.
     func attempts(environment: (String) -> String?, isFile: (String) -> Bool) -> [ConnectionParameters] {
         attempts(environment: environment).map { $0.securing(environment: environment, isFile: isFile) }
     }
@@ -132,7 +132,7 @@ struct ConnectionParameters: Equatable {
     /// until the whole time is over: its `connect_timeout` only applies to its blocking calls.
     ///
     /// Some lists are left to libpq: those whose order it changes, inconsistent ones, for which it has messages, and
-    /// those of a service file or the environment.
+    /// lists of a service file or the environment.
     /// - Parameter environment: Returns a variable of the process's environment.
     func attempts(environment: (String) -> String?) -> [ConnectionParameters] {
         let hosts = Self.list(values["host"])
@@ -154,7 +154,7 @@ struct ConnectionParameters: Equatable {
             if values["hostaddr"] != nil { one.values["hostaddr"] = addresses[index] }
             if namesPorts {
                 let port = ports[ports.count == 1 ? 0 : index]
-                // In a list, an empty port means the default; alone it would mean that of the environment.
+                // In a list, an empty port means the default; alone it would mean the environment's.
                 one.values["port"] = port.isEmpty ? "5432" : port
             }
             return one

@@ -32,7 +32,7 @@ extension PostgresConnection {
     /// - Parameters:
     ///   - limit: The maximum time without data from the server.
     ///   - row: Receives each row. If it throws, the connection is closed, since further rows are arriving.
-    /// - Throws: The errors of `run`, and those of `row`.
+    /// - Throws: The errors of `run` and of `row`.
     public func query(_ command: PostgresCommand, within limit: Duration, row: (PostgresRow) throws -> Void) throws {
         try command.check()
         let handle = unsafe try opened()

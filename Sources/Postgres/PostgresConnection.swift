@@ -25,7 +25,7 @@ public final class PostgresConnection {
     /// UTF-8. The defaults override a service file.
     ///
     /// The hosts of the string are tried in order, each for its share of the remaining time; `connect_timeout` is
-    /// ignored. Names are looked up with getaddrinfo(3), whose time limit is that of the resolver. `hostaddr` avoids
+    /// ignored. Names are looked up with getaddrinfo(3), with the resolver's time limit. `hostaddr` avoids
     /// the lookup.
     /// - Parameters:
     ///   - conninfo: A `postgres://` URI, or `keyword=value …`.

@@ -28,7 +28,7 @@ extension Directory {
 
     /// Opens a directory in this one that no other user can write to, since other users could exchange the files in it.
     ///
-    /// A symbolic link is followed if this user or root owns it. The checks use open descriptors, so renames meanwhile
+    /// A symbolic link is followed if this user or root owns it. The checks use open descriptors, so renames during them
     /// have no effect.
     /// - Parameters:
     ///   - name: The directory's name.

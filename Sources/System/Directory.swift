@@ -3,7 +3,7 @@ internal import Glibc
 
 /// An open directory and its entries.
 ///
-/// Names are those of entries, never paths, and symbolic links among the entries are not followed. So a user who
+/// Names denote entries, never paths, and symbolic links among the entries are not followed. So a user who
 /// creates a link cannot redirect an open, a write or a removal. The value refers to the same directory even if its
 /// path changes.
 public final class Directory: Sendable {

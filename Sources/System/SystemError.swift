@@ -21,7 +21,7 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
         case notFound
         /// An entry has that name already.
         case alreadyExists
-        /// The name is that of a symbolic link, a directory or another entry that is not a regular file.
+        /// The name belongs to a symbolic link, a directory or another entry that is not a regular file.
         case notRegular
         /// The system or the file system lacks the operation.
         case unsupported

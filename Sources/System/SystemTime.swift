@@ -13,7 +13,7 @@ public enum SystemTime {
     public static var sinceStart: Int64 { read(CLOCK_BOOTTIME) }
 
     /// The offset of the local time zone from UTC at a moment, in seconds, positive to the east (localtime_r(3)). The
-    /// zone is that of `TZ` or the system.
+    /// zone is `TZ`'s or the system's.
     public static func localOffset(secondsSinceEpoch: Int64) -> Int {
         var seconds = time_t(secondsSinceEpoch)
         var parts = unsafe tm()

@@ -39,7 +39,7 @@ public enum Thread {
         return thread
     }
 
-    /// Lowers the priority of the calling thread below that of the others.
+    /// Lowers the priority of the calling thread below the others'.
     public static func lowerPriority() {
         // With nice 10 the thread gets a tenth of a competitor's time, so that its work still progresses. On other
         // systems than Linux the call would affect the whole process.

@@ -254,7 +254,7 @@ public struct XMLReader {
     /// Finds the end of a start tag. Returns the range of its attributes, and whether the element is empty.
     private mutating func takeAttributes(from start: Int) throws(ParsingError) -> (Range<Int>, isEmpty: Bool) {
         var index = start
-        // Quotation marks are only those of a value, which follows `=`.
+        // Quotation marks count only around a value, which follows `=`.
         var precedesValue = false
         while index < bytes.endIndex {
             let byte = bytes[index]

@@ -22,7 +22,7 @@ final class PawlProcess {
     /// Starts the executable and waits until it listens.
     /// - Parameters:
     /// - launcher: a program that executes its arguments, such as `prlimit`, with its own arguments.
-    /// - environment: variables in addition to those of the tests.
+    /// - environment: variables in addition to the tests'.
     ///   - executable: another path of the executable.
     ///   - standardError: the target of the log in the place of ``log()``.
     init(

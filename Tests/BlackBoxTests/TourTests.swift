@@ -76,7 +76,7 @@ struct TourTests {
         let path = try #require(made["links"]?["self"]?.string)
         let checked = try pawl.post(path + "/refresh")
         #expect(checked["error"]?.isNull == true)
-        // The minute may have had an episode meanwhile.
+        // The minute may have got an episode.
         let taken = try #require(try pawl.get(path + "/items?state=taken")["items"]?.array?.last)
         let download = try #require(taken["download"]?["id"]?.string)
         let done = try pawl.follow(download) { $0["state"]?.string == "completed" }

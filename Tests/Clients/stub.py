@@ -31,7 +31,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def stream(self, *events):
-        """Begins a stream of events, of which each is an id, a name and data."""
+        """Begins a stream of events. Each is an id, a name and data."""
         self.close_connection = True
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")

@@ -85,7 +85,7 @@ class Browser:
                 self.cdp("Runtime.callFunctionOn", objectId=handle, functionDeclaration="function () { window.found = this; }")
                 element = self.run("return window.found")
             except (WebDriverException, KeyError):
-                continue  # removed meanwhile
+                continue  # removed since
             if element is not None:
                 found.append(element)
         return found

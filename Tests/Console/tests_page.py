@@ -13,7 +13,7 @@ LARGEST = 88 << 10
 
 
 def paints(browser, service, times):
-    """Opens the page this number of times with downloads in it; returns the milliseconds to its first contentful paint, and to that of an
+    """Opens the page this number of times with downloads in it; returns the milliseconds to its first contentful paint, and to the first of an
     almost empty page."""
     service.add(service.upstream + "/large/field-recording-1.bin")
     for seed in range(30):

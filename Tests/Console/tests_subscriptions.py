@@ -295,7 +295,7 @@ def subscriptions_are_removed(browser, service, feeds):
 def subscriptions_follow_events(browser, service, feeds):
     subscription = follow(browser, service, feeds)
     changed = {**subscription, "name": "Another name", "items": {**subscription["items"], "taken": 77}}
-    # In one script: the list may be read meanwhile.
+    # In one script: otherwise the list may be read between.
     seen = browser.driver.execute_async_script("""
         const [changed, done] = arguments, seen = [];
         import(new URL("console/live.js", document.baseURI)).then(({ store }) => {

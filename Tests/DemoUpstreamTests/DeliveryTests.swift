@@ -13,7 +13,7 @@ import Testing
     func queues() async throws {
         try await withUpstream { _, base in
             let port = UInt16(base.split(separator: ":").last ?? "") ?? 0
-            // Other connections of the same server, one of which holds bytes, do not count.
+            // Other connections of the same server do not count. One of them holds bytes.
             let other = try connect(base)
             try other.send("GET", "/entity?size=1000")
             let client = try connect(base)

@@ -129,7 +129,7 @@ import Testing
         #expect(response.fields[.lastModified] == date)
     }
 
-    @Test("A recent date is that of the response")
+    @Test("A recent date is the response's")
     func recent() throws {
         let date = try #require(try response("&lastmodified=recent").fields[.lastModified].flatMap { HTTPDate(parsing: $0) })
         let now = SystemTime.sinceEpoch / 1_000_000_000

@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("A target with one connection refuses a second one meanwhile")
+    @Test("A target with one connection refuses a second one")
     func oneConnection() async throws {
         try await withUpstream { _, base in
             let target = "/entity?size=100000000&fault=one-connection"

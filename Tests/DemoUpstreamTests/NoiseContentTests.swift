@@ -17,7 +17,7 @@ import Testing
         #expect(part == Array(whole[Int(range.lowerBound)..<Int(range.upperBound)]))
     }
 
-    @Test("Blocks differ from each other and from those of another seed")
+    @Test("Blocks differ from each other and from another seed's")
     func differ() {
         var seen: Set<[UInt8]> = []
         for seed in 0..<4 {

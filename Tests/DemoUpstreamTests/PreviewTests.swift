@@ -4,7 +4,7 @@ import Testing
 @testable import DemoUpstream
 
 @Suite("Previews") @OffPool struct PreviewTests {
-    @Test("The header is that of a WAVE file with 30 s of 16-bit mono sound and matching lengths")
+    @Test("The header describes a WAVE file with 30 s of 16-bit mono sound and matching lengths")
     func header() throws {
         let audio = Preview(seed: 5_000_110_101, timbre: .struck)
         var bytes: [UInt8] = []

@@ -66,7 +66,7 @@ import Testing
             let target = "/entity?size=60000&pace=200000"
             let answer = try get(base, target)
             #expect(Bytes(answer.body) == Bytes(content(target)))
-            // 60,000 bytes at 200,000 bytes per second, of which 4,000 bytes are sent at once.
+            // 60,000 bytes at 200,000 bytes per second; 4,000 bytes are sent at once.
             #expect(ContinuousClock.now - start >= .milliseconds(280))
         }
     }

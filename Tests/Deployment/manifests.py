@@ -1,7 +1,7 @@
 """Reads Kubernetes manifests as a cluster would.
 
     manifests.py check FILE…            checks that named objects exist and fit; FILE… are one application
-    manifests.py standard FILE…         prints those of Kubernetes' own kinds as YAML
+    manifests.py standard FILE…         prints the objects of Kubernetes' own kinds as YAML
     manifests.py environment FILE…      prints the container's variables, one on a line, as in the namespace `media`
 """
 

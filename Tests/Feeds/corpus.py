@@ -319,7 +319,7 @@ def same_in_rss(feed):
 
     items = ""
     for item in feed["items"]:
-        # RSS states the duration of the item, and JSON Feed that of each file.
+        # RSS states the duration of the item, and JSON Feed the duration of each file.
         playable = [a for a in item["attachments"] if a["mime_type"].startswith("audio")] or item["attachments"]
         items += ("<item>" + text("title", item["title"]) + text("guid", item["id"]) + text("link", item["url"])
                   + text("pubDate", item["date_published"]) + f'<itunes:image href="{item["image"]}"/>'

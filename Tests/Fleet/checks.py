@@ -40,7 +40,7 @@ def board(client, seat):
 
 
 def histories(scene, of_subscriptions=False):
-    """The changes of each download: number and columns; of those that clients have added, or of those of subscriptions."""
+    """The changes of each download: number and columns; of the downloads that clients have added, or of subscriptions' downloads."""
     found = collections.defaultdict(list)
     for number, _, id, columns in scene.changes:
         found[id].append((number, columns))

@@ -1,4 +1,4 @@
-"""The servers of the failure test: those of Deployment/fleet, with ways to them that can fail, and replicas."""
+"""The servers of the failure test: as in Deployment/fleet, with ways to them that can fail, and replicas."""
 
 import contextlib
 import json
@@ -159,7 +159,7 @@ class Seat:
         storage = self.scene.storage
         files = f"s3://{BUCKET}?endpoint=http://127.0.0.1:{self.storage.port}&public=http://127.0.0.1:{storage.port}"
         options = self.scene.options
-        # The first replica creates the tables: those of an older release are migrated while it runs.
+        # The first replica creates the tables: an older release's are migrated while it runs.
         binaries = [options.binary, options.beside] if options.beside else [options.binary]
         binary = self.dice.choice(binaries) if len(self.lives) > 1 else binaries[-1]
         with open(self.log, "ab") as log:

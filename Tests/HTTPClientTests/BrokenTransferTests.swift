@@ -215,7 +215,7 @@ struct BrokenTransferTests {
         #expect(byBytes.record.value.outcomes.count == 1)
     }
 
-    @Test("Replaces a connection that was closed meanwhile")
+    @Test("Replaces a kept connection that the origin has closed")
     func closedConnectionIsReplaced() async throws {
         let origin = try ScriptedOrigin { _ in [.response(body: [1]), .close] }
         for _ in 0..<5 { _ = try await client.fetch(ClientRequest(origin), bodyLimit: 10) }

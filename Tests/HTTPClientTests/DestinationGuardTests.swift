@@ -43,7 +43,7 @@ struct DestinationGuardTests {
     }
 
     @Test(
-        "A name that a proxy resolves is checked by itself",
+        "A name that a proxy resolves is checked without addresses",
         arguments: [
             // host, refused
             ("metadata.example.com", true), ("METADATA.packet.net.", true), ("instance-data.example", true),

@@ -189,7 +189,7 @@ struct LocalNetworkTests {
         }
     }
 
-    @Test("Notices a change within seconds, even after a failed query; the last result applies meanwhile")
+    @Test("Notices a change within seconds, even after a failed query; until then the last result applies")
     func changesAreKnownSoon() throws {
         let (old, new) = (
             LocalNetwork([try Self.interface("eth0", "93.184.215.7", 24)]),

@@ -12,7 +12,7 @@ struct UnaskedResponseTests {
         client = try HTTPClient()
     }
 
-    /// First responses, each of which keeps the connection.
+    /// First responses. Each keeps the connection.
     static let firsts = [
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nright", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nright\r\n0\r\n\r\n", "HTTP/1.1 204 No Content\r\n\r\n",
@@ -45,7 +45,7 @@ struct UnaskedResponseTests {
         #expect(!origin.requests.dropFirst().map(\.connection).contains(0))
     }
 
-    @Test("A late response is not taken for that of the next request")
+    @Test("A late response is not taken for the next request's")
     func lateResponseIsNoResponse() async throws {
         for _ in 0..<20 {
             let gate = Gate()
@@ -74,7 +74,7 @@ struct UnaskedResponseTests {
         }
     }
 
-    @Test("A response that arrives with a redirect is not that of its target")
+    @Test("A response that arrives with a redirect is not taken for its target's")
     func bytesBehindRedirectAreNoResponse() async throws {
         let wrong = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong"
         let origin = try ScriptedOrigin { request in

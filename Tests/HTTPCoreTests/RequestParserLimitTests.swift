@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPCore
 
 @Suite struct RequestParserLimitTests {
-    @Test("The limits are those of the contract")
+    @Test("The limits are as in the contract")
     func theNumbersAreThoseOfTheContract() {
         let limits = ParserLimits()
         #expect(limits.head == 81_920)

@@ -2,7 +2,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-/// The frames of a client, and their reading. Groups and numbers of cases are those of Autobahn's test suite.
+/// The frames of a client, and their reading. Groups and numbers of cases are as in Autobahn's test suite.
 @Suite struct WebSocketParserTests {
     /// Frames, and the result of reading them.
     nonisolated struct Case: CustomTestStringConvertible, Sendable {

@@ -46,7 +46,7 @@ import Testing
         for idle in [3, 1, nil, 2] { #expect(crowd.add(idleSince: idle.map(at), now: at(4)) == "regular") }
         #expect(crowd.add(idleSince: at(5), now: at(5)) == "regular 1")
         #expect(crowd.add(idleSince: at(6), now: at(6)) == "regular 3")
-        // A connection that was used meanwhile is no longer the longest idle one.
+        // A connection that was used since is no longer the longest idle one.
         crowd.entries[0].idleSince = at(7)
         #expect(crowd.add(idleSince: at(7), now: at(8)) == "regular 4")
     }

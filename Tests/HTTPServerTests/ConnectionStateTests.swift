@@ -80,7 +80,7 @@ import Testing
             state.responseBegan(isSending: false)
         }
         #expect(idle(hasPermit: false, &state, 1) == (isIdle ? at(1) : nil))
-        // Despite its progress meanwhile.
+        // Despite its progress since.
         #expect(idle(hasPermit: false, &state, 2) == (isIdle ? at(1) : nil))
         #expect(idle(hasPermit: true, &state, 3) == nil)
     }
@@ -155,7 +155,7 @@ import Testing
         #expect(state.expired(at(seconds), limits: limits) == expiry)
     }
 
-    @Test("The first head's time begins with the connection, that of later ones with their first byte")
+    @Test("The first head's time begins with the connection, later heads' times with their first byte")
     func aNewConnectionsFirstHead() {
         var first = fresh()
         first.headBegan(at(9), limits: limits)

@@ -86,7 +86,7 @@ struct IngressTests {
     }
 
     @Test(
-        "Scheme, host and prefix are those of the outermost trusted proxy, if valid",
+        "Scheme, host and prefix come from the outermost trusted proxy, if valid",
         arguments: [
             (["X-Forwarded-Proto": "HTTPS"], "inner https"), (["X-Forwarded-Proto": "http, https"], "inner https"),
             (["X-Forwarded-Proto": "https, http", "X-Forwarded-For": "203.0.113.9, 10.0.0.2"], "inner https"),

@@ -5,7 +5,7 @@ import Testing
 /// The limits in the documentation. `RefusalTests`, `StreamTests` and `ConnectionStateTests` test each of them with
 /// smaller values or simulated time.
 @Suite struct LimitTests {
-    @Test("The limits are those of the documentation")
+    @Test("The limits are as in the documentation")
     func theNumbersAreThoseThat() {
         let limits = ServerLimits()
         #expect(limits.parser.head == 80 * 1024)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("pawl aria2")
 struct Aria2CommandTests {
-    @Test("Lists the addresses, with the key of the token in that of the notifications")
+    @Test("Lists the addresses, with the token's key in the address of the notifications")
     func addresses() {
         let key = TokenDigest(of: "s3cret-token".utf8).notificationKey
         #expect(key.utf8.count == 32 && key != TokenDigest(of: "other".utf8).notificationKey)

@@ -33,7 +33,7 @@ struct SubscribeCommandTests {
             ("3", #"{"feedUrl":"feed:https://a.example/"}"#),
         ])
     func sources(operand: String, body: String) throws {
-        // Numbers are those of the search, as in pawl parts.
+        // Numbers belong to the search, as in pawl parts.
         let parts = SearchMemory.Listing(term: "itunes:1", work: "Work", results: [Self.result("itunes:9", parts: false)])
         let member = try ClientCommand.source(DownloadOperand(operand), SearchMemory(search: Self.search, parts: parts))
         let options = try CommandLineParser.parse(["subscribe", operand], environment: [:]).client

@@ -12,7 +12,7 @@ import Testing
 @Suite("Commands on works", .timeLimit(.minutes(3)))
 struct WorkCommandTests {
     /// The contents of archive and iTunes here: the item `x` with two files in one format and one in another; the album
-    /// 7 with two songs, of which the second has no URL. All other paths are files.
+    /// 7 with two songs. The second one has no URL. All other paths are files.
     private static func upstream() throws -> ScriptedOrigin {
         func file(_ name: String, _ format: String) -> String {
             #"{"name":"\#(name)","title":"\#(name)","source":"original","format":"\#(format)","size":"5"}"#

@@ -8,7 +8,7 @@ have its effect at any moment between its start and its end. `Disk` computes the
   combination and order: some blocks of the bytes, or the length of a longer file without its bytes, which are zeros then. A rename is atomic.
 - `ordered` is a journal of all changes of names and lengths in order, as of ext4 with data=ordered, or the log of XFS: a prefix of the changes
   is present, and every sync that writes to the journal makes all earlier ones durable. Bytes are as in `strict`. Its states are a subset of
-  those of `strict`.
+  the states of `strict`.
 
 Calls without a promise are not followed: sync_file_range, and the memory of SQLite's `-shm` file, which has nothing durable: the first process
 that opens it truncates it and rebuilds it from the log. A state gets one with random bytes. An unknown call that changes files ends the run,
@@ -372,7 +372,7 @@ class Trace:
 
 
 class State:
-    """A state of the disk: the trace ends at `position`, and `fates` are those of operations that are not simply present, by their number
+    """A state of the disk: the trace ends at `position`, and `fates` are the fates of operations that are not simply present, by their number
     in the order."""
 
     def __init__(self, position, model, fates):
@@ -580,7 +580,7 @@ class Disk:
         return blocks, operation.offset + dice.choice([reached, len(operation.data)])
 
     def make(self, state, target):
-        """Creates the state's files in an empty directory. Returns the numbers of their inodes for `identity.c`, since those of a disk
+        """Creates the state's files in an empty directory. Returns the numbers of their inodes for `identity.c`, since on a disk they
         outlast a power loss."""
         names, made = self.contents(state)
         first_names, inodes = {}, []

@@ -92,7 +92,7 @@ def main():
         for reader in readers:
             assert len(reader.events) == 1 and reader.child.poll() is None, f"after silence: {reader.describe()}"
 
-        # Transitions, each of which has to arrive alone and in order.
+        # Transitions: each has to arrive alone and in order.
         for identity in known[:20]:
             call("POST", f"/downloads/{identity}/cancel", {})
         call("DELETE", f"/downloads/{known[0]}")

@@ -67,7 +67,7 @@ struct DocumentationTests {
 
     // MARK: - Names in the code
 
-    /// All names in the sources, including those of files and modules.
+    /// All names in the sources, including names of files and modules.
     private static func declaredNames() throws -> Set<String> {
         let keywords: Set<Substring> = ["class", "struct", "enum", "actor", "protocol", "typealias", "func", "let", "var"]
         var names = Set(try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "Sources").path))

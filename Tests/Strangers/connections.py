@@ -42,7 +42,7 @@ class EventStream:
 
 
 def check_one_address(network):
-    """Checks that one address has at most half of all connections, and that others are served meanwhile."""
+    """Checks that one address has at most half of all connections, and that others are served at the same time."""
     with network.others(), contextlib.ExitStack() as held:
         statuses = collections.Counter()
         for _ in range(CONNECTIONS):

@@ -28,7 +28,7 @@ def system_call(name, *arguments):
 
 
 class Namespace:
-    """A new network namespace, which becomes that of this thread. Sockets belong to the namespace of their creation."""
+    """A new network namespace. It becomes this thread's. Sockets belong to the namespace of their creation."""
 
     def __init__(self):
         system_call("unshare", CLONE_NEWNET)

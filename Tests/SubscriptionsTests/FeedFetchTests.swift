@@ -180,7 +180,7 @@ struct FeedFetchTests {
     }
 
     @Test(
-        "The target of permanent redirects has to give the feed; that of others may answer that nothing has changed",
+        "The target of permanent redirects has to give the feed; other targets may answer that nothing has changed",
         arguments: [301, 302])
     func conditionsAfterRedirects(status: Int) async throws {
         let url = try #require(HTTPURL(Self.start))

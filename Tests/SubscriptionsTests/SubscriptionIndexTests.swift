@@ -39,7 +39,7 @@ struct SubscriptionIndexTests {
         return texts
     }
 
-    @Test("The order is that of the ids, whatever the order of publication")
+    @Test("Ids decide the order, not publication")
     func order() {
         for number in [5, 1, 9, 3] { publish(number) }
         #expect(index.all.map(\.subscription.id.value) == [1, 3, 5, 9])

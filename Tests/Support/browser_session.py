@@ -58,7 +58,7 @@ class BrowserSession:
         self._send("POST", f"/session/{self.session}/url", {"url": url})
 
     def run(self, script, *arguments):
-        """Runs the body of a function in the page, and returns its result, or that of its promise."""
+        """Runs the body of a function in the page, and returns its result, or its promise's."""
         return self._send("POST", f"/session/{self.session}/execute/sync", {"script": script, "args": list(arguments)})
 
     def new_tab(self):

@@ -102,7 +102,7 @@ import Testing
         for _ in 0..<2 { #expect(try directory.entries().sorted() == ["a", "b"]) }
     }
 
-    @Test("A second name is never that of another file")
+    @Test("A second name never belongs to another file")
     func secondNameReplacesNothing() throws {
         let directory = try directory()
         try make("a", "one", in: directory)

@@ -1,4 +1,4 @@
-"""Working directories in a directory that several users share, one of whom is hostile.
+"""Working directories in a directory that several users share. One user is hostile.
 
 Only root can run programs as other users. Without root these tests are skipped with a message.
 """

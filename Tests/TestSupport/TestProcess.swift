@@ -56,7 +56,7 @@ public final class TestProcess: @unchecked Sendable {
             guard let end = stream?.end(isInput: number == 0) else { continue }
             unsafe posix_spawn_file_actions_adddup2(&actions, end.fileDescriptor, Int32(number))
         }
-        // In the child, so that descriptors that another thread opens meanwhile are closed too.
+        // In the child, so that descriptors that another thread opens at the same time are closed too.
         _ = unsafe addCloseFrom(&actions, 3)
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)

@@ -25,7 +25,7 @@
 /// | `503`, `503xN` | that status (400 to 599, 416 excepted), always or for the first N requests; 403 and 429 with an empty body |
 /// | `retry-after=S` | failing responses carry Retry-After: S seconds |
 /// | `204`, `205` | that status without a body |
-/// | `html` | 200 with a small HTML page, like that of a login portal |
+/// | `html` | 200 with a small HTML page, like a login portal's |
 /// | `gzip` | 200 with Content-Encoding: gzip for every request; the bytes are not compressed |
 /// | `chunked` | no Content-Length; the body is chunked |
 /// | `chunked-no-end` | like `chunked`, and the connection is closed without the last chunk |

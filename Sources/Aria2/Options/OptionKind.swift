@@ -59,7 +59,7 @@ enum OptionKind: Sendable {
     }()
 }
 
-/// The options of a call. Unknown options, and those of an unexpected type, count as absent.
+/// The options of a call. An unknown option, and a value with an unexpected type, count as absent.
 struct OptionReader {
     private let members: [JSONMember]
 

@@ -1,5 +1,5 @@
-// The part of libpq that the module Postgres calls, found with dlopen on first use: whoever needs no PostgreSQL needs no libpq, neither
-// to build nor to run. The interface is stable since libpq.so.5 (2006); a test compares what is declared here with <libpq-fe.h> where
+// The part of libpq that the module Postgres calls, found with dlopen on first use. A service without PostgreSQL needs no libpq, and no build
+// does. The interface is stable since libpq.so.5 (2006); a test compares what is declared here with <libpq-fe.h> where
 // that is installed.
 #ifndef PAWL_CPOSTGRES_H
 #define PAWL_CPOSTGRES_H
@@ -66,7 +66,7 @@ typedef enum {
     PAWL_LIBPQ_INCOMPLETE,
 } pawl_libpq_outcome;
 
-// Loads the library of this name, and leaves it loaded. `version` becomes that of PQlibVersion: 150017 is 15.17; 0 if it is unknown.
+// Loads the library of this name, and leaves it loaded. `version` becomes PQlibVersion's result: 150017 is 15.17; 0 if it is unknown.
 // `reason` is valid until the next call of dlopen's family on this thread. Not to be called by two threads at once, nor, once a
 // library was loaded, for another.
 pawl_libpq_outcome pawl_load_libpq(const char *name, int *version, const char **reason);

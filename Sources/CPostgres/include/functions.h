@@ -1,5 +1,5 @@
-// The functions of libpq that are called: FUNCTION(result, name, parameters, arguments). Whoever includes this defines what becomes of
-// each; a test has a C compiler compare the types with those of <libpq-fe.h>.
+// The functions of libpq that are called: FUNCTION(result, name, parameters, arguments). The including file defines FUNCTION. In a test,
+// a C compiler compares the types with <libpq-fe.h>.
 // https://www.postgresql.org/docs/current/libpq.html
 FUNCTION(PQconninfoOption *, PQconninfoParse, (const char *conninfo, char **message), (conninfo, message))
 FUNCTION(void, PQconninfoFree, (PQconninfoOption *options), (options))

@@ -103,7 +103,7 @@ const uint8_t *pawl_find(const uint8_t *text, size_t length, const uint8_t *need
 // malloc_trim(3), where the C library has it: returns free whole pages of all arenas to the system.
 void pawl_trim_heap(void);
 
-// mallopt(3): maps each block of 1 MiB or more by itself, so that it returns to the system once it is freed. By itself, the C
+// mallopt(3): maps each block of 1 MiB or more separately, so that it returns to the system once it is freed. By default, the C
 // library raises this limit with each such block, and keeps later ones.
 void pawl_map_large_blocks(void);
 

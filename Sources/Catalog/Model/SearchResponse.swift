@@ -18,7 +18,7 @@ public struct SearchResponse: Sendable {
     /// The selection of a work that these parts belong to; `nil` if the results are not parts.
     var work: Selection?
 
-    /// The selected parts of a work, of which the results are one page.
+    /// The selected parts of a work. The results are one page of them.
     struct Selection: Sendable {
         let of: FoundItem
         let total: Int

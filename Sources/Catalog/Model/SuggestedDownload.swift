@@ -2,7 +2,7 @@ import HTTPCore
 
 /// A source's suggestions for the download of an item. Names are as the source writes them, and not sanitised.
 public struct SuggestedDownload: Sendable, Equatable {
-    /// The folders of the file, from the outermost: the work's, and those of a path within it.
+    /// The folders of the file, from the outermost: the work's, then the folders of a path within it.
     public var folder: [String] = []
     /// A prefix of the title, such as the number in the work or a date, which is kept when a long name is cut; `nil` if
     /// there is none.

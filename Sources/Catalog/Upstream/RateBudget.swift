@@ -1,4 +1,4 @@
-/// The rate limit of requests to one source: a bucket of tokens, each of which returns a fixed time after its use. So
+/// The rate limit of requests to one source: a bucket of tokens. Each token returns a fixed time after its use. So
 /// no period of that length has more requests than there are tokens, whenever it begins.
 ///
 /// A request can reserve a time in the near future; reserved times are in order of the requests. Throttling by the

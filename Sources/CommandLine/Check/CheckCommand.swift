@@ -4,7 +4,7 @@ internal import PawlConfiguration
 internal import System
 internal import Terminal
 
-/// `pawl check`: compares the records of a data directory with its files, or those of a fleet with its objects, and
+/// `pawl check`: compares the records of a data directory with its files, or a fleet's with its objects, and
 /// repairs faults if possible.
 public enum CheckCommand {
     /// Runs the command. Writes each fault to standard output, and a summary.

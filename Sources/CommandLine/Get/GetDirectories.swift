@@ -9,7 +9,7 @@ struct GetTarget {
     let path: String
     /// The name of the only file; `nil` if the origin or the URL decides.
     let output: String?
-    /// The opened directory. Its path may come to mean another directory meanwhile.
+    /// The opened directory. Its path may come to mean another directory.
     let directory: Directory
 
     /// Opens the directory; creates a missing one.
@@ -72,7 +72,7 @@ struct GetDirectories {
     var workPath: String { "\(target.path)/\(workName)" }
 
     /// Opens the hidden directory, and locks it until this value is freed. Creates a missing one. Returns `nil` if
-    /// another process has locked it, or removes it meanwhile.
+    /// another process has locked it, or removes it at the same time.
     init?(_ target: GetTarget, locking workName: String) throws(ClaimError) {
         self.target = target
         self.workName = workName

@@ -36,7 +36,7 @@ struct GetSession {
             }
             await session.end()
         }
-        // The downloads of an interrupted command stay by themselves, so that commands can resume at the same time.
+        // The downloads of an interrupted command keep a directory of their own, so that commands can resume at the same time.
         for name in GetTarget.workNames.filter({ !existing.contains($0) }) + existing {
             guard let directories = try GetDirectories(target, locking: name) else { continue }
             return try await GetSession(invocation, urls: urls, in: directories)
@@ -193,7 +193,7 @@ struct GetSession {
         if !change.headers.isEmpty { _ = try await downloads.change(id, change) }
     }
 
-    /// The header fields for a URL. User and password in it do not replace those of an option.
+    /// The header fields for a URL. An option's user and password precede the URL's.
     private func headers(for url: HTTPURL) -> RequestHeaders {
         var headers = headers
         if let credentials = url.basicAuthorization { try? headers.authorize(credentials) }

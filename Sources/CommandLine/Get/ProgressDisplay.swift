@@ -175,7 +175,7 @@ struct ProgressDisplay {
         }
     }
 
-    /// The members have the names and meanings of those of the API's resource.
+    /// The members have the names and meanings that they have in the API.
     private static func json(_ event: String, _ download: Download) -> String {
         object(event) { writer in
             writer.member("url", download.url)

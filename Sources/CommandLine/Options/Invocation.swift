@@ -7,7 +7,7 @@ public import System
 public struct Invocation: Sendable {
     /// The command.
     public var command: CommandName
-    /// The options of services, some of which other commands have as well.
+    /// The options of services. Other commands have some of them as well.
     public var configuration = Configuration()
     /// The options of the commands that talk to a service.
     public var client = ClientOptions()

@@ -3,7 +3,7 @@ internal import Downloads
 internal import HTTPCore
 internal import PawlConfiguration
 
-/// The options of `get`, some of which `add` has as well.
+/// The options of `get`. `add` has some of them as well.
 extension OptionTable {
     static let get: [Option] = [
         Option(

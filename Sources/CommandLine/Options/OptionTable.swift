@@ -32,7 +32,7 @@ enum OptionTable {
         }
     }
 
-    /// The options of services, some of which `get` has as well.
+    /// The options of services. `get` has some of them as well.
     private static let services: [Option] = [
         Option(
             "host", "ADDRESS", accepts: "an IP address or localhost", default: "localhost",

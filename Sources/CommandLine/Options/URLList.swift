@@ -25,7 +25,7 @@ public enum URLList {
         return urls
     }
 
-    /// The operands of an invocation, followed by those of its list, which this function reads.
+    /// The operands of an invocation, followed by the lines of its list, which this function reads.
     /// - Throws: An error with one line of text if the list cannot be read or is invalid.
     public static func operands(of invocation: Invocation) throws(UsageError) -> [DownloadOperand] {
         var operands = invocation.operands.compactMap(DownloadOperand.init)

@@ -86,7 +86,7 @@ enum ArchiveEncoder {
             json.member("crc32", digests.crc32)
             json.member("sha1", digests.sha1)
         } else {
-            // The archive writes its list of files before the list is complete, so the digest is that of an earlier
+            // The archive writes its list of files before the list is complete, so the digest belongs to an earlier
             // version.
             json.member("md5", "d41d8cd98f00b204e9800998ecf8427e")
             json.member("summation", "md5")

@@ -3,10 +3,9 @@ internal import HTTPCore
 /// A search of the archive, parsed from the parameters of its advanced search. Supports only queries such as `(words)
 /// AND mediatype:(audio OR etree) AND -access-restricted-item:(true)` in the language of the index (Lucene).
 struct ArchiveSearch: Sendable {
-    /// The words, all of which must match.
+    /// The words. All must match.
     private(set) var words: [String] = []
-    /// Fields, such as `mediatype`, each with values of which one must match. With a hyphen before the name, none may
-    /// match.
+    /// Fields, such as `mediatype`, each with values. One value must match, or none if a hyphen precedes the name.
     private(set) var clauses: [(field: String, values: [String])] = []
     private(set) var fields: [String] = []
     private(set) var rows = 50

@@ -83,7 +83,7 @@ struct CatalogueEncoder: Sendable {
         for side in sides { json.member("artworkUrl\(side)", "\(base)/artwork/\(id)/\(side)x\(side).png") }
     }
 
-    /// Writes a podcast. It is a track and a collection with the same id. Its duration is that of the newest episode,
+    /// Writes a podcast. It is a track and a collection with the same id. Its duration is the newest episode's,
     /// in seconds.
     private func encode(_ podcast: Podcast, into json: inout JSONWriter) {
         json.member("wrapperType", "track")

@@ -15,7 +15,7 @@ struct CatalogueQuery: Sendable {
     /// Whether only music is searched.
     private(set) var isMusic = false
 
-    /// A refusal in the words of the real service, whose names differ from those of the parameters.
+    /// A refusal in the words of the real service, whose names differ from the parameters'.
     struct Invalid: Error, Equatable {
         let keys: [String]
         var message: String { "Invalid value(s) for key(s): [\(keys.joined(separator: ", "))]" }

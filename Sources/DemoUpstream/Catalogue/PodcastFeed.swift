@@ -2,7 +2,7 @@ internal import HTTPCore
 
 /// The feed of the podcast (RSS 2.0), with an episode for each minute. It lists the newest.
 ///
-/// The store does not know these episodes: its list is older than the feed, like those of real podcasts.
+/// The store does not know these episodes: its list is older than the feed, as for real podcasts.
 struct PodcastFeed: Sendable {
     /// The path.
     static let path = "/podcast/\(Podcast.id)/feed.xml"

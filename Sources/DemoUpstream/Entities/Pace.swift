@@ -2,7 +2,7 @@
 package struct Pace: Sendable {
     /// The limit; 0 means unlimited.
     let bytesPerSecond: Int64
-    /// The bytes sent at a time: those of a fiftieth of a second, at most 64 KiB.
+    /// The bytes sent at a time: for a fiftieth of a second, at most 64 KiB.
     let portion: Int64
     private var began: ContinuousClock.Instant?
     private var sent: Int64 = 0

@@ -53,7 +53,7 @@ enum ContentCoding: String, Sendable {
         }
     }
 
-    /// Whether a media type is that of files in this format, such as `application/gzip` or `application/x-compressed-tar`.
+    /// Whether a media type denotes files in this format, such as `application/gzip` or `application/x-compressed-tar`.
     private func isFormat(ofMediaType essence: String) -> Bool {
         guard let slash = essence.utf8.firstIndex(of: UInt8(ascii: "/")) else { return false }
         let subtype = String(essence[essence.utf8.index(after: slash)...])

@@ -25,7 +25,7 @@ public enum FileNaming {
     ///   - url: The URL whose last path component is used otherwise. No extension is added from the media type: the
     ///     name is what the user or the origin chose.
     ///   - target: The URL after redirects. Its last path component is used if it describes the file better, because
-    ///     the URL's own has no extension, or that of a server's script.
+    ///     the URL's own has no extension, or a server script's.
     /// - Returns: A safe name; `download` if no name can be made.
     package static func name(requested: String?, contentDisposition: String?, url: HTTPURL, target: HTTPURL? = nil) -> String {
         if let name = requested.flatMap(safe) { return name }
@@ -164,7 +164,7 @@ public enum FileNaming {
         return safe(name) == normalised(name) ? nil : "\(subject) cannot be used as it is"
     }
 
-    /// Whether a name from any source is that of one visible file: neither a path, nor the directory itself.
+    /// Whether a name from any source denotes one visible file: neither a path, nor the directory itself.
     ///
     /// The rules are weaker than the rules of ``safe(_:)``, so a name in a record stays safe if ``safe(_:)`` changes.
     package static func isSafe(_ name: String) -> Bool {

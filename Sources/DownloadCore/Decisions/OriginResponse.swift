@@ -47,7 +47,7 @@ package struct OriginResponse: Sendable, Equatable {
         digest = OriginDigests.strongest(fields)
     }
 
-    /// Returns the media type of a response. Of several types, that of a page decides, since it distinguishes a page
+    /// Returns the media type of a response. Of several types, a page's type decides, since it distinguishes a page
     /// from the file.
     private static func contentType(_ fields: Fields) -> String? {
         let values = fields.values(.contentType)

@@ -9,7 +9,7 @@ package import HTTPCore
 ///
 /// Bytes are joined only under two proofs: the origin's validator, and equal bytes where a body meets present ones.
 ///
-/// The rules are those of RFC 9110 §8.8, §13.1.5, §14 and §15.3.7.
+/// The rules follow RFC 9110 §8.8, §13.1.5, §14 and §15.3.7.
 package struct ResumeDecision: Sendable, Equatable {
     /// A request to make. It always goes to a URL that the client gave, because the targets of redirects expire.
     package struct Ask: Sendable, Equatable {
@@ -79,7 +79,7 @@ package struct ResumeDecision: Sendable, Equatable {
         case fail(DownloadFailure)
     }
 
-    /// The maximum number of bytes by which a body overlaps those of another request.
+    /// The maximum number of bytes by which a body overlaps another request's.
     package static let overlap: Int64 = 16 << 10
 
     private enum Request: Sendable, Equatable {
@@ -102,7 +102,7 @@ package struct ResumeDecision: Sendable, Equatable {
     package private(set) var usesOneStream = false
     /// The URLs of failed sources that others have replaced. They are not asked again before a user's next command.
     package private(set) var replacedSources: Set<String> = []
-    /// The failure because of which sources are left out; `nil` if none has sent wrong bytes.
+    /// The failure of the sources that are left out; `nil` if none has sent wrong bytes.
     private var wrongBytes: DownloadFailure?
     /// The lengths of bodies whose end the origin did not confirm.
     private var unconfirmedEnds: [Int64] = []

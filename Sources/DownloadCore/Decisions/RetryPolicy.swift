@@ -77,10 +77,10 @@ package struct RetryPolicy: Sendable, Equatable {
     }
 }
 
-// MARK: - Failures that may pass by themselves
+// MARK: - Temporary failures
 
 extension RetryPolicy {
-    /// Whether a failure of this kind may pass by itself.
+    /// Whether a failure of this kind may pass without a command.
     package static func retries(_ code: FailureCode, httpStatus: Int? = nil) -> Bool {
         switch code {
         case .connectionFailed, .timedOut, .transferBroken, .unexpectedEmpty: true

@@ -48,7 +48,7 @@ package struct FleetContents: Sendable {
     package var recent: [FleetChange] = []
     /// The sequence number before the first of `recent`, or of the last change if `recent` is empty.
     package var base: UInt64 = 0
-    /// The downloads that this replica owns: those of an earlier instance on the same data directory.
+    /// The downloads that this replica owns, from an earlier instance on the same data directory.
     package var owned: Set<DownloadID> = []
     /// The owned downloads that have slots.
     package var slots: Set<DownloadID> = []

@@ -1,6 +1,6 @@
 internal import System
 
-/// The counters of all transfers of a fleet, as known to one replica. Those of other replicas are up to a second old.
+/// The counters of all transfers of a fleet, as known to one replica. The counters of other replicas are up to a second old.
 package final class FleetTransfers: Sendable {
     private struct State {
         var own: [DownloadID: TransferCounters] = [:]

@@ -1,6 +1,6 @@
 /// The owner of a location in object storage.
 package struct ObjectOwner: Sendable {
     package var name: String
-    /// The identity of the fleet's database, which differs from that of its copies.
+    /// The identity of the fleet's database. Its copies have others.
     package var database: String
 }

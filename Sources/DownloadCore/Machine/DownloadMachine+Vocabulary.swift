@@ -182,7 +182,7 @@ extension DownloadMachine {
         /// These bytes should be made durable.
         case checkpointDue(Coverage)
         /// The flush of these bytes has ended. After an error, it is unknown whether they are on the disk.
-        /// `fingerprints`: those of the ranges; empty if they are unknown.
+        /// `fingerprints`: the ranges' fingerprints; empty if they are unknown.
         indirect case flushed(Operation, Coverage, FileError?, fingerprints: [Fingerprint] = [])
         case committed(Operation, StoreError?)
         /// The download gets another arrival, because another download needs room in the queue.

@@ -204,7 +204,7 @@ extension DownloadMachine {
     }
 
     private mutating func reassigned(_ arrival: DownloadID, _ context: inout Context) {
-        // The download may have left the queue meanwhile.
+        // The download may have left the queue before.
         guard record.download.isInQueue else { return }
         switch phase {
         case .waiting, .resting, .clearing: break
@@ -319,7 +319,7 @@ extension DownloadMachine {
             context.actions.append(.leaveQueue)
             return
         }
-        // The origin's `Retry-After` holds whatever the user has done meanwhile.
+        // The origin's `Retry-After` holds after every command.
         if let wait = record.retryHold?.remaining(at: context.now), wait > .zero {
             context.actions.append(.leaveQueue)
             change(&context) { $0.state = .retrying }

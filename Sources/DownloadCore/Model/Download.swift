@@ -3,7 +3,7 @@ public import System
 
 /// A download as clients see it.
 ///
-/// A service keeps a million ended downloads in memory. Values that few downloads have, and those of a finished file, are
+/// A service keeps a million ended downloads in memory. Values that few downloads have, and a finished file's, are
 /// therefore in boxes on the heap. This keeps the struct at 192 bytes, and a copy costs a handful of retains. Optional
 /// numbers are stored without a byte for `nil`, which alignment would make eight.
 public struct Download: Sendable {
@@ -157,7 +157,7 @@ extension Download {
         }
     }
 
-    /// The failure because of which the download retries, failed, or was paused after crashes; `nil` otherwise.
+    /// The failure of a download that retries, failed, or was paused after crashes; `nil` otherwise.
     public var error: DownloadFailure? {
         @inlinable get { rare?.value.error }
         set { if newValue != error { change { $0.error = newValue } } }

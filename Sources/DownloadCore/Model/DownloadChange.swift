@@ -19,7 +19,7 @@ public struct DownloadChange: Sendable {
     public var speedLimit: Int64?
     /// Another URL of the same content.
     public var url: HTTPURL?
-    /// Header fields for that URL, which replace those of the same names. Their values are secrets.
+    /// Header fields for that URL, which replace fields of the same names. Their values are secrets.
     public var headers = RequestHeaders()
     /// The file's name; see `FileNaming.objection(to:)`.
     public var filename: String?

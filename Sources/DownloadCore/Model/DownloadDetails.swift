@@ -32,7 +32,7 @@ public struct DownloadDetails: Sendable {
     public var sources: [Source]
     /// The connections of its transfer; empty without a transfer.
     public var connections: [Connection]
-    /// The request header fields that cannot be secrets. Those of a completed download are no longer recorded.
+    /// The request header fields that cannot be secrets. A completed download's fields are no longer recorded.
     public var headers: [(name: String, value: String)]
     /// The file's name, if the client chose one.
     public var requestedFilename: String?

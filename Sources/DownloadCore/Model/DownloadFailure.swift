@@ -4,7 +4,7 @@ public struct DownloadFailure: Error, Sendable, Equatable {
     public var code: FailureCode
     /// One sentence for users. It never holds values of header fields.
     public var message: String
-    /// Whether the same request may succeed at another time. The service then retries by itself.
+    /// Whether the same request may succeed at another time. The service then retries.
     public var retryable: Bool
     /// The status code of the origin's response; `nil` without a response.
     public var httpStatus: Int?

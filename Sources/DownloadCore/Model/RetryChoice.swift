@@ -9,7 +9,7 @@ public struct RetryChoice: Sendable, Equatable {
     public var attempts: Int?
     /// The maximum of the delays that the origin has not asked for, in seconds.
     public var longestDelay: Int?
-    /// Statuses after which a request is repeated, besides those that may pass by themselves.
+    /// Statuses after which a request is repeated, besides the temporary ones.
     public var statuses: [Int]?
 
     /// Creates a choice.

@@ -3,7 +3,7 @@ public import HTTPCore
 /// Speed limits for certain times of the week, such as `mon-fri 08:00-18:00 1M`. The first entry
 /// that covers a time decides.
 ///
-/// Times are those of the local wall clock. At a change of summer time, no entry covers an hour that is skipped. An
+/// Times follow the local wall clock. At a change of summer time, no entry covers an hour that is skipped. An
 /// hour that is repeated is covered twice.
 public struct SpeedSchedule: Sendable, Equatable {
     /// The maximum number of entries, which are searched one by one.

@@ -52,9 +52,9 @@ package enum ChangedSubscription: Sendable, Equatable {
 /// The stored form of an item that a subscription has found.
 package struct StoredItem: Sendable, Equatable {
     package var subscription: DownloadID
-    /// The identity of the item among those of its subscription.
+    /// The identity of the item within its subscription.
     package var key: String
-    /// The time of publication, or that of its first sight, in milliseconds since 1970. It orders the items.
+    /// The time of its publication or first listing, in milliseconds since 1970. It orders the items.
     package var date: Int64
     package var state: String
     /// The reason for the state; `nil` for none.

@@ -4,7 +4,7 @@ internal import System
 /// The hub where readers of events subscribe. It can be used on any thread.
 ///
 /// The hub keeps a bounded history that all readers share. A reader keeps only its own position in it, so that a slow
-/// reader costs nothing more however far it falls behind. Older changes, and those of earlier instances, are read from
+/// reader costs nothing more however far it falls behind. Older changes, and earlier instances' changes, are read from
 /// the index by their event ids.
 public final class EventHub: Sendable {
     /// The epoch of the event ids.

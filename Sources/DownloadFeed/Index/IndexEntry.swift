@@ -75,7 +75,7 @@ package final class IndexEntry: Sendable {
     }
 }
 
-/// The kind of a download among those of its URL, the most useful first.
+/// The kind of a download among the downloads of its URL, the most useful first.
 enum Standing: Int, CaseIterable {
     /// The download is live, or its finished file exists according to the record. It can represent its URL.
     case current

@@ -242,7 +242,7 @@ package struct OrderedRows: Sendable {
     /// - Parameter starts: The value of ``starts``, if the caller makes many calls.
     func count(below rank: QueueRank, in entries: IndexEntries, starts: [Int]? = nil) -> Int {
         let bound = Self.rank(rank, .min)
-        // The rank is nearly always behind the last row, or that of the last row.
+        // The rank is nearly always at or behind the last row's.
         guard let last = chunks.last?.last.flatMap({ self.rank(of: $0, in: entries) }), last >= bound else { return count }
         if last.major == bound.major, last.key == bound.key {
             guard let before = row(before: chunks.count - 1) else { return 0 }

@@ -17,7 +17,7 @@ struct SearchTexts: Sendable {
         }
     }
 
-    /// Sets the texts of a row to those of its download.
+    /// Sets a row's texts to its download's.
     mutating func set(_ download: Download, at row: Row) {
         set([download.url, download.filename, download.trackName], at: row)
     }
@@ -95,7 +95,7 @@ private struct Chunk: Sendable {
         starts.append((UInt32(clamping: bytes.count), member))
         indexes[Int(member)] = UInt16(clamping: starts.count)
         let needed = bytes.count + texts.reduce(0) { $0 + ($1.map { $0.utf8.count + 1 } ?? 0) }
-        // The array would double its capacity by itself.
+        // Without this, the array would double its capacity.
         if needed > bytes.capacity { bytes.reserveCapacity(needed + max(Self.leastGrowth, needed / 8)) }
         let start = bytes.count
         for case let text? in texts {

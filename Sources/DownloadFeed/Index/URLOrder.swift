@@ -1,6 +1,6 @@
 internal import DownloadCore
 
-/// All downloads by URL, and those of one URL by standing.
+/// All downloads by URL, then by standing.
 ///
 /// Most URLs have one download. Its place does not depend on its standing, so a change of the standing reads no other entry.
 struct URLOrder: Sendable {

@@ -259,7 +259,7 @@ extension FleetStore {
         try await perform { writer throws(StoreError) in try writer.objects.claimSweep(every: interval) }
     }
 
-    /// Begins to pass the changes of subscriptions since the start, those of this and of other replicas. It passes no
+    /// Begins to pass the changes of subscriptions since the start, by this and other replicas. It passes no
     /// changes when a claim has ended.
     package func followSubscriptions(_ receive: @escaping @Sendable ([ChangedSubscription]) -> Void) {
         store.begin { writer in try? writer?.subscriptions.follow(receive) }

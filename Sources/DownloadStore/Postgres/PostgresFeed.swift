@@ -7,7 +7,7 @@ internal import System
 /// Changes are published in the order of their commits. A commit succeeds once the follower has received it and all
 /// earlier commits of other replicas. A client that gets a response therefore finds its change on this replica.
 package final class PostgresFeed {
-    /// Receives all changes in order, those of this and of other replicas. Set before the first write.
+    /// Receives all changes in order, by this and other replicas. Set before the first write.
     var follower: (([FleetChange]) -> Void)?
 
     private let instance: PostgresInstance

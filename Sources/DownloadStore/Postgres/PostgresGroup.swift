@@ -25,7 +25,7 @@ struct PostgresGroup {
     /// it blocks other transactions until this one ends.
     var commands: [PostgresCommand] { adding + changing + publishing }
 
-    /// The requests for slots, with the indices of their results among those of `commands`.
+    /// The requests for slots, with the indices of their results among the results of `commands`.
     var claims: [(claim: SlotRequest, index: Int)] {
         let first = added.bytes.isEmpty ? 0 : 1
         return claiming.map { ($0.claim, first + $0.index) }

@@ -78,7 +78,7 @@ final class PostgresListener: Sendable {
                 try connection.withLock { connection in
                     if connection == nil {
                         connection = try Self.connect(database, instance, limit)
-                        // Remote commands may have arrived meanwhile. Changes are read every second anyway.
+                        // Remote commands may have been sent before this connection. Changes are read every second anyway.
                         receive(.settings)
                         receive(.subscriptions)
                         receive(.messages)

@@ -221,7 +221,7 @@ extension PostgresRecordWriter {
         return contents
     }
 
-    /// Returns 16 bits of the epoch that distinguish the history of the database from that of a copy, and from that of
+    /// Returns 16 bits of the epoch that distinguish the database's history from a copy's, and from the history of
     /// a standby that was promoted.
     private func history(of database: String, isCopy: Bool) -> UInt64 {
         guard isCopy else { return UInt64(clamping: instance.timeline & 0xFFFF) }

@@ -6,7 +6,7 @@ public import System
 
 /// Compares the records of a data directory with its files, and repairs what can be repaired without the network.
 ///
-/// It holds the directory's lock while it exists, so that no service uses the directory meanwhile. A record file of an
+/// It holds the directory's lock while it exists, so that no service uses the directory. A record file of an
 /// older release is migrated to the present schema, as by a service.
 public final class DirectoryCheck {
     private let directory: DataDirectory

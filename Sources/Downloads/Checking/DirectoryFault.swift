@@ -67,7 +67,7 @@ public struct DirectoryReport: Sendable {
     public var missing = 0
     /// The entries of `incomplete` that are not Pawl's, and stay.
     public var foreign: [String] = []
-    /// The faults; those of records by age of the record.
+    /// The faults. Faults of records are ordered by the age of the record.
     public var faults: [DirectoryFault] = []
     /// The number of repaired faults.
     public var repaired = 0

@@ -6,7 +6,7 @@ internal import HTTPCore
 public import ObjectStorage
 internal import System
 
-/// Compares the records of a fleet with the objects in its storage, and repairs what it can. Replicas may run meanwhile.
+/// Compares the records of a fleet with the objects in its storage, and repairs what it can. Replicas may run.
 ///
 /// Objects are listed, and read only by a deep check: their SHA-256 was checked when they were stored. Objects without a record are ignored
 /// for a day, because their upload may be under way.
@@ -48,7 +48,7 @@ public final class FleetCheck {
         var report = DirectoryReport()
         let failure: DownloadsStartError?
         do {
-            // The records are read first: an object of a download that completes meanwhile is checked again later.
+            // The records are read first: the object of a download that completes after this is checked again later.
             let contents = try store.load()
             // A misspelt location must not make all files count as lost.
             guard let owner = contents.fleet?.owner else { throw DownloadsStartError("the database has no fleet") }

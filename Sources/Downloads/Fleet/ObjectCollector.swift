@@ -77,7 +77,7 @@ struct ObjectCollector: Sendable {
         }
     }
 
-    /// Removes objects and unfinished uploads of that age that no record names. Objects whose keys are not those of
+    /// Removes objects and unfinished uploads of that age that no record names. Objects whose keys do not belong to
     /// downloads are left alone.
     /// - Returns: The number of removed objects and uploads.
     @discardableResult

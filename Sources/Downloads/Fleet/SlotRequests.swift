@@ -30,7 +30,7 @@ struct SlotRequests: Sendable, Equatable {
     /// - Parameters:
     ///   - granted: The number of granted slots; `nil`: the request has failed.
     ///   - requested: The number of requested slots.
-    /// - Returns: The downloads that were released meanwhile: their slots count no more.
+    /// - Returns: The downloads that were released during the request: their slots count no more.
     mutating func end(granted: Int?, of requested: Int) -> Set<DownloadID> {
         isPending = false
         defer { released = [] }

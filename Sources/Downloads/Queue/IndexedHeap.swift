@@ -38,7 +38,7 @@ public struct IndexedHeap<Key: Hashable & Sendable, Rank: Comparable & Sendable>
     }
 
     /// Removes outdated items from the beginning, and all of them if there are more than members.
-    /// - Parameter key: The only key of which an item may have become outdated.
+    /// - Parameter key: The only key that may have an outdated item.
     @inlinable mutating func dropOutdated(_ key: Key) {
         if items.count > 2 * ranks.count + 64 {
             items = ranks.map { ($0.key, $0.value) }

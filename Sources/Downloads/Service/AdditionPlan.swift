@@ -45,7 +45,7 @@ struct AdditionPlan {
     /// Decides about one item, and drafts a new download if there is none to return.
     /// - Parameters:
     ///   - context: Makes ids.
-    ///   - names: The reserved and published paths. Those of new downloads are reserved.
+    ///   - names: The reserved and published paths. The plan reserves the paths of new downloads.
     ///   - hasFile: Whether the finished file of a download is present.
     ///   - reserveEventID: Reserves the event id of a new download.
     /// - Returns: The download without its position in the queue.

@@ -36,7 +36,7 @@ extension DownloadService {
         let order: CommandOrder = command == .pause || command == .cancel ? .slotsLast : .queue
         return try await inPieces(selection, order) { ids throws(DownloadError) in
             let found = self.downloads(ids, in: selection)
-            // A download with a slot stops first. If another command changes it meanwhile, only that one counts it. In a fleet,
+            // A download with a slot stops first. If another command changes it before, only that one counts it. In a fleet,
             // the version here may be outdated.
             let isExpected = !self.isShared && found.contains { $0.download.mayHaveSlot } ? selection.includes : nil
             return try await self.ask(.init(command), ofPiece: found.map { $0.download.id }, if: isExpected)
@@ -49,7 +49,7 @@ extension DownloadService {
     /// Passes the ids of all matching downloads to a function, in pieces, and adds up the results. While a piece is being
     /// made durable, the next one begins.
     ///
-    /// They are found once, since a search takes longer the more downloads there are. Downloads that are added meanwhile are
+    /// They are found once, since a search takes longer the more downloads there are. Downloads that are added later are
     /// not part of it.
     func inPieces(
         _ selection: ListQuery, _ order: CommandOrder,

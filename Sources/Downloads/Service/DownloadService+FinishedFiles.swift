@@ -102,7 +102,7 @@ extension DownloadService {
         if names.isClaimed(file.path, byOtherThan: id) { return nil }
         let isKnownMissing = index.download(id)?.fileMissing ?? false
         let (found, isLikely) = try await files.find(file, of: id, isHashed: isKnownMissing)
-        // Another download may have got the name meanwhile.
+        // Another download may have got the name during the search.
         if names.isClaimed(file.path, byOtherThan: id) { return nil }
         if isLikely, ledger.comparing.insert(id).inserted { compare(file, of: id) }
         return found

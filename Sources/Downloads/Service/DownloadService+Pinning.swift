@@ -4,7 +4,7 @@ internal import DownloadStore
 internal import HTTPCore
 internal import System
 
-/// The machines that receive commands. Those of ended downloads are made for the command, from their records.
+/// The machines that receive commands. An ended download's machine is made for the command, from its record.
 extension DownloadService {
     /// Downloads to which commands are about to be sent.
     struct Pins {

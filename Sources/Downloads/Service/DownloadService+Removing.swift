@@ -58,7 +58,7 @@ extension DownloadService {
             && !(removesFile && entry.download.published != nil)
     }
 
-    /// Removes downloads that need no machine, together. Other requests for them wait meanwhile.
+    /// Removes downloads that need no machine, together. Other requests for them wait until then.
     /// - Returns: The number of removed downloads: all, or none if the disk is full.
     private func removeIdle(
         _ entries: [IndexEntry], by deadline: ContinuousClock.Instant

@@ -63,7 +63,7 @@ extension DownloadService {
 
     private func volumeFound(isRolledBack: Bool) async {
         partFiles.forgetParts()
-        // Runs on the executor that publishes files, so that no file is published meanwhile. Downloads that have begun
+        // Runs on the executor that publishes files, so that it publishes none at the same time. Downloads that have begun
         // since are in the index.
         await BlockingExecutor.publishing.run { [index] in
             self.tidyParts { id, _ in

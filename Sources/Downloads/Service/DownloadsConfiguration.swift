@@ -34,7 +34,7 @@ public struct DownloadsConfiguration: Sendable {
     public var speedLimit: Int64 = 0
     /// Limits for certain times of the week, in place of `speedLimit`; `nil`: the schedule of an earlier instance.
     public var speedSchedule: SpeedSchedule?
-    /// The default webhooks; `nil`: those of an earlier instance.
+    /// The default webhooks; `nil`: the webhooks of an earlier instance.
     public var webhooks: [HTTPURL]?
     /// The types of messages that default webhooks receive.
     public var webhookTypes = Set(WebhookMessageType.selectable)

@@ -202,7 +202,7 @@ extension FleetCoordination {
         let id = record.id
         if let download = service.entries[id] {
             guard download.membership.slot != .held else { return }
-            // The download was paused or has ended meanwhile.
+            // The download was paused or has ended.
             guard download.membership.slot == .awaited, !service.isShuttingDown else { return service.submit(.leaveQueue(id)) }
             download.membership.slot = .held
             return service.enterQueue(download)
@@ -276,7 +276,7 @@ extension FleetCoordination {
         guard !service.isShuttingDown, !isFenced else { return }
         let unsaved = ids.filter { service.isUnsaved($0) }
         publishLater(unsaved, in: service)
-        // A download that was released meanwhile may be queued without being in the database's queue.
+        // A download that was released since may be queued without being in the database's queue.
         let pins: DownloadService.Pins
         do throws(DownloadError) { pins = try await service.pin(Array(ids.subtracting(unsaved))) } catch {
             return publishLater(ids.subtracting(unsaved), in: service)
@@ -512,7 +512,7 @@ extension FleetCoordination {
     private func readSettings(in service: isolated DownloadService) async {
         settingsReads += 1
         let read = settingsReads
-        // The settings may have been changed here or read again meanwhile.
+        // During the read, the settings may have been changed here or read again.
         guard let kept = try? await fleet.settings(), read == settingsReads else { return }
         apply(kept, in: service)
     }

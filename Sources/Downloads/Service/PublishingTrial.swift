@@ -11,7 +11,7 @@ internal import System
 final class PublishingTrial: Sendable {
     /// The time for which a result is valid.
     static let freshness: Duration = .seconds(1)
-    /// The maximum duration of a trial. A longer one continues, and no other begins meanwhile.
+    /// The maximum duration of a trial. A longer one continues, and no other begins before its end.
     static let limit: Duration = .seconds(2)
 
     private struct State {

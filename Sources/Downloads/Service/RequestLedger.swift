@@ -162,7 +162,7 @@ struct RequestLedger: Sendable {
 
     /// Removes a download whose commit has ended.
     /// - Parameter rank: The rank of its record.
-    /// - Returns: The arrival that it has got meanwhile; `nil`: none.
+    /// - Returns: The arrival that it got during the commit; `nil`: none.
     mutating func leave(_ id: DownloadID, _ rank: QueueRank) -> DownloadID? {
         let lateArrival = lateArrivals.isEmpty ? nil : lateArrivals.removeValue(forKey: id)
         var rank = rank

@@ -167,7 +167,7 @@ struct ServiceOpening: Sendable {
         _ configuration: DownloadsConfiguration, _ contents: StoredContents, keeping isShared: Bool,
         _ log: (DownloadLogEvent) -> Void
     ) -> (ServiceSettings, [StoreChange]) {
-        // Shared settings are those of the first replica until a client changes them. Later replicas change none.
+        // The first replica decides shared settings, until a client changes them. Later replicas change none.
         let isKept = { (name: String) in isShared && contents.settings[name] != nil }
         let (settings, changes) = configuration.settings.merged(
             withKept: contents.settings, explicit: configuration.explicitSettings.filter { !isKept($0.rawValue) },

@@ -20,7 +20,7 @@ struct ServiceParts: Sendable {
     let sharing: any Sharing
     let publisher: DownloadPublisher
     let probe: StoreProbe
-    /// The known impairments, of which the default webhooks are told.
+    /// The known impairments. The default webhooks receive their changes.
     let degradation = Locked(DegradationNews())
     /// Names the downloads in transfer, for the instance after a crash; `nil`: the file cannot be used.
     let journal: TransferJournal?

@@ -32,7 +32,7 @@ struct WorkParts {
         }
     }
 
-    /// Returns the existing downloads for a request: those of its URL, then those of the same part of the work.
+    /// Returns the existing downloads for a request: first with its URL, then for the same part of the work.
     func candidates(for request: NewDownload, in index: SnapshotIndex) -> [Download] {
         let same = index.downloads(ofURL: request.url.string, atMost: Self.candidateLimit)
         guard !downloads.isEmpty, let id = Self.itemID(request.track), let others = downloads[id] else { return same }
@@ -58,7 +58,7 @@ struct WorkPreparation {
     /// Adds the work's label to existing downloads and removes it from superseded ones. Failed and cancelled downloads
     /// of the work continue, with the checksum and URL of the request.
     /// - Parameter isCurrent: Whether a client that requests the URL of a download can be given it.
-    /// - Returns: The commands. Those of one download are carried out in their order.
+    /// - Returns: The commands. Commands for one download are carried out in their order.
     mutating func steps(
         for requests: [NewDownload], in index: SnapshotIndex, isCurrent: (Download) -> Bool
     ) -> [(DownloadMachine.Command.Request, DownloadID)] {

@@ -71,7 +71,7 @@ actor WebhookDispatcher {
         read(from: DownloadID(value: 0))
     }
 
-    /// Delivers messages of the store, such as those of another replica.
+    /// Delivers messages of the store, such as another replica's.
     /// - Parameter first: The lowest of their ids.
     func read(from first: DownloadID) {
         guard settle != nil, !isStopping else { return }
@@ -189,7 +189,7 @@ actor WebhookDispatcher {
         departures.removeFirst(Self.keptDepartures)
     }
 
-    /// Reads one page of messages that are only in the store: first those of all receivers, then those of a receiver
+    /// Reads one page of messages that are only in the store: first for all receivers, then for a receiver
     /// that has room again.
     private func load() {
         guard loading == nil, !isStopping else { return }

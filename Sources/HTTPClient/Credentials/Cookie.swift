@@ -55,7 +55,7 @@ struct Cookie: Sendable, Equatable {
 extension Cookie {
     /// Reads a Set-Cookie field (RFC 6265 §5.2, §5.3); nil if the cookie is ignored.
     ///
-    /// A domain must be that of the host or a parent, and have two labels. Names that begin with `__Secure-` or
+    /// A domain must be the host's or a parent's, and have two labels. Names that begin with `__Secure-` or
     /// `__Host-`, and secure cookies, are accepted as the successor of the RFC says.
     init?(setCookie field: some Sequence<UInt8>, from url: HTTPURL, now: Int64) {
         var parts = Array(field).split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]

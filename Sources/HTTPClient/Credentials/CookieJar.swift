@@ -22,7 +22,7 @@ struct CookieJar: Sendable {
 
     /// Returns the value of the Cookie field for a URL; nil if there are no cookies.
     /// - Parameters:
-    ///   - others: Cookies of a file for the URL, of which those of the jar take the place.
+    ///   - others: Cookies of a file for the URL. The jar's cookies of the same names replace them.
     ///   - own: The caller's cookies, which come last and count for no limit.
     func field(for url: HTTPURL, with others: [Cookie] = [], own: [UInt8] = [], now: Int64) -> [UInt8]? {
         let found =

@@ -13,7 +13,7 @@ struct HopFields: Sendable {
     /// The user and password of `authorization`, with which a Digest challenge can be answered.
     var login: Login? { authorization.flatMap { Login(authorization: $0) } }
 
-    /// Decides the fields. Those of the caller precede user and password of the URL. After them come the header file,
+    /// Decides the fields. The caller's precede user and password of the URL. After them come the header file,
     /// the other files and the operator's user agent.
     init(of hop: Hop, in request: ClientRequest, _ credentials: OriginCredentials, _ jar: CookieJar, now: Int64) {
         fields = hop.sendsConditions ? request.conditions : []

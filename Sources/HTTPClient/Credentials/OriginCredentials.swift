@@ -3,7 +3,7 @@
 ///
 /// Its descriptions hide the contents, so that no secret can get into a log.
 public struct OriginCredentials: Sendable {
-    /// The User-Agent of requests for origins; nil: that of all requests.
+    /// The User-Agent of requests for origins; nil: the same as for all requests.
     public var userAgent: String?
     /// User names and passwords.
     public var netrc = NetrcFile()

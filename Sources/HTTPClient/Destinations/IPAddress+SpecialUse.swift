@@ -4,7 +4,7 @@ extension IPAddress {
     /// The use that the address is reserved for, such as `loopback` or `private use`; nil for an address of the public
     /// Internet.
     ///
-    /// The ranges are those of IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890, as of 2025), multicast,
+    /// The ranges are in IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890, as of 2025), multicast,
     /// and all of IPv6 outside global unicast (2000::/3, RFC 4291 §2.4). Addresses at which clouds serve their own
     /// machines are included.
     ///
@@ -102,7 +102,7 @@ extension IPAddress {
     }
 
     // Services of clouds for the machines in them. Elsewhere their addresses have another use or none. Most are also in
-    // a block below, but are listed here for a clearer refusal. Those of Azure and IBM are in no block below.
+    // a block below, but are listed here for a clearer refusal. Azure's and IBM's are in no block below.
     static let cloudHosts: [Use] = [
         // Amazon, Google, Microsoft, Oracle, DigitalOcean, Hetzner, OpenStack and others: metadata, including
         // credentials.

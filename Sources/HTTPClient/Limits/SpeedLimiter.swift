@@ -7,7 +7,7 @@ internal import System
 /// A new limit applies immediately to running transfers. Their reserved or granted but unused bytes become void, and
 /// they make new reservations in the size for the new limit.
 ///
-/// A transfer over the limit does not read from its connection, so that TCP slows the origin down. The system meanwhile
+/// A transfer over the limit does not read from its connection, so that TCP slows the origin down. The system
 /// buffers some hundred KiB for each connection. These bytes count only when the transfer reads them.
 public final class SpeedLimiter: Sendable {
     private struct State {

@@ -141,7 +141,7 @@ extension ActiveTransfer {
         easy.set(CURLOPT_BUFFERSIZE, bufferBytes)
         // 0 would be libcurl's own limit of five minutes.
         easy.set(CURLOPT_CONNECTTIMEOUT_MS, max(1, (request.connectTimeout ?? .seconds(Int64.max)).wholeMilliseconds))
-        // The end of a transfer must not wait for name resolution; the resolver's thread then cleans up by itself.
+        // The end of a transfer must not wait for name resolution; the resolver's thread then cleans up.
         easy.set(CURLOPT_QUICK_EXIT, 1)
     }
 

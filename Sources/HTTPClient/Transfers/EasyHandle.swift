@@ -76,7 +76,7 @@ import CCurl
     }
 
     /// Sets the lines of the request's fields: `Name: value`, `Name;` for an empty value, or `Name:` to omit a field
-    /// that libcurl would send by itself.
+    /// that libcurl would add.
     func set(fields lines: [[UInt8]]) -> Bool {
         for line in lines {
             // The line is copied as bytes, which need not be UTF-8.

@@ -19,7 +19,7 @@ struct FramingMonitor: Sendable {
         due = now + Self.interval
     }
 
-    /// Compares the bytes of the connection with those of the body.
+    /// Compares the bytes of the connection with the bytes of the body.
     /// - Parameters:
     ///   - received: The bytes read from the connection so far, including other responses.
     ///   - body: The bytes of the body so far.

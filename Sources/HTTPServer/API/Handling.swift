@@ -8,6 +8,6 @@ public enum Handling: Sendable {
     /// then discarded.
     case later(@Sendable () async -> Response)
     /// The same for a client that has not proved that it may have its response: the connection gives way to new ones
-    /// meanwhile.
+    /// until the task returns.
     case laterForStranger(@Sendable () async -> Response)
 }

@@ -3,7 +3,7 @@ public import HTTPCore
 /// The route of requests to the server: the trusted proxies, and the base path.
 ///
 /// A proxy hides the client's address, and the scheme and host that the client used. It may also remove the beginning
-/// of the path. It sends these in fields, which any client can send, too. So only those of trusted proxies are used.
+/// of the path. It sends these in fields, which any client can send, too. So only trusted proxies' fields are used.
 public struct Ingress: Sendable {
     /// The addresses of trusted proxies. All peers of a Unix socket are trusted.
     public var trustedProxies: [AddressBlock] = []
@@ -30,7 +30,7 @@ public struct Ingress: Sendable {
         }
     }
 
-    /// Whether the address is that of a trusted proxy.
+    /// Whether the address belongs to a trusted proxy.
     func isTrusted(_ peer: SocketAddress) -> Bool {
         peer.isUnixSocket || IPAddress(parsing: peer.host).map { isTrusted($0) } == true
     }

@@ -16,7 +16,7 @@ extension SocketAddress {
     /// The address of all clients of a Unix socket.
     public static let unixSocket = SocketAddress(host: "unix", port: 0)
 
-    /// Whether the address is that of a Unix socket.
+    /// Whether the address stands for a Unix socket.
     public var isUnixSocket: Bool { self == .unixSocket }
 }
 

@@ -7,8 +7,8 @@ public struct WebSocketLimits: Sendable {
     /// 1008.
     public var messageTimeout: Duration = .seconds(60)
 
-    /// The maximum number of a client's messages that tasks handle, 16: enough for any page that polls. Nothing is read
-    /// meanwhile.
+    /// The maximum number of a client's messages that tasks handle, 16: enough for any page that polls. At this number, nothing
+    /// more is read.
     public var pendingMessages = 16
 
     /// The maximum bytes of unsolicited messages that a client has not read, 1 MiB, beyond the kernel's buffer:

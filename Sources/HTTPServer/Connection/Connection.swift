@@ -40,7 +40,7 @@ struct Connection: ~Copyable {
     /// While output waits: the bytes of the kernel for the client at the last look; nil before the first look.
     var heldByKernel: Int?
 
-    /// The earliest time at which the loop checks this connection by itself.
+    /// The earliest time at which the loop checks this connection without an event.
     var scheduled: Moment?
     /// Whether there is more to do immediately, after the other connections.
     var needsPass = false

@@ -38,7 +38,7 @@ struct ConnectionState {
     private(set) var isStopping = false
     /// Whether a request was refused before it was completely read.
     private var leavesInputUnread = false
-    /// Whether the request that is being handled is that of a client without a proved right to its response.
+    /// Whether the client of the request in progress has not proved its right to the response.
     private var handlesStranger = false
     private var phaseDeadline: Moment?
     private var outputDeadline: Moment?

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A number, such as of bytes or sockets, of which all loops take parts.
+/// A number of bytes or sockets that all loops share.
 final class SharedBudget: Sendable {
     private let taken = Atomic<Int>(0)
 

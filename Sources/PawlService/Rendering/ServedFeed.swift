@@ -33,7 +33,7 @@ struct ServedFeed: Sendable, Hashable {
         let (item, download) = (finished.item, finished.download)
         // Programs name what they save after the end of its address.
         let name = download.filename.map { "/" + PercentEncoding.encodeComponent($0) } ?? ""
-        // An id without its query could be that of another item.
+        // An id without its query could belong to another item.
         let guid = item.guid.flatMap { shown($0) == $0 ? $0 : nil } ?? finished.id
         var result = RSSDocument.Item(
             guid: guid, title: shown(item.name ?? download.filename ?? finished.id),
@@ -49,7 +49,7 @@ struct ServedFeed: Sendable, Hashable {
         return result
     }
 
-    /// Returns the type of a file. That of its feed counts if the origin states none: programs do not play other files.
+    /// Returns the type of a file. The feed's counts if the origin states none: programs do not play other files.
     private static func mediaType(_ download: Download, stated: String?) -> String {
         let type = download.mediaType ?? "application/octet-stream"
         guard type.hasSuffix("/octet-stream"), let stated, MediaType(parsing: stated) != nil else { return type }

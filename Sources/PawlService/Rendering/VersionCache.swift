@@ -58,7 +58,7 @@ final class VersionCache<Value: VersionValue>: Sendable {
             cost += value.cost
         }
 
-        /// The place for a version: a free one, or else that of the oldest value.
+        /// The place for a version: a free one, or else the oldest value's.
         private func place(for version: Value.Version) -> Int {
             var (best, oldest) = (column(of: version), UInt64.max)
             for place in stride(from: best, to: values.count, by: columns) {
@@ -107,7 +107,7 @@ final class VersionCache<Value: VersionValue>: Sendable {
     func keep(_ value: Value) {
         guard value.cost <= capacity / 8 else { return }
         contents.withLock { contents in
-            // Another thread may have inserted it meanwhile.
+            // Another thread may have inserted it before.
             guard contents.find(value.version) == nil else { return }
             while contents.cost + value.cost > capacity { contents.dropNext() }
             contents.insert(value)

@@ -23,7 +23,7 @@ extension API {
         try checkReadiness()
         return .later { [self] () throws(Problem) in
             let store = await downloads.storeCondition()
-            // The service may have begun to stop meanwhile.
+            // During the wait, the service may have begun to stop.
             try checkReadiness()
             if let reason = store.unreadable {
                 throw Problem(.unavailable, reason, retryAfter: 1)

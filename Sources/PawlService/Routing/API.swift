@@ -229,7 +229,7 @@ final class API: Application {
     private func route(
         _ request: borrowing Request, _ match: borrowing Router.Match, _ caller: inout Caller?, _ response: inout Response
     ) throws(Problem) -> RouteResult {
-        // The head of a request with a body was checked before the body. The token may have changed meanwhile.
+        // The head of a request with a body was checked before the body. The token may have changed since.
         guard let operation = try checkHead(request, match, countsRequest: !request.announcesBody, &caller) else {
             response.status = .noContent
             let allow = match.endpoint?.allow ?? "GET, HEAD, POST, PATCH, DELETE, OPTIONS"

@@ -3,7 +3,7 @@ internal import System
 
 /// Returns free heap memory to the system at intervals.
 ///
-/// The C library's allocator keeps an arena for nearly every contending thread, and by itself returns only the memory
+/// The C library's allocator keeps an arena for nearly every contending thread, and by default returns only the memory
 /// at an arena's very end. Memory that one thread allocates and another frees leaves gaps in all arenas. After hours of
 /// mixed load, the process is twice as large as its data.
 final class HeapTrimmer: Sendable {
@@ -41,12 +41,12 @@ final class HeapTrimmer: Sendable {
         pawl_map_large_blocks()
     }
 
-    /// Trims once: takes some milliseconds per 100 MB in use, and holds a lock of each arena meanwhile.
+    /// Trims once: takes some milliseconds per 100 MB in use, with a lock of each arena held.
     static func trim() {
         pawl_trim_heap()
     }
 
-    /// Waits for an interval; returns whether `stop()` was called meanwhile.
+    /// Waits for an interval; returns whether `stop()` was called in it.
     private static func sleep(_ isOver: Monitor<Bool>) -> Bool {
         var hasSlept = false
         return isOver.wait { isOver in
@@ -68,7 +68,7 @@ struct HeapTrimPolicy {
     /// Whether to trim a process of this size.
     mutating func wantsTrim(residentBytes: Int64) -> Bool {
         guard let floor else { return true }
-        // A process that has shrunk by itself grows from there.
+        // A process that has shrunk without a trim grows from there.
         self.floor = min(floor, residentBytes)
         return residentBytes >= floor + Self.growth
     }

@@ -32,7 +32,7 @@ enum WorkListing {
     private static func items(_ parts: [SearchItem]) -> [(listed: ListedItem, details: ItemDetails)] {
         ItemDetails.items(parts, identity: \.id).map { listed, details in
             var listed = listed
-            // The date of a work is that of its making. The order of the listing tells which one is new.
+            // The date of a work is the date of its making. The order of the listing tells which one is new.
             listed.date = nil
             listed.isNamedByAddress = false
             return (listed, details)

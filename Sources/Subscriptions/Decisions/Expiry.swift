@@ -19,7 +19,7 @@ public enum Expiry {
     ///   - keep: The number of items to keep, from 1.
     public static func expired(_ items: [(item: KnownItem, holding: Holding)], keep: Int) -> [String] {
         let counted = items.filter { !$0.item.isByHand && $0.holding == .finished }.sorted { left, right in
-            // The order of equal dates must not depend on that of the records.
+            // Items with equal dates must not be ordered as the records are.
             (right.item.date, right.item.key) < (left.item.date, left.item.key)
         }
         return counted.dropFirst(keep).filter(\.item.isMade).reversed().map(\.item.key)

@@ -7,7 +7,7 @@ public struct ListingDecision: Sendable, Equatable {
     public struct Rules: Sendable, Equatable {
         /// The choice among the items of the first listing.
         public var take: BacklogChoice
-        /// The conditions for items that are taken by themselves.
+        /// The conditions for items that are taken without a command.
         public var filter: ItemFilter
         /// Whether nothing is taken at present.
         public var isPaused: Bool
@@ -15,7 +15,7 @@ public struct ListingDecision: Sendable, Equatable {
         public var isFirst: Bool
         /// The time of the subscription. Items of an earlier time belong to the backlog.
         public var createdAt: Timestamp
-        /// The time up to which items count as seen, of which no record is left; `nil` for none.
+        /// The time up to which items without a record count as seen; `nil` for none.
         public var horizon: Timestamp?
         /// The time up to which unknown items belong to the backlog, as a check that broke off has found; `nil` for none.
         public var backlogEnd: Timestamp?

@@ -1,10 +1,10 @@
 public import Catalog
 
-/// The conditions under which an item is taken by itself: patterns for its name, and limits of its duration.
+/// The conditions for an item to be taken without a command: patterns for its name, and limits of its duration.
 public struct ItemFilter: Sendable, Equatable {
-    /// Patterns of which one must match; empty for every name.
+    /// One of these patterns must match; empty for every name.
     public var include: [GlobPattern] = []
-    /// Patterns of which none may match.
+    /// None of these patterns may match.
     public var exclude: [GlobPattern] = []
     /// The shortest duration in milliseconds; `nil` for none.
     public var minDurationMs: Int64?

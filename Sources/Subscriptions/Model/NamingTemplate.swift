@@ -72,7 +72,7 @@ extension NamingTemplate {
     /// The maximum number of characters of a value that are used: more than a name can have.
     private static let longestValue = 400
 
-    /// Returns the value of a placeholder; `nil` if the part has none, or one of which a name would have nothing.
+    /// Returns the value of a placeholder; `nil` if the part has none, or no character of it may be in a name.
     private static func value(of placeholder: NamePattern.Placeholder, _ part: SearchItem) -> String? {
         let value: String? =
             switch placeholder.field {

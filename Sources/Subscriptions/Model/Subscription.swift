@@ -19,13 +19,13 @@ public struct Subscription: Sendable, Equatable {
         case feed(HTTPURL)
         /// The parts of a work of a catalogue, by its id.
         case work(String)
-        /// The newest results of a search in the Internet Archive, of which each is taken whole.
+        /// The newest results of a search in the Internet Archive. Each is taken whole.
         case search(term: String)
     }
 
     /// The validators of the last complete listing, for conditional requests (RFC 9110 §13).
     public struct Validators: Sendable, Equatable {
-        /// The entity tag, as it was sent; `nil` for none, and for one with other characters than those of ASCII.
+        /// The entity tag, as it was sent; `nil` for none, and for one with characters beyond ASCII.
         public var entityTag: String?
         /// The value of `Last-Modified`, as it was sent; `nil` for none.
         public var lastModified: String?
@@ -64,11 +64,11 @@ public struct Subscription: Sendable, Equatable {
         public var take = BacklogChoice.new
         /// The number of newest items to keep, from 1; `nil` for all.
         public var keep: Int?
-        /// The conditions for items that are taken by themselves.
+        /// The conditions for items that are taken without a command.
         public var filter = ItemFilter()
-        /// The names of the files, which precede `folder`; `nil` for those of the work.
+        /// The names of the files, which precede `folder`; `nil` for the work's.
         public var naming: NamingTemplate?
-        /// The folder of the files; `nil` for that of the work.
+        /// The folder of the files; `nil` for the work's.
         public var folder: String?
         /// The labels of the downloads.
         public var labels: [String] = []

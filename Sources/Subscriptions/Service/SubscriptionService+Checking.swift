@@ -187,7 +187,7 @@ extension SubscriptionService {
                 known[item.key] = item
                 if item.state == .taken { taken += 1 }
             }
-            // The subscription may have been paused or removed meanwhile.
+            // During the commit, the subscription may have been paused or removed.
             if Task.isCancelled { return }
         }
         var rows: [(item: KnownItem, offset: Int?)] = decision.kept.map { ($0.item, $0.offset) }

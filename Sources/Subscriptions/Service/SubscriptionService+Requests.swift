@@ -213,7 +213,7 @@ extension SubscriptionService {
         }
     }
 
-    /// Resumes a paused subscription or one that is gone: takes what was found meanwhile, and begins a check.
+    /// Resumes a paused subscription or one that is gone: takes the items that were found before, and begins a check.
     /// - Throws: `notFound`, `refused`.
     public func resume(_ id: DownloadID) async throws(SubscriptionError) -> Subscription {
         try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in

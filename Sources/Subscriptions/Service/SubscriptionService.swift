@@ -70,7 +70,7 @@ public actor SubscriptionService {
         var listing: Task<CheckOutcome, Never>?
         /// Whether the running check has listed the work, so that later changes of the work are for another check.
         var hasListed = false
-        /// The number of requests that change it. No check begins meanwhile.
+        /// The number of requests that change it. No check begins during one.
         var holds = 0
         /// The last claim, and the number of its users.
         var claim: SubscriptionClaim?
@@ -300,7 +300,7 @@ public actor SubscriptionService {
     }
 
     /// Starts a check, unless one is running.
-    /// - Parameter isScheduled: Whether the check is omitted if another replica has checked the subscription meanwhile.
+    /// - Parameter isScheduled: Whether the check is omitted if another replica has made it.
     /// - Returns: The check. Its value is false if it was omitted, or another replica has the claim.
     @discardableResult
     func beginCheck(of id: DownloadID, isScheduled: Bool = false) -> Task<Bool, Never>? {
@@ -467,7 +467,7 @@ extension SubscriptionService {
         throw .refused(.overloaded)
     }
 
-    /// Adopts changes of the store. Those of this replica are known already.
+    /// Adopts changes of the store. This replica's are known already.
     private func follow(_ changes: [ChangedSubscription]) {
         for change in changes {
             switch change {

@@ -148,7 +148,7 @@ struct OptionTests {
         #expect(PastedURL.parse("http://h/a\r\nHost: \u{0}x\n")?.string == "http://h/a%0D%0AHost:%20%00x")
     }
 
-    @Test("Time limits and the modification time are those of the call; a change keeps the others")
+    @Test("The call decides time limits and the modification time; a change keeps the others")
     func waits() throws {
         func new(_ json: String) throws -> NewDownload {
             try options(json).download(of: ["http://h/a"], position: nil, usualSegments: 4)

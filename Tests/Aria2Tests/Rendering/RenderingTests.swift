@@ -59,7 +59,7 @@ struct DownloadViewTests {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    @Test("A waiting download has every member except those of known files and ended downloads")
+    @Test("A waiting download lacks only the members of known files and ended downloads")
     func waiting() {
         let waiting = download(.queued)
         #expect(

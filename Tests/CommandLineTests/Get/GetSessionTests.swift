@@ -83,7 +83,7 @@ struct GetSessionTests {
     }
 
     @Test(
-        "Exchanging both directories during a run changes nothing: file, mode and clean-up stay those of the opened ones"
+        "Exchanging both directories during a run changes nothing: file, mode and clean-up stay in the opened ones"
     )
     func exchangedDirectories() async throws {
         let files = FileManager.default

@@ -231,7 +231,7 @@ struct DirectoryCheckTests {
         let path = scene.path + "/pawl.sqlite"
         let handle = try #require(FileHandle(forUpdatingAtPath: path))
         let size = try handle.seekToEnd()
-        // Two pages of downloads are exchanged: each is valid by itself.
+        // Two pages of downloads are exchanged: each alone is valid.
         let page: UInt64 = 4096
         #expect(size > 30 * page)
         try handle.seek(toOffset: 20 * page)

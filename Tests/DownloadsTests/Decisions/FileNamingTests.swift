@@ -202,7 +202,7 @@ struct FileNamingTests {
     }
 
     @Test(
-        "A chosen name without an extension gets the media type's, otherwise that of the origin's name",
+        "A chosen name without an extension gets the media type's, otherwise the origin's name's",
         arguments: [
             ("audio/mpeg", nil, "https://h/a.m4b", ".mp3"), ("audio/x-m4a", nil, "https://h/a", ".m4a"),
             ("video/mp4", "attachment; filename=a.mov", "https://h/a", ".mp4"),

@@ -80,7 +80,7 @@ struct ResumeDecisionTests {
                 SavedEntity(etag: tag, lastModified: modified, date: "Sat, 21 Nov 2026 09:00:01 GMT", total: 100_000), 40_000,
                 .ask(Ask(discards: unproven))
             ),
-            // A saved coding is that of the file itself.
+            // A saved coding is the file's own.
             (
                 SavedEntity(etag: tag, total: 100_000, coding: "gzip"), 40_000,
                 .ask(Ask(offset: start, ifRange: tag, isRange: true))

@@ -149,7 +149,7 @@ struct SegmentPlanTests {
         #expect(plan.ended(0, .broken) == .stuck)
     }
 
-    /// 64 MiB over four connections, of which the first is reported to have ended after 8 MiB.
+    /// 64 MiB over four connections. The first has ended after 8 MiB.
     static func withoutFirst() -> (SegmentPlan, [SegmentPlan.Opening]) {
         var (plan, openings) = plan(64 * mib, connections: 4)
         _ = plan.place(0, 8 << 20)

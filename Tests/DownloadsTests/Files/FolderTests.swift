@@ -331,7 +331,7 @@ struct FilePathTests {
         #expect(names.reserve("a", for: first) == "a")
     }
 
-    @Test("A file cannot get the name of a needed folder, nor a folder that of a file")
+    @Test("A file cannot get a needed folder's name, nor a folder a file's name")
     func filesAndFolders() {
         var names = FileNames(
             isTaken: { _ in false }, obstacle: { $0.hasPrefix("file") ? FileError(.other, "'file' is no directory") : nil })

@@ -174,7 +174,7 @@ struct PublishingTests {
         _ = try local.parts.createPart(id, keepsOthers: false)
     }
 
-    @Test("The trial file's name is as long as that of a whole part file")
+    @Test("The trial file's name is as long as a whole part file's")
     func trialNameIsLong() throws {
         let name = PartName(id, .max, whole: SHA256.digest(of: bytes))
         #expect(name.text.utf8.count == PartName.longest)

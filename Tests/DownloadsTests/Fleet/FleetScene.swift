@@ -27,7 +27,7 @@ final class FleetScene: Sendable {
 
     /// Starts a replica.
     /// - Parameters:
-    /// - directory: that of an earlier replica, which has ended.
+    /// - directory: the directory of an earlier replica, which has ended.
     /// - store: the relay between the replica and its store.
     func replica(
         in directory: TemporaryDirectory? = nil, starting: Bool = true,

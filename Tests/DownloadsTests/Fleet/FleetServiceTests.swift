@@ -455,7 +455,7 @@ struct FleetServiceTests {
         for replica in replicas { await replica.service.shutdown() }
     }
 
-    @Test("Default webhooks are those of the fleet, and the message of a replica that leaves is sent by another")
+    @Test("Replicas share default webhooks, and another replica sends the message of one that leaves")
     func defaultWebhooks() async throws {
         let scene = try FleetScene()
         let isUp = Waiter(false)

@@ -276,7 +276,7 @@ struct ObjectFleetTests {
         await other.service.shutdown()
     }
 
-    @Test("Removes old unfinished uploads, and keeps those of others")
+    @Test("Removes old unfinished uploads, and keeps others' uploads")
     func unfinishedUploads() async throws {
         let scene = try await ObjectScene()
         let replica = try await scene.replica()

@@ -75,7 +75,7 @@ struct RemoteMessageTests {
         #expect(message.replies.first?.number == 3)
     }
 
-    @Test("The refusal of a stopping replica arrives as that of an overloaded one")
+    @Test("The refusal of a stopping replica arrives as an overloaded replica's")
     func stopping() throws {
         let message = RemoteMessage(
             RemoteMessage(replies: [RemoteMessage.Reply(number: 3, result: .failure(.shuttingDown))]).text)

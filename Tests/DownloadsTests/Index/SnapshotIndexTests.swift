@@ -172,7 +172,7 @@ struct SnapshotIndexTests {
         compare()
     }
 
-    @Test("All ids of a query are those of its pages, in the order of a command", arguments: cases)
+    @Test("All ids of a query equal its pages' ids, in the order of a command", arguments: cases)
     func ids(_ row: Case) {
         let (index, _) = index()
         var query = row.query

@@ -104,7 +104,7 @@ struct QueuePlacementTests {
 
     /// - Parameter stride: the distance of identities: as within one millisecond, or less, so that there is hardly room
     ///   between them.
-    @Test("The order equals that of an array under random changes and moves", arguments: [1 << 80, 1 << 20, 3] as [UInt128])
+    @Test("The order equals an array's under random changes and moves", arguments: [1 << 80, 1 << 20, 3] as [UInt128])
     func model(_ stride: UInt128) {
         var random = SystemRandom()
         var queue = ArrayQueue()

@@ -109,7 +109,7 @@ struct FolderServiceTests {
         await #expect(throws: DownloadError.illegalTransition(from: .completed, command: "new folder")) {
             try await fixture.service.change(paused.id, self.change { $0.folder = "a" })
         }
-        // That of a cancelled download applies to its next attempt.
+        // A cancelled download's folder applies to its next attempt.
         _ = try await fixture.service.perform(.cancel, on: other.id)
         #expect(try await fixture.service.change(other.id, change { $0.folder = "c" }).folder == "c")
         _ = try await fixture.service.perform(.retry, on: other.id)

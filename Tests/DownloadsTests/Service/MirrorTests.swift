@@ -176,7 +176,7 @@ struct MirrorTests {
     }
 
     @Test(
-        "With a checksum, the next mirror completes those of an empty one",
+        "With a checksum, the next mirror completes the bytes of an empty one",
         arguments: [
             "size=50000&fault=404", "size=50000&fault=500", "size=50001", "size=49999", "size=50000&fault=reset@0",
         ], [1, 4])

@@ -96,7 +96,7 @@ struct PatienceServiceTests {
     }
 
     @Test(
-        "A limit of the client's choice is not extended; that of the other wait does not count",
+        "A limit of the client's choice is not extended; the other wait's limit does not count",
         arguments: [
             (.head, Timeouts(response: 1), true), (.head, Timeouts(stall: 1), false), (.firstByte, Timeouts(stall: 1), true),
             (.middle, Timeouts(connect: 1, response: 1), false),

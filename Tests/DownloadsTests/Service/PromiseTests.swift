@@ -513,7 +513,7 @@ final class SlowDisk: Sendable {
     let gate = Gate()
     /// Whether a caller waits for it.
     let isReached = Waiter(false)
-    /// Its free bytes; by default those of the real disk.
+    /// Its free bytes; by default the real disk's.
     let free = Locked<Int64?>(nil)
     /// Its size in bytes, if its free bytes are given; 0: unknown.
     let size = Locked<Int64>(0)

@@ -136,7 +136,7 @@ struct QueueOrderTests {
         await fixture.service.shutdown()
     }
 
-    @Test("Positions and order equal those of an array after any insertions, even after a crash")
+    @Test("Positions and order equal an array's after any insertions, even after a crash")
     func insertionModel() async throws {
         let (fixture, ids) = try await queue(2)
         var random = SystemRandom()
@@ -225,7 +225,7 @@ struct QueueOrderTests {
         await fixture.service.shutdown()
     }
 
-    @Test("The order equals that of an array under any changes, even after a crash")
+    @Test("The order equals an array's under any changes, even after a crash")
     func model() async throws {
         let (fixture, ids) = try await queue(12)
         var random = SystemRandom()
@@ -278,7 +278,7 @@ struct QueueOrderTests {
                 group.addTask {
                     for (number, id) in all.enumerated() where number % 4 == worker {
                         _ = try? await fixture.service.perform(.resume, on: id)
-                        // It may have started or ended meanwhile.
+                        // It may have started or ended.
                         _ = try? await fixture.service.move(all[(number * 7 + 3) % all.count], to: .start(number % 5))
                     }
                 }

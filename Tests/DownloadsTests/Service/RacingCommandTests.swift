@@ -14,7 +14,7 @@ struct RacingCommandTests {
     @Test("A pause returns although the download is resumed before its transfer has stopped")
     func pauseAndResumeAtOnce() async throws {
         let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
-        // Each transfer stops by itself: a caller that waited for the end of a later one would wait forever.
+        // Each transfer stalls: a caller that waited for the end of a later one would wait forever.
         let made = try await fixture.add("size=40000000&seed=50&fault=stall@65536")
         let perform = { @Sendable (command: DownloadCommand) async throws -> Bool in
             do throws(DownloadError) {

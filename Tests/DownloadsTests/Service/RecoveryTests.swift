@@ -92,7 +92,7 @@ struct RecoveryTests {
         await fixture.service.shutdown()
     }
 
-    @Test("Queued and running downloads continue by themselves from synced bytes")
+    @Test("Queued and running downloads continue from synced bytes without a command")
     func running() async throws {
         let before = try await ServiceFixture { $0.maxConcurrent = 1 }
         let query = "size=8000000&seed=42&fault=stall@3000000;times=1"

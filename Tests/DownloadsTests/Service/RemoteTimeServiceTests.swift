@@ -54,7 +54,7 @@ struct RemoteTimeServiceTests {
         #expect(fixture.service.index.download(done.id)?.fileMissing == false)
     }
 
-    @Test("The time is that of the first response, after a resumption and after a crash too", arguments: [false, true])
+    @Test("The time is the first response's, after a resumption and after a crash too", arguments: [false, true])
     func resumed(crashing: Bool) async throws {
         let content = [UInt8](repeating: 5, count: 100_000)
         let tags: [(name: String, value: String)] = [("ETag", "\"v1\""), ("Last-Modified", Self.past)]

@@ -226,7 +226,7 @@ struct ReceivedMessage {
 
 /// Puts a whole part file in place of a download's part file, with a second name among the finished files, as
 /// publishing does.
-/// - Parameter generation: its generation; `nil` for that of the previous part file.
+/// - Parameter generation: its generation; `nil` for the previous part file's.
 func makeWhole(
     _ id: DownloadID, _ bytes: [UInt8], in directory: String, generation: UInt64? = nil, linkedAs name: String
 ) throws {

@@ -66,7 +66,7 @@ struct SpeedScheduleTests {
     }
 
     @Test(
-        "The local time is that of the machine's zone",
+        "The local time follows the machine's zone",
         arguments: [(0, nil), (-5 * 3600, 3), (14 * 3600, nil)] as [(Int, Int64?)])
     func offsetCounts(offset: Int, expected: Int64?) throws {
         let midnight = try #require(Timestamp(parsing: "2026-01-06T02:00:00.000Z"))

@@ -44,7 +44,7 @@ struct RecordReserveTests {
             #expect(try extent(of: database + "-wal").allocated >= 4 << 20)
             #expect(try extent(of: database + "-shm").allocated >= 64 << 10)
         }
-        // The log has been moved into the file meanwhile; otherwise the test would show nothing.
+        // The log has been moved into the file; otherwise the test would show nothing.
         #expect(sizes.count > 1)
         await store.close()
         // The next start finds space for the log, too.

@@ -6,7 +6,7 @@ struct SQLiteHeaderTests {
 
     private static var isInstalled: Bool { FileManager.default.fileExists(atPath: theirs) }
 
-    @Test("The constants of the shim equal those of SQLite's own header", .enabled(if: isInstalled))
+    @Test("The constants of the shim equal SQLite's own header's", .enabled(if: isInstalled))
     func constantsMatchSQLite() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardizedFileURL
         let shim = try String(contentsOf: root.appending(path: "Sources/CSQLite/include/CSQLite.h"), encoding: .utf8)

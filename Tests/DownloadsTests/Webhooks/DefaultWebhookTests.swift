@@ -107,7 +107,7 @@ struct DefaultWebhookTests {
         ).mapValues { $0.map(\.1).sorted() }
     }
 
-    @Test("Ends go to every default webhook besides that of the request, under ids of their own, until the list is empty")
+    @Test("Ends go to every default webhook besides the request's, under ids of their own, until the list is empty")
     func ends() async throws {
         let receiver = try ScriptedOrigin { _ in [.response(200)] }
         let fixture = try await fixture {

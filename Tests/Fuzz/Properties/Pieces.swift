@@ -1,4 +1,4 @@
-/// Divisions of an input, so that its reading can be compared with that of the whole.
+/// Divisions of an input, so that reading the pieces can be compared with reading the whole.
 enum Pieces {
     /// Three offsets derived from the bytes, so that an input needs no description of its division.
     static func cuts(of bytes: [UInt8]) -> [Int] {

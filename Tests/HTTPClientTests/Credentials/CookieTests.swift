@@ -84,7 +84,7 @@ import Testing
         #expect(CookieJar().field(for: page, now: Self.now) == nil)
     }
 
-    @Test("Cookies of a response replace and remove those of a file, for the transfer")
+    @Test("Cookies of a response replace and remove a file's cookies, for the transfer")
     func overFile() throws {
         let page = try url("http://a.example/")
         let file = try CookieFile(

@@ -107,7 +107,7 @@ struct DigestTests {
         #expect(origin.requests[1]["Authorization"]?.contains("uri=\"/a?b=c\"") == true)
     }
 
-    @Test("The password of a URL or of a request's header answers Digest as well; that of no other host does")
+    @Test("The password of a URL or of a request's header answers Digest as well; another host's password does not")
     func callersLogin() async throws {
         let origin = try ScriptedOrigin { request in
             request["Authorization"]?.hasPrefix("Digest ") == true ? [.response(body: [1])] : [Self.unauthorized("n")]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPClient
 
-/// The fields of one request: those of the caller, the files and the cookies, and which of them come first.
+/// The fields of one request: from the caller, the files and the cookies, and which of them come first.
 @Suite struct HopFieldsTests {
     private static func credentials() throws -> OriginCredentials {
         var credentials = OriginCredentials()

@@ -210,7 +210,7 @@ struct Aria2SafetyTests {
         }
     }
 
-    @Test("The folders of out are below those of dir")
+    @Test("The folders of out are below the folders of dir")
     func foldersOfOut() async throws {
         try await RunningService.with { running in
             let files = running.directory.path + "/files"

@@ -35,7 +35,7 @@ struct ConsoleRouteTests {
         }
     }
 
-    @Test("Pages of every origin may import the module for front ends, which is that of Clients/JavaScript")
+    @Test("Pages of every origin may import the module for front ends, the one in Clients/JavaScript")
     func client() async throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Clients/JavaScript")
         let package = try JSONValue(parsing: Array(Data(contentsOf: folder.appending(path: "package.json"))))

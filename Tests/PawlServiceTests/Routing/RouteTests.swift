@@ -175,7 +175,7 @@ struct RouteTests {
         (["application/json; charset=latin1", "application/json; charset=ASCII"], 400, 400),
     ]
 
-    @Test("A body of which one media type is JSON is JSON, and a program's without any", arguments: mediaTypeCases)
+    @Test("A body is JSON if one of its media types is, and a program's without any", arguments: mediaTypeCases)
     func mediaTypes(types: [String], status: Int, fromPage: Int) async throws {
         try await RunningService.with {
             $0.corsOrigins = [.origin("https://friend.example")]

@@ -310,7 +310,7 @@ struct SubscriptionDurabilityTests {
         }
     }
 
-    @Test("A check of many items, their removal from the feed and that of the subscription are no large commits")
+    @Test("A check of many items, their removal from the feed and the subscription's removal are no large commits")
     func groups() async throws {
         let feed = try FeedOrigin((0..<3_000).map { ("\($0)", "Episode \($0)") })
         try await RunningService.with(feeds: [feed]) { running in

@@ -296,7 +296,7 @@ struct SubscriptionRouteTests {
         }
     }
 
-    @Test("A check does not write over a change that is made meanwhile")
+    @Test("A check does not write over a change that is made during it")
     func concurrentChanges() async throws {
         let feed = try FeedOrigin([("1", "One")])
         let directory = try TemporaryDirectory()

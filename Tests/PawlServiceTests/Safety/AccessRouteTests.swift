@@ -231,7 +231,7 @@ struct AccessRouteTests {
             }
             var guesses = 0
             while try await send("Bearer guess \(guesses)").status == 401 { guesses += 1 }
-            // One of the ten was the former token; each six seconds meanwhile restore one attempt.
+            // One of the ten was the former token; each six seconds restore one attempt.
             #expect((9...20).contains(guesses))
             let answer = try await send("Bearer another guess")
             #expect(answer.status == 429)

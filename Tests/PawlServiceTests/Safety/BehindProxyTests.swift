@@ -133,7 +133,7 @@ struct BehindProxyTests {
     }
 
     @Test(
-        "Host and origin are those of the client",
+        "Host and origin are the client's",
         arguments: [
             (["X-Forwarded-Host": "media.example"], 200), (["X-Forwarded-Host": "evil.example"], 421),
             (["Forwarded": "host=media.example"], 200), (["Forwarded": "host=evil.example"], 421),

@@ -87,7 +87,7 @@ struct ScopeRouteTests {
         }
     }
 
-    @Test("A ticket has the scope of its token; the full token and those of the file apply together")
+    @Test("A ticket has the scope of its token; the full token and the file's tokens apply together")
     func both() async throws {
         try await serve("board read read-token\n") {
             $0.token = AccessToken("own-token")
@@ -206,7 +206,7 @@ struct ScopeRouteTests {
     }
 
     @Test(
-        "The removal of a token ends its streams, polls, files and bodies, also those of its tickets, and no others"
+        "The removal of a token ends its streams, polls, files and bodies, also its tickets' ones, and no others"
     )
     func revocation() async throws {
         try await serve { running, path in

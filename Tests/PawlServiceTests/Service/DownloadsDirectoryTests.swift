@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Files in another directory with other modes", .timeLimit(.minutes(3)))
 struct DownloadsDirectoryTests {
-    /// A directory on another file system than that of temporary files, where there is one.
+    /// A directory on another file system than temporary files, where there is one.
     private static func volume() throws -> TemporaryDirectory {
         try TemporaryDirectory(under: FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : nil)
     }

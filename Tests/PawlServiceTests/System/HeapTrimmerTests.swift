@@ -30,7 +30,7 @@ struct HeapTrimmerTests {
         let before = try #require(ProcessFigures.residentBytes)
         HeapTrimmer.trim()
         let after = try #require(ProcessFigures.residentBytes)
-        // 158 MB are free; other tests use far less meanwhile.
+        // 158 MB are free; other tests use far less at the same time.
         #expect(before - after > 80_000_000)
         #expect(blocks.compactMap { $0 }.count == 1600)
     }

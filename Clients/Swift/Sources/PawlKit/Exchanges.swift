@@ -10,7 +10,7 @@ enum Part: Sendable {
     case bytes(Data)
 }
 
-/// A response of which parts have arrived.
+/// A response that arrives in parts.
 struct Response {
     /// The maximum number of bytes of a body or an event.
     static let maximumBytes = 64 << 20
@@ -91,7 +91,7 @@ final class Exchanges: NSObject, URLSessionDataDelegate, URLSessionDownloadDeleg
         reader?.parts.finish(throwing: failure?.code == .cancelled ? nil : failure.map(PawlError.noConnection))
     }
 
-    /// Follows redirects of reading requests, such as those of a fleet to its object storage. The token stays with its origin, and
+    /// Follows redirects of reading requests, such as a fleet's to its object storage. The token stays with its origin, and
     /// nothing leaves https. A change is not redirected, since it would lose its body or its method.
     func urlSession(
         _: URLSession, task: URLSessionTask, willPerformHTTPRedirection _: HTTPURLResponse, newRequest: URLRequest,

@@ -83,7 +83,7 @@ public final class Pawl: Sendable {
     ///
     /// - Parameters:
     ///   - url: The http or https URL of the file.
-    ///   - filename: The name of the file; `nil` for that of the origin.
+    ///   - filename: The name of the file; `nil` for the origin's.
     ///   - labels: Labels, by which downloads can be listed.
     @discardableResult public func add(url: URL, filename: String? = nil, labels: [String] = []) async throws -> Download {
         try await add(NewDownload(url: url.absoluteString, filename: filename, labels: labels))

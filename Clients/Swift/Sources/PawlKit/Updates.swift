@@ -8,7 +8,7 @@ internal import Foundation
 ///
 /// - The list has all live downloads, and the newest others up to ``maximumCount`` in all.
 /// - A reader that is slower than the changes gets the newest list.
-/// - The sequence throws if the first connection fails. Later it connects again by itself, after at most 15 seconds, and continues where
+/// - The sequence throws if the first connection fails. Later it connects again, after at most 15 seconds, and continues where
 ///   it was, over restarts of the service too. It throws if the service refuses it, for instance because the token has become void.
 /// - It ends when its task is cancelled or the loop is left, and the request with it.
 public struct Updates: AsyncSequence, Sendable {
@@ -75,7 +75,7 @@ struct Follower {
         let data = Data(event.data.utf8)
         switch event.name {
         case "snapshot":
-            // It lacks ended downloads. Of those that were removed meanwhile, no event tells.
+            // It lacks ended downloads. No event reports the downloads that were removed during the gap.
             let live: [Download] = try PawlError.decode(data)
             var page = try await pawl.downloads(limit: 200)
             downloads = page.items

@@ -31,7 +31,7 @@ public struct Download: Codable, Hashable, Sendable, Identifiable {
     public let state: State
     /// The name of the file; `nil` until the origin has responded.
     public let filename: String?
-    /// The folder of the file in those of the service, with slashes between names.
+    /// The file's folder, below the service's folder of files, with slashes between names.
     public let folder: String
     /// The number of received bytes.
     public let bytesReceived: Int64
@@ -101,7 +101,7 @@ public struct SearchItem: Codable, Hashable, Sendable, Identifiable {
     public let downloadUrl: URL?
 }
 
-// The synthesized code above uses these functions, not those of the standard library: what is no URL or no search result is `nil`.
+// The synthesized code above uses these functions instead of the standard library's. No URL and no search result are `nil`.
 extension KeyedDecodingContainer {
     func decodeIfPresent(_: URL.Type, forKey key: Key) throws -> URL? {
         try decodeIfPresent(String.self, forKey: key).flatMap { URL(string: $0) }

@@ -7,7 +7,7 @@ import Testing
 struct UpdatesTests {
     @Test("A download is watched to its end over a service that is killed and started again")
     func restart() async throws {
-        // The origin is that of another service, which goes on.
+        // Another service, which goes on, is the origin.
         let origin = try Surroundings.client()
         let service = try DemoService("--allow-private")
         let pawl = Pawl(service.url)
@@ -64,7 +64,7 @@ struct UpdatesTests {
         for index in readers.indices { while try await readers[index].next()?[id: added.id] == nil {} }
     }
 
-    @Test("A broken stream continues after its last event, behind a proxy that fails meanwhile")
+    @Test("A broken stream continues after its last event, behind a proxy that fails at times")
     func proxy() async throws {
         var ids: [[Download.ID]] = []
         for try await downloads in try Surroundings.client(of: "night-\(UUID().uuidString)").updates() {

@@ -36,7 +36,7 @@ extension ArchiveSource {
         }
     }
 
-    /// Several names, such as those of creators, as one text.
+    /// Several names, such as creators, as one text.
     static func joined(_ texts: [String]) -> String {
         cut(texts.joined(separator: ", "))
     }

@@ -51,8 +51,8 @@ extension FeedSource {
         return item
     }
 
-    /// Returns the extension of an episode's file with its dot: that of its address if it is one of media, else that of
-    /// its type; `nil` if the response decides.
+    /// Returns the extension of an episode's file with its dot: its address's if media files have it, else its
+    /// type's; `nil` if the response decides.
     private static func suffix(of enclosure: Feed.Enclosure) -> String? {
         if let name = enclosure.url.lastPathComponent, let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")),
             MediaTypeExtensions.contains(name[dot...])

@@ -108,7 +108,7 @@ extension ITunesSource {
         return suffix(String(name[dot...].dropFirst()))
     }
 
-    /// An extension with its dot; `nil` if the text is not one, has digits only, or is that of a server's script.
+    /// An extension with its dot; `nil` if the text is not one, has digits only, or belongs to a server's script.
     private static func suffix(_ name: String?) -> String? {
         guard let name = name.map({ $0.hasPrefix(".") ? $0.dropFirst() : $0[...] }), (1...8).contains(name.utf8.count) else {
             return nil

@@ -77,7 +77,7 @@ struct ITunesSource: SearchSource {
     /// The prefix of all ids in a store.
     static func prefix(_ store: String?) -> String { store.map { "itunes:\($0):" } ?? "itunes:" }
 
-    /// The store of a country as ids name it; `nil` for that of the United States, which ids do not name.
+    /// The store of a country as ids name it; `nil` for the United States, which ids do not name.
     private static func store(ofCountry country: String?) -> String? {
         guard let store = country?.lowercased(), store != "us" else { return nil }
         return store

@@ -135,7 +135,7 @@ export function play(title, isVideo, { id, src }) {
 	media = make(isVideo ? "video" : "audio", { controls: "", autoplay: "", "aria-label": title });
 	media.onplaying = ({ target }) => (target.autoplay = false);
 	media.onerror = ({ target }) => {
-		// One that has played goes on by itself.
+		// A file that has played goes on without this.
 		if (!target.autoplay && id) return;
 		say(`${title} cannot be played here.`, true);
 		if (target === media) close();
