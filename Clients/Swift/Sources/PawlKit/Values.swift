@@ -101,7 +101,7 @@ public struct SearchItem: Codable, Hashable, Sendable, Identifiable {
     public let downloadUrl: URL?
 }
 
-// The synthesized code above uses these functions instead of the standard library's. No URL and no search result are `nil`.
+// The synthesized code above uses these functions instead of the standard library's. An invalid URL or search result is `nil`.
 extension KeyedDecodingContainer {
     func decodeIfPresent(_: URL.Type, forKey key: Key) throws -> URL? {
         try decodeIfPresent(String.self, forKey: key).flatMap { URL(string: $0) }
