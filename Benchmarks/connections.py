@@ -1,4 +1,4 @@
-"""Many clients that do little: what holding them costs, and whether they are told in time."""
+"""Many clients that do little: the cost of their connections, and the delay of their events."""
 
 import json
 import os

@@ -80,7 +80,7 @@ enum IdempotencyRow {
         case ("created", let download?, _): return .success(.created(download))
         case ("existing", let download?, _): return .success(.existing(download))
         case ("refused", _, let problem?): return .failure(problem)
-        default: throw .damaged("what became of an idempotency key's request cannot be read")
+        default: throw .damaged("the stored outcome of an idempotency key cannot be decoded")
         }
     }
 

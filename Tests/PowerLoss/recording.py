@@ -28,7 +28,7 @@ import origin
 RUNS = ["queued", "downloading", "retrying", "completed"]
 #: Members of a download that only the client changes.
 SETTABLE = ["labels", "priority", "filename", "folder"]
-#: The duration of a sync in microseconds, as on a disk, so that other calls happen meanwhile.
+#: The duration of a sync in microseconds, as on a disk, so that other calls happen during it.
 SYNC_DELAY = 3000
 PATIENCE = 60
 #: The directory of data directories: in memory if there is enough; all on one device, since it identifies files.
