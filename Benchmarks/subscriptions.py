@@ -18,7 +18,7 @@ ITEMS = 20
 READERS = 100
 # MiB. Pools grow by about 20 MiB in the first 60,000 checks, and then no more.
 MEMORY_MARGIN = 16
-# Twice the costs here in a quiet moment. An event costs each reader one send, whatever the number of subscriptions.
+# Twice the costs here in a quiet moment. An event costs each reader one send, for any number of subscriptions.
 CEILINGS = {
     "import, ms CPU each": 0.5,
     "a check with a new item and its refused download, ms CPU": 6,

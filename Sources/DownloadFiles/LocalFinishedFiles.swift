@@ -400,7 +400,7 @@ package final class LocalFinishedFiles: FinishedFiles {
         return try finishedBytes(in: folders.top, "", depth: 0, &seen)
     }
 
-    /// The identity of a file, whatever its name.
+    /// The identity of a file under any name.
     private struct Node: Hashable {
         let device: UInt64
         let inode: UInt64

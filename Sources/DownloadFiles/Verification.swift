@@ -19,7 +19,7 @@ package final class Verification: Sendable {
         self.expected = expected
     }
 
-    /// Abandons the verification. Its outcome follows at once, whatever the disk does. May be called on any thread at
+    /// Abandons the verification. Its outcome follows at once, even if the disk hangs. May be called on any thread at
     /// any time.
     package func abandon() {
         hasher.stop()

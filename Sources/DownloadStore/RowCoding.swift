@@ -13,7 +13,7 @@ package protocol RowDecoder {
 
     /// Returns a column's value; `nil` for null.
     func value(_ column: Int32) -> Value?
-    /// Returns the key of a row, whatever its type.
+    /// Returns the key of a row, which may have any type.
     func key(_ column: Int32) -> RefusedRow.Key
 }
 

@@ -110,7 +110,7 @@ package final class SQLiteStatements {
             try unset.bind(1, name)
             try unset.run()
         case .probe:
-            // Writes the file's first page, whatever its contents.
+            // Writes the file's first page, with any contents.
             try connection.execute("PRAGMA user_version = \(StoreSchema.version)")
         case .remember(let record):
             var row = SQLiteRowEncoder(remember)

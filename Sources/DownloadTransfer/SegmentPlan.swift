@@ -4,7 +4,7 @@ package import DownloadCore
 ///
 /// The plan takes events and returns what to do; it uses no sockets, files or clocks. Every byte belongs to at most one
 /// connection, or to a gap that waits for a connection. A connection takes a gap, or half of another connection's
-/// remainder, if that is the largest. All connections therefore end at about the same time, whatever their speeds.
+/// remainder, if that is the largest. All connections therefore end at about the same time, at any speeds.
 ///
 /// Where a connection meets bytes of another request, its body overlaps them, and the overlap is compared: it shows
 /// whether both belong to one version of the file. A range begins before its gap if there are bytes, and a body runs

@@ -57,7 +57,7 @@ public struct RSSDocument: Sendable {
         (self.title, self.summary, self.address, self.page) = (title, summary, address, page)
     }
 
-    /// The document. Podcast directories are told not to list it.
+    /// The document. It asks podcast directories not to list it.
     public var text: String {
         let image = artwork.map { address in
             "    <image>\(Self.element("url", address))\(Self.title(title))\(Self.element("link", page))</image>\n"

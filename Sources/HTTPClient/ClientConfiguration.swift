@@ -8,7 +8,7 @@ public struct ClientConfiguration: Sendable {
     public var threads = 2
     /// A PEM file with the trusted certificates; nil: the certificates that libcurl finds by default.
     public var caFile: String?
-    /// The proxy for requests; nil: none, whatever the environment says.
+    /// The proxy for requests; nil: none, even if the environment names one.
     public var proxy: Proxy?
     /// Destinations that are requested directly although there is a proxy.
     public var directDestinations: [DestinationRule] = []

@@ -15,7 +15,7 @@ public struct HTTPStatus: Sendable, Hashable {
     /// Whether the class is 5xx.
     public var isServerError: Bool { code >= 500 && code < 600 }
 
-    /// Whether a response of this status never has a body, whatever its fields say: RFC 9112 §6.3.
+    /// Whether a response of this status never has a body, with any fields: RFC 9112 §6.3.
     public var forbidsBody: Bool { code < 200 || code == 204 || code == 304 }
 }
 

@@ -1,5 +1,5 @@
 extension HTTPURL {
-    /// Removes possible secrets from all URLs in a text, whatever their scheme: user information, query and fragment. A
+    /// Removes possible secrets from all URLs in a text, of any scheme: user information, query and fragment. A
     /// URL ends only at white space, so text after it may be removed, too.
     public static func withoutSecrets(in text: String) -> String {
         guard text.utf8.contains(ASCII.colon) else { return text }

@@ -17,7 +17,7 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
 
 /// The parser's limits (RFC 8259 §9 lets an implementation set limits).
 public enum JSONLimits {
-    /// The maximum number of nested arrays and objects, whatever a caller asks for. Parsing recurses, and threads may
+    /// The maximum number of nested arrays and objects. A caller cannot raise it. Parsing recurses, and threads may
     /// have small stacks.
     public static let depth = 512
     /// The maximum bytes of one number. The longest exact double takes about 770 digits; further digits only cost time.

@@ -59,7 +59,7 @@ extension JSONValue {
         if case .string(let string) = self { string } else { nil }
     }
 
-    /// The number, if it has no fraction and fits 64 bits, whatever its notation: `1.0` is 1. `nil` for other values.
+    /// The number, if it has no fraction and fits 64 bits, in any notation: `1.0` is 1. `nil` for other values.
     public var integer: Int64? {
         switch self {
         case .integer(let integer): integer

@@ -171,7 +171,7 @@ public final class Directory: Sendable {
         return false
     }
 
-    /// Sets the permissions of the directory, whatever the process's umask is. The set-group-ID bit, which gives new
+    /// Sets the permissions of the directory, regardless of the process's umask. The set-group-ID bit, which gives new
     /// entries the directory's group, is kept.
     public func setPermissions(_ permissions: UInt32) throws(SystemError) {
         let now = try descriptor.status().permissions

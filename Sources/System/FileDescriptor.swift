@@ -146,7 +146,7 @@ public final class FileDescriptor: Sendable {
         try SystemError.retrying { ftruncate(number, off_t(length)) }
     }
 
-    /// Sets the permissions of the file (fchmod(2)), whatever the process's umask is.
+    /// Sets the permissions of the file (fchmod(2)), regardless of the process's umask.
     public func setPermissions(_ permissions: UInt32) throws(SystemError) {
         try SystemError.retrying { fchmod(number, mode_t(permissions)) }
     }

@@ -329,7 +329,7 @@ extension FileNaming {
         return String(scalars)
     }
 
-    /// Whether Windows treats the name as a device, whatever its extension and case.
+    /// Whether Windows treats the name as a device, with any extension and case.
     private static func isDevice(_ name: String) -> Bool {
         // Names of devices are short, spaces apart.
         let beginning = name.unicodeScalars.prefix { $0 != "." }

@@ -162,7 +162,7 @@ extension OriginResponse {
 
     /// Whether a 200 is of the same entity, by the validators of both.
     ///
-    /// A Last-Modified other than the saved one belongs to another version, whatever the ETag is.
+    /// A Last-Modified other than the saved one belongs to another version, with any ETag.
     package func isWhole(of entity: SavedEntity) -> Bool {
         guard coding == entity.coding, contentLength == nil || contentLength == entity.total else { return false }
         if let lastModified, let saved = entity.lastModified, lastModified != saved { return false }

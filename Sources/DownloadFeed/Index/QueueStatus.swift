@@ -7,7 +7,7 @@ package final class QueueStatus: Sendable {
     package struct State: Sendable, Equatable {
         /// The reason why nothing new starts; `nil` if there is none.
         package var gate: WaitingReason?
-        /// Whether no slot is free, whatever the host.
+        /// Whether no slot is free for any host.
         package var isFull = false
         /// Hosts, with their ports, whose slots are all in use.
         package var fullHosts: Set<String> = []

@@ -3,7 +3,7 @@ internal import DownloadCore
 /// The paths under `files`: those reserved for downloads that have not ended, and the owners of finished files.
 ///
 /// A download holds at most one reservation, of its file's path and of the folders that lead to it. A new reservation replaces
-/// the former one. ``release(_:)`` removes the reservation whatever its path is, so no reservation outlives its download.
+/// the former one. ``release(_:)`` removes the reservation of any path, so no reservation outlives its download.
 ///
 /// Paths that differ only in case count as one path, because some file systems do not distinguish them.
 struct FileNames: Sendable {

@@ -46,7 +46,7 @@ public struct SlotQueue<Rank: Comparable & Sendable>: Sendable {
     /// Hosts whose slots are all in use.
     public private(set) var fullHosts: Set<String> = []
 
-    /// Whether no slot is free, whatever the host.
+    /// Whether no slot is free for any host.
     public var isFull: Bool { running.count >= limits.maxConcurrent }
     /// The number of waiting members.
     public var waitingCount: Int { waiting.count }
@@ -94,13 +94,13 @@ extension SlotQueue {
         return start(id) ? id : nil
     }
 
-    /// Whether a member waits and may start now, whatever its rank.
+    /// Whether a member of any rank waits and may start now.
     public func canStart(_ id: DownloadID) -> Bool {
         guard !isFull, let host = waiting[id] else { return false }
         return (hosts[host]?.running ?? 0) < limits.maxPerHost
     }
 
-    /// Gives a slot to a waiting member, whatever its rank.
+    /// Gives a slot to a waiting member of any rank.
     /// - Returns: `false` if no slot is free for it.
     public mutating func start(_ id: DownloadID) -> Bool {
         guard canStart(id), let host = waiting.removeValue(forKey: id) else { return false }

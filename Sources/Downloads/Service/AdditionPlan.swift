@@ -26,7 +26,7 @@ struct AdditionPlan {
     ///   - arriving: Downloads of other requests that are being made durable and will be in the queue then.
     ///   - pendingGIDs: Gids of downloads of other requests that are being made durable.
     ///   - label: The label of the work that the downloads belong to; `nil`: none.
-    ///   - prepared: Existing downloads that are returned for their URLs, whatever state they have.
+    ///   - prepared: Existing downloads that are returned for their URLs, in any state.
     ///   - keepsOrder: Whether items with the same position keep their order. Otherwise each is inserted there in turn.
     init(
         _ rules: RequestRules, _ index: SnapshotIndex, arriving: RankedDownloads = RankedDownloads(),

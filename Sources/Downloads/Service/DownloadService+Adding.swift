@@ -67,7 +67,7 @@ extension DownloadService {
 
     /// Waits for everything that decides whether a request is a duplicate: finished files that are examined, and the
     /// commits of first downloads of the same URLs. Prepares the existing downloads of the work with this label.
-    /// - Returns: The prepared downloads. They are returned for their URLs, whatever state they have by then.
+    /// - Returns: The prepared downloads. They are returned for their URLs, in any state.
     private func prepare(
         _ requests: [NewDownload], label: String?, by deadline: ContinuousClock.Instant
     ) async throws(DownloadError) -> Set<DownloadID> {

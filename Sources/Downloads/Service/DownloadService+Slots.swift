@@ -27,7 +27,7 @@ extension DownloadService {
         }
     }
 
-    /// The maximum number of transfers, whatever the settings permit. Each has a connection and a part file at least.
+    /// The maximum number of transfers, even if the settings permit more. Each has a connection and a part file at least.
     private static let maximumTransfers = max(1, ProcessEnvironment.descriptorLimit / 8)
 
     /// Whether downloads with slots may start.

@@ -9,7 +9,7 @@ public import System
 public struct DownloadsConfiguration: Sendable {
     /// The directory of everything that the service keeps; created if it is missing.
     public var dataDirectory: String
-    /// The open data directory, if it was claimed, whatever the path leads to by now; `nil`: the path is opened.
+    /// The open data directory, if it was claimed, although its path may lead elsewhere by now; `nil`: the path is opened.
     public var claimedDirectory: Directory?
     /// The directory of part files and finished files, created if it is missing; `nil`: the data directory.
     public var downloadsDirectory: String?

@@ -12,7 +12,7 @@ struct FileExamination: Sendable {
     /// Returns the error as the examination has found it. May wait for a disk.
     func result(of error: FileError) -> FileError {
         guard waitsForDisk else { return error.kind == .noRoom ? error.found(.full) : error }
-        // Descriptors or memory may be free at the next look, whatever room there is.
+        // Descriptors or memory may be free at the next look, even without more room.
         if error.kind == .transient {
             return FileError(.noRoom, error.message, losesBytes: error.losesBytes, neededBytes: 1).of(error.folder)
         }

@@ -155,7 +155,7 @@ struct ServiceOpening: Sendable {
         }
         try directory.refuse(having: "pawl.sqlite", "it has records of its own, which a replica does not take over")
         let writer = PostgresRecordWriter.Options(database: database, node: try directory.node(), lease: configuration.lease)
-        // A transaction costs two messages to the database and a notification, whatever is in it.
+        // Any transaction costs two messages to the database and a notification.
         options.gatherTime = .milliseconds(20)
         let fleet = try FleetStore(writer, in: directory, committer: options, log: log)
         return (fleet, fleet)

@@ -48,7 +48,7 @@ struct WorkParts {
 struct WorkPreparation {
     /// The work's label.
     let label: String
-    /// The prepared downloads. They are returned for their URLs, whatever state they have by then.
+    /// The prepared downloads. They are returned for their URLs, in any state.
     private(set) var prepared: Set<DownloadID> = []
 
     init(label: String) {

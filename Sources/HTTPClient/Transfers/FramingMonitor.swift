@@ -3,7 +3,7 @@
 struct FramingMonitor: Sendable {
     /// The time between two comparisons.
     static let interval = Duration.seconds(1)
-    /// The maximum bytes of framing, whatever the body's length.
+    /// The maximum bytes of framing, for a body of any length.
     static let allowance: Int64 = 1 << 20
     /// The maximum additional bytes of framing per byte of the body. One-byte chunks in TLS records of their own have
     /// about 35.

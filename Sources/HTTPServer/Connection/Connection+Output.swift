@@ -199,8 +199,8 @@ extension Connection {
         }
     }
 
-    /// Ends the work that depends on a revoked permit. The client must not receive bytes in the output, including those
-    /// of a stream.
+    /// Ends the work that depends on a revoked permit. The client must not receive the bytes in the output,
+    /// or any of a stream.
     mutating func endIfRevoked(_ loop: inout LoopContext) {
         guard let permit = exchange.permit, permit.isRevoked else { return }
         switch state.phase {

@@ -12,7 +12,7 @@ extension Log {
                 .info, "a subscription has new items",
                 [("subscription", .text(subscription.id.description)), ("items", .integer(Int64(taken)))])
         case .failed(let subscription):
-            // The first failure of an outage is told to operators.
+            // Operators are notified of the first failure of an outage.
             write(
                 subscription.failures == 1 ? .warning : .debug, "a subscription cannot be checked",
                 [

@@ -64,7 +64,7 @@ struct ItemIdentity {
     /// Gives unknown items the keys of those that agree with them.
     ///
     /// The query of an address may be a token, or name the episode. Two items with the same date and name are the same,
-    /// whatever their queries. Items with other dates are not. Those with other names are if the path names the episode.
+    /// with any queries. Items with other dates are not. Those with other names are if the path names the episode.
     /// - Parameter suspects: The items of ``suspects``, as the last listings had them.
     mutating func resolve(_ suspects: [ListedItem]) {
         pair(suspects) { item in Self.text(item.date, Self.path(item.url), item.name) }

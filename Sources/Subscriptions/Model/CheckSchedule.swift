@@ -77,7 +77,7 @@ public struct CheckSchedule: Sendable, Equatable {
         return max(0, plan.millisecondsSinceEpoch - time)
     }
 
-    /// Returns whether a check reads the whole listing, whatever its validators are. One check a day does: some servers
+    /// Returns whether a check reads the whole listing, despite its validators. One check a day does: some servers
     /// answer that nothing has changed although an item with an earlier date is new.
     /// - Parameter last: The time of the last whole listing; `nil` for none.
     public static func readsAll(after last: Timestamp?, now: Timestamp) -> Bool {
