@@ -63,7 +63,7 @@ struct FinishedFolders: Sendable {
                 }
                 return Folder(chain: chain, path: names.joined(separator: "/"))
             } catch {
-                // Another command has removed a directory, together with its last file.
+                // A directory was removed between the calls, together with its last file.
                 losses += 1
                 if error.kind == .notFound, losses <= Self.maximumLosses { continue }
                 let found = FileError("make", "\(path)/\(folder)", error)

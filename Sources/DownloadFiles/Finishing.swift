@@ -30,7 +30,7 @@ package final class Publication: Sendable {
 
 /// The reason that a file could not be finished.
 package enum FinishingFailure: Error, Sendable, Equatable {
-    /// A command abandoned it.
+    /// It was abandoned before its end.
     case abandoned
     /// Its bytes do not match the expected checksum.
     case checksum(expected: String, actual: String)

@@ -193,7 +193,7 @@ struct GetSession {
         if !change.headers.isEmpty { _ = try await downloads.change(id, change) }
     }
 
-    /// The header fields for a URL. An option's user and password precede the URL's.
+    /// The header fields for a URL. An option's user and password take precedence over the URL's.
     private func headers(for url: HTTPURL) -> RequestHeaders {
         var headers = headers
         if let credentials = url.basicAuthorization { try? headers.authorize(credentials) }

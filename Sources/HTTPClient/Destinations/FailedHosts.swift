@@ -5,7 +5,7 @@ import System
 /// libcurl keeps the addresses of a name for a minute. With an address that is gone, all attempts of a download could
 /// fail in this time.
 final class FailedHosts: Sendable {
-    /// The time for which a failure is remembered. libcurl looks up older addresses anyway.
+    /// The time for which a failure is remembered. libcurl looks up older addresses again.
     static let memory: Duration = .seconds(60)
     /// The maximum number of hosts. When it is reached, all are removed.
     static let capacity = 4_096
