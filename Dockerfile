@@ -50,11 +50,8 @@ COPY Package.swift openapi.yaml ./
 COPY Clients Clients
 COPY Sources Sources
 COPY Tests Tests
-# Packed relocations, which every glibc since 2.36 reads, have a twentieth of the size. Nothing loads the executable as a library, so
-# it exports no symbols.
-RUN BUILD_LINKER=lld swift build -c release --static-swift-stdlib --product pawl \
-        -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs \
-        -Xlinker --no-export-dynamic
+COPY Deployment/compile Deployment/compile
+RUN Deployment/compile
 
 # The additions to the base image: the files, their records for scanners, and the licences.
 COPY LICENSE Deployment/container/assemble ./
