@@ -51,29 +51,21 @@ package struct VerifiedFile: Sendable {
 
 /// The outcome of work that can be abandoned until it begins a step that is not undone.
 package final class AbandonableOutcome<Value: Sendable>: Sendable {
-    package typealias Handler = @Sendable (Result<Value, FinishingFailure>) -> Void
-
     private enum Phase {
         case open, committed, over
     }
 
     private struct State {
         var phase = Phase.open
-        var handlers: [Handler] = []
         /// Whether it was to be abandoned after it had committed.
         var isUnwanted = false
     }
 
     private let state = Locked(State())
+    private let outcome = Outcome<Result<Value, FinishingFailure>>()
 
-    /// Calls the handler once there is an outcome. Must be called before the work begins.
-    package func whenDone(_ handler: @escaping Handler) {
-        let isOpen = state.withLock { state in
-            if state.phase == .open { state.handlers.append(handler) }
-            return state.phase == .open
-        }
-        if !isOpen { handler(.failure(.abandoned)) }
-    }
+    /// Calls the handler once there is an outcome.
+    package func whenDone(_ handler: @escaping @Sendable (Result<Value, FinishingFailure>) -> Void) { outcome.whenDone(handler) }
 
     /// Whether the work is not yet over, and can be abandoned.
     var isOpen: Bool { state.withLock { $0.phase == .open } }
@@ -96,29 +88,20 @@ package final class AbandonableOutcome<Value: Sendable>: Sendable {
         }
     }
 
-    /// Sets the outcome. Handlers are not called again if the work was abandoned.
+    /// Sets the outcome. Has no effect if the work was abandoned.
     func resolve(_ result: Result<Value, FinishingFailure>) {
-        let handlers = state.withLock { state in
-            if state.phase == .open { state.phase = .over }
-            defer { state.handlers = [] }
-            return state.handlers
-        }
-        for handler in handlers { handler(result) }
+        state.withLock { if $0.phase == .open { $0.phase = .over } }
+        outcome.set(result)
     }
 
     /// Abandons the work. Returns false if it has committed.
     @discardableResult
     func abandon() -> Bool {
-        let (isAbandoned, handlers) = state.withLock { state -> (Bool, [Handler]) in
-            if state.phase == .committed {
-                state.isUnwanted = true
-                return (false, [])
-            }
-            state.phase = .over
-            defer { state.handlers = [] }
-            return (true, state.handlers)
+        let hasCommitted = state.withLock { state in
+            if state.phase == .committed { state.isUnwanted = true } else { state.phase = .over }
+            return state.phase == .committed
         }
-        for handler in handlers { handler(.failure(.abandoned)) }
-        return isAbandoned
+        if !hasCommitted { outcome.set(.failure(.abandoned)) }
+        return !hasCommitted
     }
 }

@@ -26,8 +26,8 @@ package final class ObjectFinishedFiles: FinishedFiles {
     private let pauses: (first: Duration, longest: Duration)
     private let noteUnusedObject: @Sendable (String) async -> Void
     private let log: @Sendable (DownloadLogEvent) -> Void
-    private let uploads = Turnstile(places: ObjectFinishedFiles.maximumUploads)
-    private let smallUploads = Turnstile(places: ObjectFinishedFiles.maximumSmallUploads)
+    private let uploads = Lane(width: ObjectFinishedFiles.maximumUploads, maximumWaiting: .max)
+    private let smallUploads = Lane(width: ObjectFinishedFiles.maximumSmallUploads, maximumWaiting: .max)
     private let condition = Locked(Condition())
     private let publishing = Locked(Publishing())
 
@@ -107,10 +107,8 @@ package final class ObjectFinishedFiles: FinishedFiles {
         // After a crash during the upload, the next run then stores the file again, and does not fetch it.
         _ = await onDisk { (parts) throws(FileError) in try parts.markWhole(publication) }
         while true {
-            let turnstile = file.length <= Self.smallLength ? smallUploads : uploads
-            await turnstile.enter()
-            let failure = await upload(file, to: key)
-            turnstile.leave()
+            let lane = file.length <= Self.smallLength ? smallUploads : uploads
+            let failure = await lane.run(within: nil) { await upload(file, to: key) } ?? .cancelled
             if Task.isCancelled {
                 outcome.resolve(.failure(.abandoned))
                 // The object may have been stored although the response was lost.

@@ -26,11 +26,10 @@ package final class StreamingHasher: Sendable {
         var reach: Int64 = 0
         /// The number of bytes up to which the file may be read.
         var target: Int64 = 0
-        /// Whether a thread is hashing.
-        var isRunning = false
+        /// The end of the steps under way; `nil`: no thread is hashing.
+        var running: Outcome<Void>?
         var failure: FileError?
         var isStopped = false
-        var completions: [CheckedContinuation<Void, Never>] = []
 
         /// Forgets a failure after which hashing can be tried again.
         mutating func forgetPassingFailure() {
@@ -154,7 +153,7 @@ package final class StreamingHasher: Sendable {
     /// Returns the digest of the first `length` bytes if exactly those were hashed; otherwise `nil`.
     package func digest(of length: Int64) -> FileDigest? {
         state.withLock { state in
-            guard !state.isRunning, !state.isStopped, state.failure == nil, let digest = state.digest, digest.length == length
+            guard state.running == nil, !state.isStopped, state.failure == nil, let digest = state.digest, digest.length == length
             else { return nil }
             return digest
         }
@@ -162,17 +161,12 @@ package final class StreamingHasher: Sendable {
 
     /// Hashes the missing bytes up to `length`, and returns the digest of that many bytes.
     package func complete(upTo length: Int64) async throws(FileError) -> FileDigest {
-        await withCheckedContinuation { continuation in
-            let (isComplete, starts) = state.withLock { state in
-                state.forgetPassingFailure()
-                let starts = Self.advance(&state, to: length, stride: 1)
-                guard state.isRunning else { return (true, false) }
-                state.completions.append(continuation)
-                return (false, starts)
-            }
-            if isComplete { continuation.resume() }
-            if starts { start() }
+        let (starts, running) = state.withLock { state in
+            state.forgetPassingFailure()
+            return (Self.advance(&state, to: length, stride: 1), state.running)
         }
+        if starts { start() }
+        await running?.value()
         let (digest, failure) = state.withLock { ($0.digest, $0.failure) }
         if let failure { throw failure }
         guard let digest, digest.length == length else { throw FileError(.other, "hashing was stopped") }
@@ -184,10 +178,10 @@ package final class StreamingHasher: Sendable {
     /// Raises the limit up to which the file may be read. Returns whether a thread must be started.
     private static func advance(_ state: inout State, to end: Int64, stride: Int64) -> Bool {
         state.target = max(state.target, end)
-        guard !state.isRunning, state.part != nil, !state.isStopped, state.failure == nil, end - state.length >= stride else {
+        guard state.running == nil, state.part != nil, !state.isStopped, state.failure == nil, end - state.length >= stride else {
             return false
         }
-        state.isRunning = true
+        state.running = Outcome()
         return true
     }
 
@@ -206,20 +200,18 @@ package final class StreamingHasher: Sendable {
 
     /// Takes the digest for the next step. If no step is left, resumes the callers that wait for the end.
     private func next() -> Work? {
-        let (work, completions) = state.withLock { state -> (Work?, [CheckedContinuation<Void, Never>]) in
+        let (work, running) = state.withLock { state -> (Work?, Outcome<Void>?) in
             if let part = state.part, let digest = state.digest, state.failure == nil, !state.isStopped,
                 state.target > digest.length
             {
                 state.digest = nil
                 let end = min(state.target, digest.length + Self.longestPiece)
                 state.reach = end
-                return (Work(part: part, beginning: state.beginning, digest: digest, end: end), [])
+                return (Work(part: part, beginning: state.beginning, digest: digest, end: end), nil)
             }
-            state.isRunning = false
-            defer { state.completions = [] }
-            return (nil, state.completions)
+            return (nil, state.running.take())
         }
-        for completion in completions { completion.resume() }
+        running?.set(())
         return work
     }
 

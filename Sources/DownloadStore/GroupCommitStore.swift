@@ -23,7 +23,7 @@ package final class GroupCommitStore<Writer: RecordWriter>: RecordStore {
     }
 
     deinit {
-        committer.stop(nil)
+        committer.stop()
     }
 
     package func load() throws(StoreError) -> StoredContents {
@@ -55,12 +55,11 @@ package final class GroupCommitStore<Writer: RecordWriter>: RecordStore {
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
             committer.perform(ids) { writer in
-                guard let writer else { return continuation.resume(returning: .failure(.closed)) }
-                do throws(StoreError) {
-                    continuation.resume(returning: .success(try body(writer)))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
+                continuation.resume(
+                    returning: Result { () throws(StoreError) in
+                        guard let writer else { throw .closed }
+                        return try body(writer)
+                    })
             }
         }
         return try result.get()
@@ -75,9 +74,8 @@ package final class GroupCommitStore<Writer: RecordWriter>: RecordStore {
     }
 
     package func submit(_ changes: [StoreChange], isAwaited: Bool) -> StoreCommit {
-        if changes.isEmpty { return .nothing }
         let commit = StoreCommit()
-        committer.enqueue(changes, commit, isAwaited: isAwaited)
+        if changes.isEmpty { commit.set(nil) } else { committer.enqueue(changes, commit, isAwaited: isAwaited) }
         return commit
     }
 
@@ -88,7 +86,8 @@ package final class GroupCommitStore<Writer: RecordWriter>: RecordStore {
     }
 
     package func close() async {
-        await withCheckedContinuation { committer.stop($0) }
+        committer.stop()
+        await committer.end.value()
     }
 }
 

@@ -51,8 +51,6 @@ private struct Backlog {
     /// The time of the next part of the work that can wait; `nil`: there is none.
     var tidyDue: ContinuousClock.Instant?
     var isStopping = false
-    var isClosed = false
-    var closers: [CheckedContinuation<Void, Never>] = []
 }
 
 /// The next step of the thread.
@@ -74,6 +72,8 @@ final class GroupCommitter<Writer: RecordWriter>: Sendable {
     private let options: GroupCommitOptions
     /// Whether the store closes while the database is unreachable. No further change is then tried.
     private let isCutOff = Locked(false)
+    /// The end of the thread, after which the store is closed.
+    let end = Outcome<Void>()
 
     init(_ writer: sending Writer, options: GroupCommitOptions) {
         longestSilence = writer.longestSilence
@@ -113,7 +113,7 @@ extension GroupCommitter {
             if isAwaited { backlog.isAwaited = true }
             return (true, wake: backlog.writes.count == 1 || isFirstAwaited)
         }
-        if !isOpen { commit.conclude(.failure(.closed)) }
+        if !isOpen { commit.set(.closed) }
     }
 
     package var isCongested: Bool {
@@ -147,13 +147,9 @@ extension GroupCommitter {
         }
     }
 
-    package func stop(_ closer: CheckedContinuation<Void, Never>?) {
-        let isClosed = backlog.withLock { backlog in
-            backlog.isStopping = true
-            if !backlog.isClosed, let closer { backlog.closers.append(closer) }
-            return (backlog.isClosed, wake: true)
-        }
-        if isClosed { closer?.resume() }
+    /// Lets the thread end once it has written what is queued.
+    package func stop() {
+        backlog.withLock { ($0.isStopping = true, wake: true) }
     }
 }
 
@@ -178,12 +174,7 @@ extension GroupCommitter {
             }
         }
         writer.withLock { $0.close() }
-        let closers = backlog.withLock { backlog in
-            backlog.isClosed = true
-            defer { backlog.closers = [] }
-            return (backlog.closers, wake: false)
-        }
-        for closer in closers { closer.resume() }
+        end.set(())
     }
 
     private func nextTask() -> Job {
@@ -245,25 +236,21 @@ extension GroupCommitter {
         var writes = writes
         // Space may have become free since the last attempt.
         if writes.contains(where: \.needsRoom), !reserveRoom() {
-            for write in writes where write.needsRoom { write.commit.conclude(.failure(.full)) }
+            for write in writes where write.needsRoom { write.commit.set(.full) }
             writes.removeAll(where: \.needsRoom)
         }
         let group = WriteGroup(writes.map(\.changes), notes: notes)
-        let outcome = attempt(group.changes)
+        let failure = attempt(group.changes)
         backlog.withLock { ($0.lastCommit = .now, wake: false) }
         // The changes are not at fault if this instance is fenced. If the store closes while the outcome is unknown,
         // they may be written already, and must not be written again.
-        let concernsAllWrites =
-            switch outcome {
-            case .success, .failure(.fenced), .failure(.interrupted): true
-            case .failure: false
-            }
+        let concernsAllWrites = failure.map { $0 == .fenced || $0.isInterruption } ?? true
         if concernsAllWrites || writes.count + notes.count == 1 {
-            for write in writes { write.commit.conclude(outcome) }
+            for write in writes { write.commit.set(failure) }
             return
         }
         // Some of the changes cannot be written. Each write is tried alone, so that only the faulty ones fail.
-        for write in writes { write.commit.conclude(attempt(write.changes)) }
+        for write in writes { write.commit.set(attempt(write.changes)) }
         for note in notes { _ = attempt([.progress(note)]) }
     }
 
@@ -272,9 +259,10 @@ extension GroupCommitter {
     }
 
     /// Writes a group, and repeats that until the outcome is known.
-    private func attempt(_ changes: [StoreChange]) -> Result<Void, StoreError> {
-        if changes.isEmpty, longestSilence == nil { return .success(()) }
-        if isCutOff.withLock({ $0 }) { return .failure(.interrupted("the service stops")) }
+    /// - Returns: The reason of a failure; `nil`: the changes are durable.
+    private func attempt(_ changes: [StoreChange]) -> StoreError? {
+        if changes.isEmpty, longestSilence == nil { return nil }
+        if isCutOff.withLock({ $0 }) { return .interrupted("the service stops") }
         let begun = ContinuousClock.now
         // A mere renewal of the lease is not counted.
         defer { if !changes.isEmpty { options.committed(.now - begun, changes.count) } }
@@ -283,12 +271,12 @@ extension GroupCommitter {
             do throws(StoreError) {
                 try writer.withLock { [isRepeated] writer throws(StoreError) in try writer.commit(changes, isRepeated: isRepeated)
                 }
-                return .success(())
+                return nil
             } catch {
-                guard case .interrupted = error else { return .failure(error) }
+                guard case .interrupted = error else { return error }
                 guard pause() else {
                     isCutOff.withLock { $0 = true }
-                    return .failure(error)
+                    return error
                 }
                 isRepeated = true
             }

@@ -100,9 +100,9 @@ package final class StoreProbe: Sendable {
                 _ = try await store.records([DownloadID(value: 0)])
                 let backlog = try await store.backlog()
                 state.withLock { $0.backlog = backlog }
-                commit.conclude(.success(()))
+                commit.set(nil)
             } catch {
-                commit.conclude(.failure(error))
+                commit.set(error)
             }
         }
         return commit
@@ -120,31 +120,13 @@ package final class StoreProbe: Sendable {
 
     /// Returns the reason that a write or read failed, or that it takes too long; `nil` if it succeeded.
     private func failure(of commit: StoreCommit, _ place: Row) async -> StoreError? {
-        let verdict = StoreCommit()
-        let timer = Task { [limit, store] in
-            try await Task.sleep(for: limit)
-            verdict.conclude(
-                .failure(
-                    store.silence == nil
-                        ? .inputOutput("no answer from the disk within \(limit)")
-                        : .interrupted("no answer within \(limit)")))
+        commit.whenDone { [self] _ in
+            state.withLock { if $0[keyPath: place] === commit { $0[keyPath: place] = nil } }
         }
-        defer { timer.cancel() }
-        Task {
-            do throws(StoreError) {
-                try await commit.wait()
-                verdict.conclude(.success(()))
-            } catch {
-                verdict.conclude(.failure(error))
-            }
-            self.state.withLock { if $0[keyPath: place] === commit { $0[keyPath: place] = nil } }
-        }
-        do throws(StoreError) {
-            try await verdict.wait()
-            return nil
-        } catch {
-            return error
-        }
+        return await commit.value(
+            within: limit,
+            or: store.silence == nil
+                ? .inputOutput("no answer from the disk within \(limit)") : .interrupted("no answer within \(limit)"))
     }
 
     private func note(_ condition: StoreCondition) {

@@ -24,10 +24,8 @@ extension HTTPClient {
         let sink = CollectingSink(bodyLimit: bodyLimit, cutsBody: cutsBody, expectsBody: request.method != "HEAD")
         let transfer = Transfer(request: request, loop: loop(for: request))
         let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                sink.deliver(to: continuation)
-                submit(transfer, sink: sink)
-            }
+            submit(transfer, sink: sink)
+            return await sink.outcome.value()
         } onCancel: {
             // The cancellation may precede the submission: the loop checks for it before the transfer begins.
             transfer.cancel()
@@ -38,10 +36,7 @@ extension HTTPClient {
 
 /// A sink that collects a body in memory and returns it to a waiting task.
 private final class CollectingSink: TransferSink {
-    typealias Outcome = Result<ClientResponse, ClientError>
-
     private struct State {
-        var continuation: CheckedContinuation<Outcome, Never>?
         var head: ClientResponseHead?
         var body: [UInt8] = []
         var isTooLarge = false
@@ -51,15 +46,12 @@ private final class CollectingSink: TransferSink {
     private let cutsBody: Bool
     private let expectsBody: Bool
     private let state = Locked(State())
+    let outcome = Outcome<Result<ClientResponse, ClientError>>()
 
     init(bodyLimit: Int, cutsBody: Bool, expectsBody: Bool) {
         self.bodyLimit = max(0, bodyLimit)
         self.cutsBody = cutsBody
         self.expectsBody = expectsBody
-    }
-
-    func deliver(to continuation: CheckedContinuation<Outcome, Never>) {
-        state.withLock { $0.continuation = continuation }
     }
 
     func received(_ head: ClientResponseHead) -> SinkDecision {
@@ -84,10 +76,10 @@ private final class CollectingSink: TransferSink {
         }
     }
 
-    func finished(_ outcome: Result<TransferSummary, ClientError>) {
-        let (continuation, result) = state.withLock { state in
-            let result: Outcome =
-                switch outcome {
+    func finished(_ end: Result<TransferSummary, ClientError>) {
+        outcome.set(
+            state.withLock { state in
+                switch end {
                 case .success(let summary): .success(ClientResponse(head: summary.head, body: state.body))
                 case .failure(.stopped) where state.isTooLarge:
                     if cutsBody, let head = state.head {
@@ -97,9 +89,6 @@ private final class CollectingSink: TransferSink {
                     }
                 case .failure(let error): .failure(error)
                 }
-            defer { state.continuation = nil }
-            return (state.continuation, result)
-        }
-        continuation?.resume(returning: result)
+            })
     }
 }

@@ -45,13 +45,7 @@ public final class BlockingExecutor: Sendable {
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
-            submit {
-                do throws(Failure) {
-                    continuation.resume(returning: .success(try work()))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
+            submit { continuation.resume(returning: Result(catching: work)) }
         }
         return try result.get()
     }

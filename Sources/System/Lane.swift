@@ -1,24 +1,10 @@
-internal import Synchronization
-
 /// Limits the number of tasks that do expensive work at a time. Further tasks wait in the order of their arrival.
 public final class Lane: Sendable {
-    private struct Waiter {
-        let number: UInt64
-        let continuation: CheckedContinuation<Bool, Never>
-        /// Ends the wait at its time limit.
-        let timer: Task<Void, Never>
-
-        func resume(isAdmitted: Bool) {
-            timer.cancel()
-            continuation.resume(returning: isAdmitted)
-        }
-    }
-
     private struct State {
         /// The number of further tasks that can be admitted.
         var free: Int
-        var lastNumber: UInt64 = 0
-        var waiting: [Waiter] = []
+        /// The admissions of the tasks that wait.
+        var waiting: [Outcome<Bool>] = []
     }
 
     private let state: Locked<State>
@@ -34,11 +20,11 @@ public final class Lane: Sendable {
     }
 
     /// Waits for admission, and then does the work.
-    /// - Parameter limit: The maximum time of the wait.
+    /// - Parameter limit: The maximum time of the wait; `nil`: none.
     /// - Returns: The result of the work. `nil` if the task was refused, not admitted in time, or cancelled while it
     ///   waited.
     public func run<Value: Sendable, Failure: Error>(
-        within limit: Duration, _ work: () async throws(Failure) -> Value
+        within limit: Duration?, _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value? {
         guard await enter(within: limit) else { return nil }
         defer { leave() }
@@ -48,46 +34,36 @@ public final class Lane: Sendable {
     /// The number of tasks that wait.
     public var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    private func enter(within limit: Duration) async -> Bool {
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
-        }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let outcome: Bool? = state.withLock { state in
-                    if state.free > 0 {
-                        state.free -= 1
-                        return true
-                    }
-                    if state.waiting.count >= maximumWaiting || Task.isCancelled { return false }
-                    let timer = Task {
-                        do { try await Task.sleep(for: limit) } catch { return }
-                        self.abandon(number)
-                    }
-                    state.waiting.append(Waiter(number: number, continuation: continuation, timer: timer))
-                    return nil
-                }
-                if let outcome { continuation.resume(returning: outcome) }
+    private func enter(within limit: Duration?) async -> Bool {
+        let admission = Outcome<Bool>()
+        let known: Bool? = state.withLock { state in
+            if state.free > 0 {
+                state.free -= 1
+                return true
             }
+            if state.waiting.count >= maximumWaiting { return false }
+            state.waiting.append(admission)
+            return nil
+        }
+        if let known { return known }
+        let isAdmitted = await withTaskCancellationHandler {
+            await admission.value(within: limit, orSetting: false)
         } onCancel: {
-            abandon(number)
+            admission.set(false)
         }
-    }
-
-    private func abandon(_ number: UInt64) {
-        let waiter: Waiter? = state.withLock { state in
-            state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
-        }
-        waiter?.resume(isAdmitted: false)
+        if !isAdmitted { state.withLock { $0.waiting.removeAll { $0 === admission } } }
+        return isAdmitted
     }
 
     private func leave() {
-        let next: Waiter? = state.withLock { state in
-            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
-            state.free += 1
-            return nil
+        while true {
+            let next: Outcome<Bool>? = state.withLock { state in
+                if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+                state.free += 1
+                return nil
+            }
+            // A task whose wait has ended is passed over.
+            if next?.set(true) ?? true { return }
         }
-        next?.resume(isAdmitted: true)
     }
 }

@@ -300,38 +300,22 @@ extension FleetStore {
     ) async throws(StoreError) -> Value {
         let deadline = ContinuousClock.now + limit
         while true {
-            let result = await withCheckedContinuation { continuation in
-                perform(noting: ids, within: deadline - .now, body, late: late) { continuation.resume(returning: $0) }
+            let outcome = Outcome<Result<Value, StoreError>>()
+            store.begin(ids) { writer in
+                if outcome.isKnown { return }
+                do throws(StoreError) {
+                    guard let writer else { throw .closed }
+                    let value = try body(writer)
+                    if !outcome.set(.success(value)) { late(value) }
+                } catch {
+                    outcome.set(.failure(error))
+                }
             }
+            let result = await outcome.value(
+                within: deadline - .now, orSetting: .failure(.interrupted("it does not answer in time")))
             guard repeats, case .failure(.interrupted) = result, deadline - .now > Self.repeatPause,
                 (try? await Task.sleep(for: Self.repeatPause)) != nil
             else { return try result.get() }
-        }
-    }
-
-    private func perform<Value: Sendable>(
-        noting ids: [DownloadID], within limit: Duration,
-        _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
-        late: @escaping @Sendable (Value) -> Void,
-        then receive: @escaping @Sendable (Result<Value, StoreError>) -> Void
-    ) {
-        let isConcluded = Atomic(false)
-        @Sendable func conclude(_ result: Result<Value, StoreError>) {
-            if !isConcluded.exchange(true, ordering: .relaxed) {
-                receive(result)
-            } else if case .success(let value) = result {
-                late(value)
-            }
-        }
-        let expiry = Task {
-            try await Task.sleep(for: limit)
-            conclude(.failure(.interrupted("it does not answer in time")))
-        }
-        store.begin(ids) { writer in
-            defer { expiry.cancel() }
-            guard let writer else { return conclude(.failure(.closed)) }
-            if isConcluded.load(ordering: .relaxed) { return }
-            do throws(StoreError) { conclude(.success(try body(writer))) } catch { conclude(.failure(error)) }
         }
     }
 }

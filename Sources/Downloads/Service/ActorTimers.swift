@@ -4,10 +4,6 @@ internal import DownloadCore
 struct ActorTimers {
     enum Key: Hashable, Sendable {
         case machine(DownloadID, DownloadMachine.Timer)
-        /// The end of a command's wait for its result.
-        case answer(DownloadMachine.Waiter)
-        /// The end of the waits of one piece's commands.
-        case answers(Range<DownloadMachine.Waiter>)
         /// The earliest deadline of the requests that wait.
         case waitLimit
         /// The beginning of a minute, at which the speed limit may change.

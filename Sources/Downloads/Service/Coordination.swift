@@ -81,7 +81,7 @@ struct ForwardedCommand {
     let request: DownloadMachine.Command.Request
     /// The instance that owns the download; `nil`: there is no such download.
     let owner: Int64?
-    let receiver: CommandWaits.Receiver
+    let receiver: RequestWaits.Receiver
     /// Whether the download is still the version that the client means; `nil`: any version.
     let isExpected: (@Sendable (Download) -> Bool)?
     let deadline: ContinuousClock.Instant

@@ -82,9 +82,8 @@ extension DownloadService {
         // Done last, because another request for the same URL may arrive during any other wait.
         var preparation = label.map { WorkPreparation(label: $0) }
         while true {
-            while let request = requests.first(where: { $0.onDuplicate != .new && ledger.isPending(url: $0.url.string) }) {
-                try await follow(by: deadline) { ledger.join(url: request.url.string, $0) }
-            }
+            let urls = requests.lazy.filter { $0.onDuplicate != .new }.map(\.url.string)
+            while let end = urls.compactMap({ self.ledger.urls[$0] }).first { try await follow(end, by: deadline) }
             guard let steps = preparation?.steps(for: requests, in: index, isCurrent: isCurrent), !steps.isEmpty else { break }
             for start in stride(from: 0, to: steps.count, by: Self.bulkPiece) {
                 _ = try await ask(steps[start...].prefix(Self.bulkPiece), by: deadline)
@@ -185,7 +184,7 @@ extension DownloadService {
         }
         noteTrustedTime()
         let commit = coordination.submit(changes, holdingURLsOf: drafts.holders, in: self)
-        let outcome: StoreError?? = await self.result(by: deadline) { finish in commit.whenDone(finish) }
+        let outcome: StoreError?? = await self.result(by: deadline, commit.whenDone)
         // The store publishes a late commit itself, or the service does.
         guard outcome == nil, !coordination.publishesCommits else {
             let error = conclude(drafts, urls, key, outcome ?? .interrupted("it does not answer in time"))
@@ -198,7 +197,7 @@ extension DownloadService {
         }
         if let key { ledger.keepClaim(of: key) }
         Task {
-            let error = self.conclude(drafts, urls, key, await commit.failure())
+            let error = self.conclude(drafts, urls, key, await commit.value())
             if let key { self.ledger.settle(key, after: error.map { DownloadError($0) }) }
         }
         throw .unconfirmed

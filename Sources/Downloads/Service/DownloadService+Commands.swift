@@ -105,31 +105,25 @@ extension DownloadService {
         let deadline = deadline ?? .now + Self.answerLimit
         let pins = try await pin(steps.map(\.1), by: deadline)
         defer { unpin(pins) }
-        var waiters: Range<DownloadMachine.Waiter> = 0..<0
         let result = await withCheckedContinuation { continuation in
-            let count = ResultCount(steps.count, continuation)
+            let receiver = ResultCount(steps.count, continuation).add
             var others: [ForwardedCommand] = []
-            let first = runner.waits.next
             together {
                 for (request, id) in steps {
                     if entries[id] == nil {
                         others.append(
                             ForwardedCommand(
-                                id: id, request: request, owner: pins.owners[id], receiver: count.add, isExpected: isExpected,
+                                id: id, request: request, owner: pins.owners[id], receiver: receiver, isExpected: isExpected,
                                 deadline: deadline))
                     } else {
-                        let waiter = runner.waits.add(count.add)
+                        let waiter = wait(by: deadline, for: receiver)
                         send(.command(.init(waiter: waiter, request: request, isExpected: isExpected)), to: id)
                     }
                 }
             }
-            // One timer for all.
-            waiters = first..<runner.waits.next
-            timers.set(.answers(waiters), at: deadline)
             if !others.isEmpty { coordination.forward(others, in: self) }
             schedule()
         }
-        timers.cancel(.answers(waiters))
         return try result.get()
     }
 
@@ -228,14 +222,6 @@ extension DownloadService {
         download.waitingFor = index.waitingReason(of: download)
         download.position = download.position ?? index.position(of: download)
         return download
-    }
-
-    func wait(
-        by deadline: ContinuousClock.Instant? = nil, for receiver: @escaping CommandWaits.Receiver
-    ) -> DownloadMachine.Waiter {
-        let waiter = runner.waits.add(receiver)
-        timers.set(.answer(waiter), at: deadline ?? .now + Self.answerLimit)
-        return waiter
     }
 }
 

@@ -220,15 +220,6 @@ extension DownloadService {
             ranges: attempt.written.outline(atMost: Download.rangeLimit))
     }
 
-    /// Whether a command's result is awaited.
-    func isAwaited(_ waiter: DownloadMachine.Waiter) -> Bool { runner.waits.contains(waiter) }
-
-    func answer(_ waiter: DownloadMachine.Waiter, _ result: Result<Download, DownloadError>) {
-        guard let receive = runner.waits.remove(waiter) else { return }
-        timers.cancel(.answer(waiter))
-        receive(result)
-    }
-
     /// Releases the resources that the machine's phase does not need, and the machine itself if it is idle.
     func tidy(_ entry: LiveDownload) {
         // The remaining actions may need these resources.
@@ -237,7 +228,7 @@ extension DownloadService {
         tally.note(entry, isBusy: activity.contains(.busy), isFinishing: activity.contains(.finishing))
         if entry.hasClaim, !activity.contains(.takingRoom) { releaseRoom(of: entry) }
         if activity.contains(.busy) { return }
-        if isShuttingDown, tally.busy == 0 { tally.endWait() }
+        if isShuttingDown, tally.busy == 0 { tally.idle?.set(()) }
         if let hasher = entry.work?.hasher, !activity.contains(.usingFile), entry.machine.record.download.state.isLive {
             hasher.rest()
             // Verification, verified file and publication would keep the part file open.
@@ -445,8 +436,6 @@ extension DownloadService {
         while let key = timers.takeDue(now: now) {
             switch key {
             case .machine(let id, let timer): send(.timer(timer), to: id)
-            case .answer(let waiter): answer(waiter, .failure(.unconfirmed))
-            case .answers(let waiters): for waiter in waiters { answer(waiter, .failure(.unconfirmed)) }
             case .waitLimit: endWaits(now: now)
             case .speedSchedule: limitSpeed()
             case .pulse: observeTransfers(now: now)

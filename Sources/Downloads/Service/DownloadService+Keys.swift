@@ -17,7 +17,7 @@ extension DownloadService {
             case .claimed: break claiming
             case .known(let record): return record
             case .mismatch: throw .keyMismatch
-            case .isUnderWay: try await follow(by: deadline) { ledger.join(key, $0) }
+            case .isUnderWay(let end): try await follow(end, by: deadline)
             }
         }
         do throws(DownloadError) {

@@ -66,8 +66,8 @@ extension DownloadService {
         var hasWaited = false
         var isBehind = ids.contains { index.version(of: $0) == nil }
         while true {
-            if let id = ids.first(where: ledger.reads.isUnderWay) {
-                try await follow(by: deadline) { ledger.reads.join(id, $0) }
+            if let end = ids.lazy.compactMap({ self.ledger.reads[$0] }).first {
+                try await follow(end, by: deadline)
                 hasWaited = true
             } else if isBehind {
                 // Another replica may have just added the download.
@@ -79,11 +79,9 @@ extension DownloadService {
         }
         let missing = ids.filter { entries[$0] == nil && index.version(of: $0) != nil }
         if missing.isEmpty { return hasWaited ? Pins() : nil }
-        for id in missing { ledger.reads.begin(id) }
+        ledger.reads.begin(missing)
         var failure: DownloadError?
-        defer {
-            for id in missing { ledger.reads.end(id, after: failure) }
-        }
+        defer { ledger.reads.end(missing, after: failure) }
         do throws(StoreError) {
             let taking = try await coordination.acquire(missing, by: deadline, in: self)
             return Pins(entries: taking.records.compactMap(hold), owners: taking.owners)
@@ -114,7 +112,7 @@ extension DownloadService {
     }
 
     /// Whether a request waits for a download's record.
-    func isBeingRead(_ id: DownloadID) -> Bool { ledger.reads.isUnderWay(id) }
+    func isBeingRead(_ id: DownloadID) -> Bool { ledger.reads[id] != nil }
 
     /// Makes and pins a machine for a record that was read; `nil` if the download already has one or was removed.
     private func hold(_ record: DownloadRecord) -> LiveDownload? {

@@ -65,7 +65,7 @@ extension DownloadService {
     ) async throws(DownloadError) -> Int {
         if entries.isEmpty { return 0 }
         let removals = entries.map { (entry: $0, changeID: publisher.reserve()) }
-        for entry in entries { ledger.reads.begin(entry.download.id) }
+        ledger.reads.begin(entries.lazy.map(\.download.id))
         noteTrustedTime()
         volume.noteSavedRecords()
         let commit = store.submit(removals.map { .remove($0.entry.download.id, changeID: $0.changeID) })
@@ -85,13 +85,13 @@ extension DownloadService {
     private func finish(
         _ removals: [(entry: IndexEntry, changeID: EventID)], after commit: StoreCommit
     ) async -> Result<Int, StoreError> {
-        defer { for removal in removals { ledger.reads.end(removal.entry.download.id, after: nil) } }
-        if let error = await commit.failure() {
+        let ids = removals.map(\.entry.download.id)
+        defer { ledger.reads.end(ids, after: nil) }
+        if let error = await commit.value() {
             for removal in removals { publisher.abandon(removal.changeID) }
             parts.degradation.withLock { $0.suspect() }
             return .failure(error)
         }
-        let ids = removals.map(\.entry.download.id)
         let (files, errors) = await BlockingExecutor.disk.run { [partFiles] in
             var (files, errors) = (RemovedFiles(), [DownloadLogEvent]())
             for id in ids {

@@ -23,7 +23,7 @@ extension DownloadService {
     ) async throws(DownloadError) -> ServiceSettings {
         if let webhooks { try parts.rules.check(webhooks: webhooks) }
         let deadline = ContinuousClock.now + Self.answerLimit
-        while settingsKeeper.isChanging { try await follow(by: deadline) { settingsKeeper.join($0) } }
+        while let change = settingsKeeper.change { try await follow(change, by: deadline) }
         guard !isShuttingDown else { throw .shuttingDown }
         try settingsKeeper.begin(if: isExpected)
         let change = SettingsChange(
@@ -39,10 +39,10 @@ extension DownloadService {
             throw error
         }
         let commit = store.submit(change.kept.map { .set(name: $0.key, value: $0.value) })
-        let outcome: StoreError?? = await self.result(by: deadline) { finish in commit.whenDone(finish) }
+        let outcome: StoreError?? = await self.result(by: deadline, commit.whenDone)
         guard let outcome else {
             // The change may still become durable, and takes effect then.
-            Task { self.conclude(change, await commit.failure()) }
+            Task { self.conclude(change, await commit.value()) }
             throw .unconfirmed
         }
         conclude(change, outcome)

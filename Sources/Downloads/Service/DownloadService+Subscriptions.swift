@@ -96,11 +96,11 @@ extension DownloadService {
         deliver(changes, after: commit)
         let settled = StoreCommit()
         Task {
-            let error = await commit.failure()
+            let error = await commit.value()
             await settle(error.map(Self.refusal))
-            settled.conclude(error.map(Result.failure) ?? .success(()))
+            settled.set(error)
         }
-        if let error = await settled.failure(within: Self.answerLimit) { throw Self.refusal(error) }
+        if let error = await settled.value(within: Self.answerLimit) { throw Self.refusal(error) }
     }
 
     /// Makes changes of subscriptions durable like ``commit(_:settle:)``, together with the outcome of a request's key.

@@ -2,6 +2,7 @@ package import DownloadCore
 internal import DownloadStore
 internal import HTTPCore
 internal import JSON
+internal import System
 
 /// Messages to webhooks.
 extension DownloadService {

@@ -92,7 +92,7 @@ public actor DownloadService {
         gate.isDiskLow = isDiskLow(try? parts.partFiles.space())
         try coordination.restore(contents, in: self)
         // The numbers of crashes are durable before anything is transferred again.
-        if let error = await store.submit(entries.values.filter(\.countsCrash).map { .save($0.machine.record) }).failure() {
+        if let error = await store.submit(entries.values.filter(\.countsCrash).map { .save($0.machine.record) }).value() {
             log(.warning("cannot record what was in transfer at the crash: \(error)"))
         }
         journal?.clear()
@@ -129,7 +129,11 @@ public actor DownloadService {
         stage = .stopping
         timers.cancel(.pulse)
         for id in Array(entries.keys) { send(.shutdown, to: id) }
-        if tally.busy > 0 { await waitUntilQuiet(for: limit) }
+        if tally.busy > 0 {
+            let idle = Outcome<Void>()
+            tally.idle = idle
+            await idle.value(within: limit, orSetting: ())
+        }
         let _: Void? = await result(by: .now + Self.discardingLimit) { finish in
             Task { [finishedFiles] in
                 await finishedFiles.settle()
@@ -144,7 +148,7 @@ public actor DownloadService {
         await coordination.leave(self)
         await store.close()
         inbox.finish()
-        runner.waits.end(.shuttingDown)
+        endWaits(with: .shuttingDown)
     }
 
     /// The stages of a service.
@@ -159,19 +163,6 @@ public actor DownloadService {
     var isStarted: Bool { if case .opened = stage { false } else { true } }
 
     var isShuttingDown: Bool { if case .stopping = stage { true } else { false } }
-
-    private func waitUntilQuiet(for limit: Duration) async {
-        let alarm = Task {
-            try await Task.sleep(for: limit)
-            self.stopWaiting()
-        }
-        await withCheckedContinuation { tally.wait($0) }
-        alarm.cancel()
-    }
-
-    func stopWaiting() {
-        tally.endWait()
-    }
 
     /// The published downloads. Any thread can read them without waiting for the actor.
     public nonisolated var index: SnapshotIndex { parts.publisher.index }

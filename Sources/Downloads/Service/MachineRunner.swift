@@ -76,8 +76,8 @@ struct MachineRunner {
     private var isGrouping = false
     private var isRunning = false
 
-    /// The waits of commands for their results.
-    var waits = CommandWaits()
+    /// The waits of requests for their results.
+    var waits = RequestWaits()
 
     /// Whether no event is being handled, and no group is open.
     var isIdle: Bool { !isRunning && !isGrouping }

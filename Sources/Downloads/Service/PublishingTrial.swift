@@ -62,12 +62,7 @@ final class PublishingTrial: Sendable {
             return state.isProven
         }
         guard let isHidden else { return }
-        let done = StoreCommit()
-        let limit = Task {
-            try await Task.sleep(for: Self.limit)
-            self.note(FileError(.other, "no answer from the disk of the downloads directory within \(Self.limit)"))
-            done.conclude(.success(()))
-        }
+        let hasEnded = Outcome<Bool>()
         BlockingExecutor.disk.submit { [finishedFiles] in
             var failure: FileError?
             do throws(FileError) { try finishedFiles.tryPublishing(isHidden: isHidden) } catch { failure = error }
@@ -78,10 +73,10 @@ final class PublishingTrial: Sendable {
                 state.isRunning = false
                 if isResult, !isHidden { state.isProven = failure == nil }
             }
-            done.conclude(.success(()))
+            hasEnded.set(true)
         }
-        _ = try? await done.wait()
-        limit.cancel()
+        if await hasEnded.value(within: Self.limit, orSetting: false) { return }
+        note(FileError(.other, "no answer from the disk of the downloads directory within \(Self.limit)"))
     }
 
     private func note(_ failure: FileError?) {

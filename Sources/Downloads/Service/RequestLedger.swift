@@ -2,48 +2,42 @@ internal import DownloadCore
 internal import HTTPCore
 internal import System
 
-/// Requests that wait for another one of their kind. If that one has waited for the store in vain, they fail with it:
-/// one after another, they would wait without end.
-struct Followers: Sendable {
-    /// Resumes a request. It fails with the error; `nil`: it goes on.
-    typealias Resume = @Sendable (DownloadError?) -> Void
+/// The end of a request that others of its kind wait for. If it has waited for the store in vain, they fail with it: one
+/// after another, they would wait without end. Its value is their error; `nil`: they go on.
+typealias RequestEnd = Outcome<DownloadError?>
 
-    private var waiting: [Resume] = []
-
-    mutating func add(_ resume: @escaping Resume) { waiting.append(resume) }
-
-    /// Resumes the requests. Nothing has been done for them.
-    /// - Parameter failure: The error of the request that they have waited for; `nil`: it has succeeded.
+extension RequestEnd {
+    /// Resumes the requests that wait. Nothing has been done for them.
+    /// - Parameter failure: The error of this request; `nil`: it has succeeded.
     func resume(after failure: DownloadError?) {
-        let isInVain = failure == .unconfirmed || failure == .overloaded
-        for resume in waiting { resume(isInVain ? .overloaded : nil) }
+        set(failure == .unconfirmed || failure == .overloaded ? .overloaded : nil)
     }
 }
 
-/// Pieces of work that one request does, with the requests that wait for the end of a piece.
-struct SharedWork<Piece: Hashable & Sendable>: Sendable {
-    private var followers: [Piece: Followers] = [:]
+/// Pieces of work that requests do, with the ends of these requests.
+struct SharedRequests<Piece: Hashable & Sendable>: Sendable {
+    private var ends: [Piece: RequestEnd] = [:]
 
-    func isUnderWay(_ piece: Piece) -> Bool { followers[piece] != nil }
+    /// Returns the end of the request that does a piece; `nil`: none does it.
+    subscript(piece: Piece) -> RequestEnd? { ends[piece] }
 
-    mutating func begin(_ piece: Piece) { followers[piece] = Followers() }
+    /// Begins the pieces of one request.
+    mutating func begin(_ pieces: some Sequence<Piece>) {
+        let end = RequestEnd()
+        for piece in pieces { ends[piece] = end }
+    }
 
-    /// Adds a request that waits for the end of a piece. The piece must be under way.
-    mutating func join(_ piece: Piece, _ resume: @escaping Followers.Resume) { followers[piece]?.add(resume) }
-
-    /// Ends a piece, and resumes the requests that wait for it.
-    mutating func end(_ piece: Piece, after failure: DownloadError?) {
-        followers.removeValue(forKey: piece)?.resume(after: failure)
+    /// Ends the pieces of one request, and resumes the requests that wait for it.
+    mutating func end(_ pieces: some Sequence<Piece>, after failure: DownloadError?) {
+        for piece in pieces { ends.removeValue(forKey: piece)?.resume(after: failure) }
     }
 }
 
 /// The requests that are being carried out, as far as other requests depend on them: their keys, and the URLs, gids and
 /// ranks of the downloads that they are making durable. Keeps the outcomes of requests with a key.
 struct RequestLedger: Sendable {
-    /// The deadlines of requests that wait.
-    var waits = WaitLimits()
     /// The ended downloads whose records are being read.
-    var reads = SharedWork<DownloadID>()
+    var reads = SharedRequests<DownloadID>()
     /// The completed downloads whose files are being compared with their records.
     var comparing: Set<DownloadID> = []
 
@@ -56,14 +50,14 @@ struct RequestLedger: Sendable {
         /// The request has been carried out before, with this outcome.
         case known(IdempotencyRecord)
         /// A request with the key is being carried out.
-        case isUnderWay
+        case isUnderWay(RequestEnd)
         /// The key belongs to another request.
         case mismatch
     }
 
     private struct Claim: Sendable {
         let digest: [UInt8]
-        var followers = Followers()
+        let end = RequestEnd()
         /// Whether the request was answered before its commit has ended. The end of the commit releases the claim then.
         var isUnsettled = false
     }
@@ -73,7 +67,7 @@ struct RequestLedger: Sendable {
 
     mutating func claim(_ key: RequestKey, now: Timestamp) -> Claiming {
         let name = ExactText(key.name)
-        if let claim = claims[name] { return claim.digest == key.digest ? .isUnderWay : .mismatch }
+        if let claim = claims[name] { return claim.digest == key.digest ? .isUnderWay(claim.end) : .mismatch }
         switch outcomes.lookUp(key, now: now) {
         case .found(let record): return .known(record)
         case .mismatch: return .mismatch
@@ -83,11 +77,6 @@ struct RequestLedger: Sendable {
         }
     }
 
-    /// Adds a request that waits for the release of its key. The key must be claimed.
-    mutating func join(_ key: RequestKey, _ resume: @escaping Followers.Resume) {
-        claims[ExactText(key.name)]?.followers.add(resume)
-    }
-
     /// Keeps a claim beyond its request, until ``settle(_:after:)``: the outcome of the commit is unknown.
     mutating func keepClaim(of key: RequestKey) {
         claims[ExactText(key.name)]?.isUnsettled = true
@@ -95,7 +84,7 @@ struct RequestLedger: Sendable {
 
     /// Releases a claim after its commit has ended.
     mutating func settle(_ key: RequestKey, after failure: DownloadError?) {
-        claims.removeValue(forKey: ExactText(key.name))?.followers.resume(after: failure)
+        claims.removeValue(forKey: ExactText(key.name))?.end.resume(after: failure)
     }
 
     /// Releases a claim, unless its commit has not ended.
@@ -115,8 +104,8 @@ struct RequestLedger: Sendable {
 
     // MARK: - New downloads
 
-    /// URLs whose first download is being made durable.
-    private var urls = SharedWork<String>()
+    /// URLs whose first download is being made durable. Another one may be a duplicate.
+    private(set) var urls = SharedRequests<String>()
     /// Gids that clients have chosen for downloads that are being made durable.
     private(set) var gids: Set<DownloadGID> = []
     /// Downloads that are being made durable and will be in the queue then.
@@ -124,17 +113,11 @@ struct RequestLedger: Sendable {
     /// Arrivals that some of these downloads get once they are durable, to make room for others.
     private var lateArrivals: [DownloadID: DownloadID] = [:]
 
-    /// Whether the first download of a URL is being made durable. Another one may be a duplicate.
-    func isPending(url: String) -> Bool { urls.isUnderWay(url) }
-
-    /// Adds a request that waits until the first download of a URL is durable. The URL must be pending.
-    mutating func join(url: String, _ resume: @escaping Followers.Resume) { urls.join(url, resume) }
-
     /// Notes new downloads that are being made durable.
     /// - Returns: The URLs whose first download is one of these.
     mutating func begin(urls added: some Sequence<String>, gids: Set<DownloadGID>) -> [String] {
-        let first = added.filter { !urls.isUnderWay($0) }
-        for url in first { urls.begin(url) }
+        let first = added.filter { urls[$0] == nil }
+        urls.begin(first)
         self.gids.formUnion(gids)
         return first
     }
@@ -145,7 +128,7 @@ struct RequestLedger: Sendable {
     ///   - failure: The error of the commit; `nil`: the downloads are durable.
     mutating func end(urls: [String], gids: Set<DownloadGID>, after failure: DownloadError?) {
         self.gids.subtract(gids)
-        for url in urls { self.urls.end(url, after: failure) }
+        self.urls.end(urls, after: failure)
     }
 
     /// Notes the rank of a download that enters the queue once it is durable.

@@ -66,7 +66,7 @@ struct ServiceOpening: Sendable {
         let secret = Self.secret(contents)
         if let setting = secret.setting { changes.append(setting) }
         let epoch = contents.events.nextEpoch(now: clock.now)
-        if let error = await store.submit(changes + [.beginEpoch(epoch)]).failure(within: DownloadService.answerLimit) {
+        if let error = await store.submit(changes + [.beginEpoch(epoch)]).value(within: DownloadService.answerLimit) {
             await store.close()
             guard !sharing.isShared, error.isInterruption else { throw DownloadsStartError(error.description) }
             throw DownloadsStartError(

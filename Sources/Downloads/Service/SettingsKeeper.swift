@@ -1,5 +1,6 @@
 internal import DownloadCore
 internal import HTTPCore
+internal import System
 
 /// A client's change of settings.
 struct SettingsChange: Sendable {
@@ -23,23 +24,19 @@ struct SettingsChange: Sendable {
 /// still hold when its change is made.
 struct SettingsKeeper {
     private(set) var current: ServiceSettings
-    /// Whether a change is being made.
-    private(set) var isChanging = false
-    private var followers = Followers()
+    /// The end of the present change; `nil`: none is being made.
+    private(set) var change: RequestEnd?
 
     init(_ settings: ServiceSettings) {
         current = settings
     }
-
-    /// Adds a request that waits for the end of the present change.
-    mutating func join(_ resume: @escaping Followers.Resume) { followers.add(resume) }
 
     /// Begins a change. No other change may be under way.
     /// - Parameter isExpected: Whether the present settings are those that the client means.
     /// - Throws: `preconditionFailed`.
     mutating func begin(if isExpected: (ServiceSettings) -> Bool) throws(DownloadError) {
         guard isExpected(current) else { throw .preconditionFailed }
-        isChanging = true
+        change = RequestEnd()
     }
 
     /// Puts a durable change into effect.
@@ -55,9 +52,5 @@ struct SettingsKeeper {
     }
 
     /// Ends the present change, and resumes the requests that wait for it.
-    mutating func end(after failure: DownloadError?) {
-        isChanging = false
-        followers.resume(after: failure)
-        followers = Followers()
-    }
+    mutating func end(after failure: DownloadError?) { change.take()?.resume(after: failure) }
 }

@@ -1,4 +1,5 @@
 internal import DownloadCore
+internal import System
 
 /// The numbers of downloads with work under way.
 struct WorkTally {
@@ -8,21 +9,13 @@ struct WorkTally {
     private(set) var finishing = 0
     /// Downloads with a transfer.
     var transferring: Set<DownloadID> = []
-    private var whenIdle: CheckedContinuation<Void, Never>?
+    /// The end of all work, which a stopping service waits for; `nil`: it does not wait.
+    var idle: Outcome<Void>?
 
     /// Counts a download by its present work.
     mutating func note(_ download: LiveDownload, isBusy: Bool, isFinishing: Bool) {
         if isBusy != download.isBusy { busy += isBusy ? 1 : -1 }
         if isFinishing != download.isFinishing { finishing += isFinishing ? 1 : -1 }
         (download.isBusy, download.isFinishing) = (isBusy, isFinishing)
-    }
-
-    /// Sets the continuation that ``endWait()`` resumes.
-    mutating func wait(_ continuation: CheckedContinuation<Void, Never>) { whenIdle = continuation }
-
-    /// Ends the wait for the end of all work, if there is one.
-    mutating func endWait() {
-        whenIdle?.resume()
-        whenIdle = nil
     }
 }

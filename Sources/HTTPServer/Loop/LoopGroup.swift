@@ -22,14 +22,15 @@ final class LoopGroup: Sendable {
     let unlimitedSockets = SharedBudget()
     /// The registry of all connections.
     let registry: ConnectionRegistry
-    private let running: Locked<(count: Int, waiters: [CheckedContinuation<Void, Never>])>
+    private let running: Atomic<Int>
+    private let end = Outcome<Void>()
 
     init(loops: Int, limits: ServerLimits, ingress: Ingress = Ingress()) throws(SystemError) {
         registry = ConnectionRegistry(limits: limits, ingress: ingress)
         var members: [Member] = []
         for _ in 0..<loops { members.append(try Member()) }
         self.members = members
-        running = Locked((members.count, []))
+        running = Atomic(members.count)
     }
 
     /// The number of open connections of all loops.
@@ -56,23 +57,9 @@ final class LoopGroup: Sendable {
 
     /// Records that a loop has ended.
     func ended() {
-        let waiters = running.withLock { running -> [CheckedContinuation<Void, Never>] in
-            running.count -= 1
-            guard running.count == 0 else { return [] }
-            defer { running.waiters = [] }
-            return running.waiters
-        }
-        for waiter in waiters { waiter.resume() }
+        if running.subtract(1, ordering: .sequentiallyConsistent).newValue == 0 { end.set(()) }
     }
 
     /// Returns when all loops have ended.
-    func allEnded() async {
-        await withCheckedContinuation { continuation in
-            let isOver = running.withLock { running in
-                if running.count > 0 { running.waiters.append(continuation) }
-                return running.count == 0
-            }
-            if isOver { continuation.resume() }
-        }
-    }
+    func allEnded() async { await end.value() }
 }

@@ -2,6 +2,7 @@ public import DownloadCore
 internal import Downloads
 internal import HTTPClient
 public import HTTPCore
+internal import System
 
 /// The requests of clients about subscriptions.
 extension SubscriptionService {
@@ -239,18 +240,15 @@ extension SubscriptionService {
     /// - Throws: `notFound`.
     public func refresh(_ id: DownloadID) async throws(SubscriptionError) -> (Subscription, hasEnded: Bool) {
         _ = try await find(id)
-        let (ends, continuation) = AsyncStream.makeStream(of: Bool.self)
-        let waiting = Task { continuation.yield(await self.refreshed(id)) }
-        let limit = Task {
-            try await Task.sleep(for: Limits.answer)
-            continuation.yield(false)
+        let outcome = Outcome<Bool>()
+        let waiting = Task { outcome.set(await self.refreshed(id)) }
+        defer { waiting.cancel() }
+        let hasEnded = await withTaskCancellationHandler {
+            await outcome.value(within: Limits.answer, orSetting: false)
+        } onCancel: {
+            outcome.set(false)
         }
-        defer {
-            waiting.cancel()
-            limit.cancel()
-        }
-        for await hasEnded in ends { return (try durable(id), hasEnded) }
-        return (try durable(id), false)
+        return (try durable(id), hasEnded)
     }
 
     /// Begins a check, here or on another replica, and waits for its end.

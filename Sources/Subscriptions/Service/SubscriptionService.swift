@@ -123,7 +123,7 @@ public actor SubscriptionService {
     /// The beginnings of the checks under way.
     private var begun: [DownloadID: ContinuousClock.Instant] = [:]
     /// The checks that were not planned, and wait for a slot.
-    private var waiting: [DownloadID: CheckedContinuation<Bool, Never>] = [:]
+    private var waiting: [DownloadID: Outcome<Bool>] = [:]
     private var timer: Task<Void, Never>?
     private var follower: Task<Void, Never>?
     /// Waits for downloads after whose end files make room; `nil` if there are none.
@@ -221,11 +221,7 @@ public actor SubscriptionService {
         endSlow(now)
         while let id = queue.next() {
             begun[id] = now
-            if let waiter = waiting.removeValue(forKey: id) {
-                waiter.resume(returning: true)
-            } else {
-                beginCheck(of: id, isScheduled: true)
-            }
+            if waiting.removeValue(forKey: id)?.set(true) != true { beginCheck(of: id, isScheduled: true) }
         }
         var next = now + Limits.clockPause
         if let plan = plans.first { next = min(next, plan.rank) }
@@ -272,22 +268,16 @@ public actor SubscriptionService {
     /// - Returns: False if the check was cancelled.
     func acquireSlot(_ id: DownloadID) async -> Bool {
         if begun[id] != nil { return true }
+        guard let subscription = entries[id]?.subscription, !Task.isCancelled else { return false }
+        let slot = Outcome<Bool>()
+        waiting[id] = slot
+        queue.enqueue(id, host: subscription.host, rank: CheckRank(subscription, due: .now, isAwaited: true))
+        schedule()
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                guard let subscription = entries[id]?.subscription, !Task.isCancelled else {
-                    return continuation.resume(returning: false)
-                }
-                waiting[id] = continuation
-                queue.enqueue(id, host: subscription.host, rank: CheckRank(subscription, due: .now, isAwaited: true))
-                schedule()
-            }
+            await slot.value()
         } onCancel: {
-            Task { await self.endWait(of: id) }
+            slot.set(false)
         }
-    }
-
-    private func endWait(of id: DownloadID) {
-        waiting.removeValue(forKey: id)?.resume(returning: false)
     }
 
     /// Ends a check.

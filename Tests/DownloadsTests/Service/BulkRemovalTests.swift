@@ -1,4 +1,5 @@
 import Foundation
+import System
 import TestSupport
 import Testing
 
@@ -70,7 +71,7 @@ struct BulkRemovalTests {
         let commit = try #require(try await fixture.store.delayed.wait { !$0.isEmpty }.first)
         let retry = Task { try await fixture.service.perform(.retry, on: ended[0].id) }
         #expect(fixture.service.index.page(ListQuery()).items.count == ended.count)
-        commit.conclude(.success(()))
+        commit.set(nil)
         #expect(try await removal.value == ended.count)
         await #expect(throws: DownloadError.notFound) { _ = try await retry.value }
         await fixture.service.shutdown()

@@ -65,7 +65,7 @@ final class FailingStore: RecordStore {
         guard let condition, changes.contains(where: condition) else { return real.submit(changes, isAwaited: isAwaited) }
         count.withLock { $0 += 1 }
         let commit = StoreCommit()
-        commit.conclude(.failure(reason.withLock { $0 }))
+        commit.set(reason.withLock { $0 })
         return commit
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCore
+import System
 import TestSupport
 import TestUpstream
 import Testing
@@ -127,7 +128,7 @@ struct FailingStoreTests {
         let retry = Task { try await service.perform(.retry, on: made.id) }
         try await until { await service.countOfWaiters >= 2 }
         fixture.store.delay(nil)
-        for commit in fixture.store.delayed.value { commit.conclude(.success(())) }
+        for commit in fixture.store.delayed.value { commit.set(nil) }
         #expect(try await cancellation.value.state == .cancelled)
         #expect(try await retry.value.state == .queued)
         #expect(try await fixture.file(fixture.end(of: made.id), is: query))

@@ -28,9 +28,9 @@ struct SettingsKeeperTests {
     func expectation() {
         var keeper = SettingsKeeper(Self.settings)
         #expect(throws: DownloadError.preconditionFailed) { try keeper.begin { $0.segments == 5 } }
-        #expect(!keeper.isChanging)
+        #expect(keeper.change == nil)
         #expect(throws: Never.self) { try keeper.begin { $0.segments == 4 } }
-        #expect(keeper.isChanging)
+        #expect(keeper.change != nil)
     }
 
     @Test(
@@ -40,7 +40,7 @@ struct SettingsKeeperTests {
         let resumed = Locked<[DownloadError?]>([])
         var keeper = SettingsKeeper(Self.settings)
         try keeper.begin { _ in true }
-        keeper.join { error in resumed.withLock { $0.append(error) } }
+        keeper.change?.whenDone { error in resumed.withLock { $0.append(error) } }
         keeper.end(after: failure)
         try keeper.begin { _ in true }
         keeper.end(after: nil)

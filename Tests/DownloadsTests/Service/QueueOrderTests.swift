@@ -1,4 +1,5 @@
 import HTTPCore
+import System
 import TestSupport
 import TestUpstream
 import Testing
@@ -187,7 +188,7 @@ struct QueueOrderTests {
         let told = try await withThrowingTaskGroup(of: Download.self) { group in
             for url in urls { group.addTask { try await service.add(NewDownload(url: url, position: 1)).download } }
             try await fixture.store.delayed.wait { $0.count == 200 }
-            for commit in fixture.store.delayed.value { commit.conclude(.success(())) }
+            for commit in fixture.store.delayed.value { commit.set(nil) }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(told.allSatisfy { $0.position == 1 })

@@ -10,8 +10,8 @@ struct RequestLedgerTests {
     /// The requests that have been resumed, each with its error.
     private let resumed = Locked<[String]>([])
 
-    private func follower(_ name: String) -> Followers.Resume {
-        { [resumed] error in
+    private func follow(_ request: RequestEnd?, _ name: String) {
+        request?.whenDone { [resumed] error in
             let ending = error.map { $0 == .overloaded ? "overloaded" : "\($0)" } ?? "goes on"
             resumed.withLock { $0.append("\(name) \(ending)") }
         }
@@ -51,11 +51,11 @@ struct RequestLedgerTests {
     func failures(_ failure: DownloadError?, _ expected: String) {
         var ledger = RequestLedger()
         #expect(ledger.begin(urls: ["u"], gids: []) == ["u"])
-        ledger.join(url: "u", follower("1"))
-        ledger.join(url: "u", follower("2"))
+        follow(ledger.urls["u"], "1")
+        follow(ledger.urls["u"], "2")
         ledger.end(urls: ["u"], gids: [], after: failure)
         #expect(takeResumed() == ["1 \(expected)", "2 \(expected)"])
-        #expect(!ledger.isPending(url: "u"))
+        #expect(ledger.urls["u"] == nil)
     }
 
     /// Steps of requests with the key `k` or another: `claim`, `other` (claims `k` for another request), `join`,
@@ -79,7 +79,11 @@ struct RequestLedgerTests {
             switch step {
             case "claim": found.append(claim(key("k"), &ledger))
             case "other": found.append(claim(key("k", "b"), &ledger))
-            case "join": ledger.join(key("k"), follower("1"))
+            case "join":
+                guard case .isUnderWay(let end) = ledger.claim(key("k"), now: Timestamp(millisecondsSinceEpoch: 0)) else {
+                    continue
+                }
+                follow(end, "1")
             case "remember": remember(key("k"), &ledger)
             case "forget": ledger.forget(key("k"))
             case "keep": ledger.keepClaim(of: key("k"))
@@ -99,10 +103,10 @@ struct RequestLedgerTests {
         #expect(ledger.begin(urls: ["b", "c"], gids: [DownloadGID(2)]) == ["c"])
         #expect(ledger.gids == [DownloadGID(1), DownloadGID(2)])
         ledger.end(urls: ["c"], gids: [DownloadGID(2)], after: nil)
-        #expect(ledger.isPending(url: "b") && !ledger.isPending(url: "c"))
+        #expect(ledger.urls["b"] != nil && ledger.urls["c"] == nil)
         #expect(ledger.gids == [DownloadGID(1)])
         ledger.end(urls: ["a", "b"], gids: [DownloadGID(1)], after: nil)
-        #expect(!ledger.isPending(url: "a") && ledger.gids == [])
+        #expect(ledger.urls["a"] == nil && ledger.gids == [])
     }
 
     @Test("A download that is being made durable keeps the last arrival that it gets")

@@ -31,8 +31,8 @@ struct StoreProbeTests {
             let commit = StoreCommit()
             submitted.withLock { $0.append(commit) }
             switch mood.withLock({ $0 }) {
-            case .works: commit.conclude(.success(()))
-            case .fails: commit.conclude(.failure(.full))
+            case .works: commit.set(nil)
+            case .fails: commit.set(.full)
             case .hangs: break
             }
             return commit
@@ -78,7 +78,7 @@ struct StoreProbeTests {
         }
         #expect(store.submitted.withLock { $0.count } == 1)
         // The disk works again.
-        for commit in store.submitted.withLock({ $0 }) { commit.conclude(.success(())) }
+        for commit in store.submitted.withLock({ $0 }) { commit.set(nil) }
         store.mood.withLock { $0 = .works }
         try await until { await probe.condition() == StoreCondition() }
     }
