@@ -23,7 +23,7 @@ extension DownloadService {
             let (addition, drafts) = try plan(new)
             if try await keep(drafts, [.success(addition)], key, by: deadline) { return addition }
             // Another replica has added the URL or used the key first.
-            guard let key, let kept = try await coordination.outcome(of: key, in: self)?.outcomes.first else { continue }
+            guard let key, let kept = try await sharing?.outcome(of: key)?.outcomes.first else { continue }
             switch kept {
             case .success(let addition): return addition
             case .failure: throw .overloaded
@@ -61,7 +61,7 @@ extension DownloadService {
             let prepared = try await prepare(items.compactMap { try? $0.get() }, label: label, by: deadline)
             let (outcomes, drafts) = plan(items, label: label, prepared, keepsOrder: keepsOrder)
             if try await keep(drafts, outcomes, key, with: changes(outcomes), by: deadline) { return outcomes }
-            if let key, let kept = try await coordination.outcome(of: key, in: self) { return kept.outcomes }
+            if let key, let kept = try await sharing?.outcome(of: key) { return kept.outcomes }
         }
     }
 
@@ -176,17 +176,19 @@ extension DownloadService {
             let queued = others.filter { entries[$0.id] != nil || !ledger.reassign($0) }
             together { reassign(queued) }
         }
-        if !coordination.publishesCommits {
+        if !isShared {
             // Looked at in place, since a copy of a record retains each of its texts.
             for offset in drafts.records.indices {
                 ledger.arrive(drafts.records[offset].record.id, drafts.records[offset].record.download.rank)
             }
         }
         noteTrustedTime()
-        let commit = coordination.submit(changes, holdingURLsOf: drafts.holders, in: self)
+        if isShared { changes += drafts.holders.map(StoreChange.holdURL) }
+        let commit = store.submit(changes)
+        if drafts.records.contains(where: { $0.record.download.state == .queued }) { coordination.noteQueued(in: self) }
         let outcome: StoreError?? = await self.result(by: deadline, commit.whenDone)
         // The store publishes a late commit itself, or the service does.
-        guard outcome == nil, !coordination.publishesCommits else {
+        guard outcome == nil, !isShared else {
             let error = conclude(drafts, urls, key, outcome ?? .interrupted("it does not answer in time"))
             if error == .conflict {
                 try await catchUp()
@@ -225,7 +227,7 @@ extension DownloadService {
             if let key { ledger.forget(key) }
             return error
         }
-        if coordination.publishesCommits {
+        if isShared {
             for draft in drafts.records { log(.transition(draft.record.download)) }
             return nil
         }

@@ -46,7 +46,7 @@ extension DownloadService {
                     }
                 })
         }
-        tasks += sharing.startHousekeeping(clock, log: log)
+        tasks += sharing?.startHousekeeping(clock, log: log) ?? []
         tasks.forEach(keep)
     }
 

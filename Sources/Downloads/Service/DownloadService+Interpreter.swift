@@ -155,7 +155,7 @@ extension DownloadService {
         case .version(let isExpected):
             guard let published = index.download(id) else { return .version(isExpected: false) }
             // If readers see only durable versions, and the machine has a newer one, the client means an outdated version.
-            let isCurrent = !coordination.publishesCommits || published.revision == entry.machine.record.download.revision
+            let isCurrent = !isShared || published.revision == entry.machine.record.download.revision
             return .version(isExpected: isCurrent && isExpected(published))
         case .name(let path): return .name(names.reserve(path, for: id).name)
         case .placement(let move, let rank, let newest):
@@ -305,7 +305,7 @@ extension DownloadService {
             let changeID = publisher.reserve()
             entry.reservedEventID = changeID
             save(record, operation, changeID: changeID, announcing: messages)
-            coordination.publishCompletion(record.download, of: entry, in: self)
+            if isShared { coordination.publish(record.download, of: entry, in: self) }
         case .saveRemoval(let operation, let messages):
             let changeID = entry.reservedEventID ?? publisher.reserve()
             entry.reservedEventID = changeID
@@ -323,7 +323,7 @@ extension DownloadService {
         case .publishVersion(let download): coordination.publish(download, of: entry, in: self)
         case .showRemoval:
             noteStrayBytes { $0.noteRemovedRecord(entry.machine.record.download.finishedBytes) }
-            coordination.publishRemoval(of: entry, in: self)
+            if !isShared { publisher.remove(id, changeID: entry.reservedEventID ?? publisher.reserve()) }
             entry.reservedEventID = nil
             names.release(id)
             let download = entry.machine.record.download
@@ -342,7 +342,7 @@ extension DownloadService {
         case .cancelTimer(let timer): timers.cancel(.machine(id, timer))
         // Answered by the runner.
         case .answer: break
-        case .log(let event): if coordination.publishesCommits, event.tellsOfRecord { runner.note(event) } else { log(event) }
+        case .log(let event): if isShared, event.tellsOfRecord { runner.note(event) } else { log(event) }
         case .discardNewPart(let generation):
             remove("remove the new version of", of: entry) { [partFiles] () throws(FileError) in
                 try partFiles.removePart(id, generation)

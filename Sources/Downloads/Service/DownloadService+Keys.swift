@@ -21,7 +21,7 @@ extension DownloadService {
             }
         }
         do throws(DownloadError) {
-            guard let kept = try await coordination.outcome(of: key, in: self) else { return nil }
+            guard let kept = try await sharing?.outcome(of: key) else { return nil }
             release(key)
             return kept
         } catch {

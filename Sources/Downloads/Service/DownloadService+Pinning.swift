@@ -83,7 +83,10 @@ extension DownloadService {
         var failure: DownloadError?
         defer { ledger.reads.end(missing, after: failure) }
         do throws(StoreError) {
-            let taking = try await coordination.acquire(missing, by: deadline, in: self)
+            let taking =
+                if let sharing { try await sharing.fleet.take(missing, within: deadline - .now) } else {
+                    AcquiredDownloads(records: try await records(missing, by: deadline))
+                }
             return Pins(entries: taking.records.compactMap(hold), owners: taking.owners)
         } catch {
             // Nothing has been changed yet.

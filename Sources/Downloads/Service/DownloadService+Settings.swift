@@ -62,7 +62,7 @@ extension DownloadService {
     func applySettings() {
         let settings = settings
         context.defaultWebhooks.urls = settings.webhooks
-        queue.limits = coordination.limits(settings)
+        queue.limits = parts.slotLimits(settings)
         limitSpeed()
         schedule()
     }

@@ -58,8 +58,9 @@ extension DownloadService {
     package nonisolated func claimSubscription(
         _ id: DownloadID, host: String, forced: Bool
     ) async throws(DownloadError) -> ClaimedSubscription? {
-        try await reading { () throws(StoreError) in
-            try await sharing.claimSubscription(id, host: host, forced: forced)
+        guard let sharing else { return ClaimedSubscription(claim: SubscriptionClaim(id: id, number: nil)) }
+        return try await reading { () throws(StoreError) in
+            try await sharing.fleet.claimSubscription(id, host: host, forced: forced)
         }
     }
 
@@ -70,13 +71,13 @@ extension DownloadService {
 
     /// Begins to pass the changes of subscriptions by replicas of the fleet. It passes no changes when a claim has ended.
     package nonisolated func followSubscriptions(_ receive: @escaping @Sendable ([ChangedSubscription]) -> Void) {
-        sharing.followSubscriptions(receive)
+        sharing?.fleet.followSubscriptions(receive)
     }
 
     /// Returns a subscription that another replica of the fleet may have added or changed; `nil` if there is none.
     /// - Throws: `overloaded`, `shuttingDown`, `storeFailed`.
     package nonisolated func storedSubscription(_ id: DownloadID) async throws(DownloadError) -> StoredSubscription? {
-        try await reading { () throws(StoreError) in try await sharing.subscription(id) }
+        try await reading { () throws(StoreError) in try await sharing?.fleet.subscription(id) }
     }
 
     /// Makes changes of subscriptions durable, and then delivers the messages to webhooks among them. The changes are
@@ -128,7 +129,7 @@ extension DownloadService {
     package func keptSubscription(
         of key: RequestKey
     ) async throws(DownloadError) -> (stored: StoredSubscription, isNew: Bool)? {
-        try await coordination.outcome(of: key, in: self)?.subscription
+        try await sharing?.outcome(of: key)?.subscription
     }
 
     private static func refusal(_ error: StoreError) -> DownloadError {

@@ -218,7 +218,7 @@ extension DownloadService {
         work.stage = stage
         journal?.note(stage, of: entry.id)
         guard stage == .proven, entry.machine.record.transferCrashes > 0 else { return }
-        coordination.noteProven(entry, in: self)
+        coordination.leaveSuspects(entry.id, in: self)
     }
 
     /// Measures speeds and begins checkpoints that are due. Repeats that as long as transfers run.

@@ -16,7 +16,7 @@ public actor DownloadService {
     let parts: ServiceParts
 
     /// The queue, the publication and the ownership of downloads.
-    let coordination: any Coordination
+    let coordination: Coordination
     var stage = Stage.opened
     var settingsKeeper: SettingsKeeper
     /// Decides when the store keeps the trusted time. A replica does not use it.
@@ -76,11 +76,15 @@ public actor DownloadService {
         settingsKeeper = SettingsKeeper(settings)
         trustedTimeKeeper = opening.trustedTimeKeeper
         ledger = opening.ledger
-        gate = StorageGate(holdsFinishedFiles: !sharing.isShared, isVolumeAway: parts.volume.isAway)
+        gate = StorageGate(holdsFinishedFiles: sharing == nil, isVolumeAway: parts.volume.isAway)
         timers = ActorTimers { [inbox] in inbox.yield(.alarm) }
-        coordination = sharing.makeCoordination(log: parts.log)
-        queue = SlotQueue<QueueRank>(limits: coordination.limits(settings))
-        names = sharing.makeNames(parts.finishedFiles)
+        coordination = sharing.map { FleetCoordination($0, log: parts.log) } ?? Coordination()
+        queue = SlotQueue<QueueRank>(limits: parts.slotLimits(settings))
+        let files = parts.finishedFiles
+        // A file of a fleet belongs to its download, not to a directory, so that no name is taken.
+        names =
+            sharing == nil
+            ? FileNames(isTaken: { files.isTaken($0) }, obstacle: { files.obstacle(to: $0) }) : FileNames(isTaken: nil)
         context = DownloadMachine.Context(
             now: parts.clock.now, random: SystemRandom(),
             retryPolicy: RetryPolicy(
@@ -219,17 +223,17 @@ public actor DownloadService {
     public nonisolated func markCrashes() { journal?.markCrashes() }
 
     /// The condition of the fleet as seen by this replica; `nil`: the service is not a replica.
-    public nonisolated var fleetCondition: FleetCondition? { sharing.condition }
+    public nonisolated var fleetCondition: FleetCondition? { sharing?.fleet.condition }
 
     /// Whether the service is a replica of a fleet. A download that another replica has added may be missing here for a moment.
-    public nonisolated var isShared: Bool { sharing.isShared }
+    public nonisolated var isShared: Bool { sharing != nil }
 
     /// Waits until all changes that other replicas have committed so far are published here.
     /// - Parameter limit: The longest wait; `nil`: as long as a client would wait.
     /// - Throws: `overloaded`, `storeFailed`.
     public nonisolated func catchUp(within limit: Duration? = nil) async throws(DownloadError) {
         do throws(StoreError) {
-            try await sharing.catchUp(within: limit)
+            try await sharing?.fleet.catchUp(within: limit ?? FleetStore.patience)
         } catch {
             // Nothing has been changed yet.
             throw error.isInterruption ? .overloaded : DownloadError(error)

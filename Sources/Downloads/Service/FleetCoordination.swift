@@ -15,21 +15,16 @@ final class FleetCoordination: Coordination {
     private var slots = SlotRequests()
     private(set) var commands = RemoteCommands()
     private(set) var isFenced = false
-    private(set) var isThrottled = false
     /// The last known settings of the database, and the number of times they were read.
     private var keptSettings: [String: String] = [:]
     private var settingsReads = 0
     private var ticks = 0
 
-    let publishesCommits = true
-
-    init(_ fleet: FleetStore, objects: ObjectFinishedFiles?, log: @escaping @Sendable (DownloadLogEvent) -> Void) {
-        self.fleet = fleet
-        self.objects = objects
-        self.log = log
+    init(_ sharing: FleetSharing, log: @escaping @Sendable (DownloadLogEvent) -> Void) {
+        (fleet, objects, self.log) = (sharing.fleet, sharing.objects, log)
     }
 
-    func receive(_ event: ReplicaEvent, in service: isolated DownloadService) {
+    override func receive(_ event: ReplicaEvent, in service: isolated DownloadService) {
         switch event {
         case .changed: noteFreeSlots(in: service)
         // The release of a queued download is not announced, and a request for slots may have failed.
@@ -59,31 +54,11 @@ final class FleetCoordination: Coordination {
         service.limitSpeed()
         if isThrottled { log(.warning("the database is away, so transfers are limited to 1 byte/s until it is back")) }
     }
-}
 
-/// An event from the store of a fleet.
-enum ReplicaEvent: Sendable {
-    /// Downloads have changed, possibly on other replicas.
-    case changed
-    /// A second has passed.
-    case tick
-    case settingsChanged
-    /// The lease is lost, and other replicas may own this replica's downloads.
-    case fenced
-    case message(RemoteMessage, from: Int64)
-    /// The result of a request for slots.
-    case slots(Result<[DownloadRecord], StoreError>, requested: Int)
-    /// Downloads whose changes could not be committed and have to be published again.
-    case unpublished(Set<DownloadID>)
-    /// Downloads that were acquired for a request that no longer waits.
-    case leftOver([DownloadID])
-}
+    // MARK: - Restoring
 
-// MARK: - Restoring
-
-extension FleetCoordination {
     /// Restores the records, continues the downloads of an earlier instance on this data directory, and publishes all.
-    func restore(_ contents: StoredContents, in service: isolated DownloadService) throws(DownloadsStartError) {
+    override func restore(_ contents: StoredContents, in service: isolated DownloadService) throws(DownloadsStartError) {
         guard let found = contents.fleet else { return }
         var kept: [DownloadID: UInt64?] = [:]
         var versions: [Download] = []
@@ -143,12 +118,10 @@ extension FleetCoordination {
             leftOver: { inbox.yield(.replica(.leftOver($0))) },
             settingsChanged: { inbox.yield(.replica(.settingsChanged)) })
     }
-}
 
-// MARK: - Queue
+    // MARK: - Queue
 
-extension FleetCoordination {
-    func enqueue(_ download: LiveDownload, in service: isolated DownloadService) {
+    override func enqueue(_ download: LiveDownload, in service: isolated DownloadService) {
         // The local queue has only the downloads with slots of the database.
         if download.membership.slot == .held { return service.enterQueue(download) }
         download.membership.slot = .awaited
@@ -156,23 +129,24 @@ extension FleetCoordination {
         slots.noteFreeSlots()
     }
 
-    func leaveQueue(_ download: LiveDownload, in service: isolated DownloadService) {
+    override func leaveQueue(_ download: LiveDownload, in service: isolated DownloadService) {
         guard download.membership.slot != .none else { return }
         download.membership.slot = .none
         service.submit(.leaveQueue(download.id))
         noteFreeSlots(in: service)
     }
 
-    /// Returns the limit over all hosts. The database applies the limit per host when it gives a slot.
-    func limits(_ settings: ServiceSettings) -> SlotLimits {
-        SlotLimits(maxConcurrent: settings.maxConcurrent, maxPerHost: .max)
+    /// Requests slots at once, so that the downloads may acquire them in the same transaction.
+    override func noteQueued(in service: isolated DownloadService) {
+        slots.noteFreeSlots()
+        service.schedule()
     }
 
     private func noteFreeSlots(in service: isolated DownloadService) {
         if service.index.count(of: .queued) > 0 { slots.noteFreeSlots() }
     }
 
-    func requestSlots(in service: isolated DownloadService) {
+    override func requestSlots(in service: isolated DownloadService) {
         guard service.mayStart, objects?.place.isRefused != true else { return }
         let free = service.queue.limits.maxConcurrent - service.queue.runningCount - service.queue.waitingCount
         guard slots.begin(free: free) else { return }
@@ -213,13 +187,11 @@ extension FleetCoordination {
         service.entries[id] = download
         service.send(.admitted, to: id)
     }
-}
 
-// MARK: - Publication
+    // MARK: - Publication
 
-extension FleetCoordination {
     /// Publishes a download on all replicas once it is durable.
-    func publish(_ version: Download, of download: LiveDownload, in service: isolated DownloadService) {
+    override func publish(_ version: Download, of download: LiveDownload, in service: isolated DownloadService) {
         // A completion has already been published with its record.
         if download.membership.publishedRevision == version.revision { return }
         download.membership.publishedRevision = version.revision
@@ -227,28 +199,8 @@ extension FleetCoordination {
         service.submit(.publishVersion(version))
     }
 
-    func publishCompletion(_ version: Download, of download: LiveDownload, in service: isolated DownloadService) {
-        publish(version, of: download, in: service)
-    }
-
-    /// Does nothing: the store publishes the removal with its commit.
-    func publishRemoval(of download: LiveDownload, in service: isolated DownloadService) {}
-
-    func submit(
-        _ changes: [StoreChange], holdingURLsOf firsts: @autoclosure () -> [DownloadID], in service: isolated DownloadService
-    ) -> StoreCommit {
-        let commit = service.store.submit(changes + firsts().map(StoreChange.holdURL))
-        let addsQueued = changes.contains { if case .add(let record) = $0 { record.download.state == .queued } else { false } }
-        // Submitted at once, so that the downloads may acquire slots in the same transaction.
-        if addsQueued {
-            slots.noteFreeSlots()
-            service.schedule()
-        }
-        return commit
-    }
-
     /// Publishes downloads again. It waits until their machines have saved the records.
-    func commitFailed(_ changes: [StoreChange], _ error: StoreError, in service: isolated DownloadService) {
+    override func commitFailed(_ changes: [StoreChange], _ error: StoreError, in service: isolated DownloadService) {
         guard error != .closed, error != .fenced else { return }
         var ids: Set<DownloadID> = []
         for change in changes {
@@ -294,21 +246,13 @@ extension FleetCoordination {
         service.closeGroup()
         service.unpin(pins)
     }
-}
 
-// MARK: - Ownership
+    // MARK: - Ownership
 
-extension FleetCoordination {
     /// Whether no other replica can have changed the downloads.
-    var ownsDownloads: Bool { !isFenced && fleet.holdsLease }
+    override var ownsDownloads: Bool { !isFenced && fleet.holdsLease }
 
-    func acquire(
-        _ ids: [DownloadID], by deadline: ContinuousClock.Instant, in service: isolated DownloadService
-    ) async throws(StoreError) -> AcquiredDownloads {
-        try await fleet.take(ids, within: deadline - .now)
-    }
-
-    func release(_ download: LiveDownload, in service: isolated DownloadService) -> Bool {
+    override func release(_ download: LiveDownload, in service: isolated DownloadService) -> Bool {
         guard download.machine.activity.contains(.done) || canRelease(download, in: service) else { return false }
         if download.membership.mayHavePart, mayHaveEmptyPart(download) {
             service.discardPart(of: download)
@@ -364,7 +308,7 @@ extension FleetCoordination {
         Task { [webhooks = service.webhooks] in await webhooks?.stop() }
     }
 
-    func discard(_ file: PublishedFile, of download: LiveDownload, in service: isolated DownloadService) {
+    override func discard(_ file: PublishedFile, of download: LiveDownload, in service: isolated DownloadService) {
         let id = download.id
         service.interrupt(download)
         Task { [inbox = service.inbox, fleet, objects, log] in
@@ -388,7 +332,7 @@ extension FleetCoordination {
         }
     }
 
-    func leave(_ service: isolated DownloadService) async {
+    override func leave(_ service: isolated DownloadService) async {
         do throws(StoreError) {
             try await fleet.retire(leaving: service.parts.configuration.leavesFleet)
         } catch {
@@ -396,17 +340,12 @@ extension FleetCoordination {
         }
     }
 
-    /// Does nothing: the database does not order suspects.
-    func noteProven(_ download: LiveDownload, in service: isolated DownloadService) {}
-}
+    // MARK: - Remote commands
 
-// MARK: - Remote commands
-
-extension FleetCoordination {
     /// The pause before a command is sent again that another replica could not carry out.
     private static let missPause: Duration = .milliseconds(200)
 
-    func forward(_ commands: [ForwardedCommand], in service: isolated DownloadService) {
+    override func forward(_ commands: [ForwardedCommand], in service: isolated DownloadService) {
         for command in commands {
             guard let owner = command.owner else {
                 command.receiver(.failure(.notFound))
@@ -491,23 +430,8 @@ extension FleetCoordination {
         service.closeGroup()
         service.schedule()
     }
-}
 
-// MARK: - Keys and settings
-
-extension FleetCoordination {
-    func outcome(
-        of key: RequestKey, in service: isolated DownloadService
-    ) async throws(DownloadError) -> IdempotencyRecord? {
-        do throws(StoreError) {
-            guard let record = try await fleet.idempotencyRecord(key.name) else { return nil }
-            guard record.digest == key.digest else { throw StoreError.conflict }
-            try await fleet.catchUp()
-            return record
-        } catch {
-            throw error == .conflict ? .keyMismatch : DownloadError(error)
-        }
-    }
+    // MARK: - Settings
 
     private func readSettings(in service: isolated DownloadService) async {
         settingsReads += 1
@@ -519,7 +443,7 @@ extension FleetCoordination {
 
     /// Changes the fleet's settings, also if other replicas change them at the same time.
     /// - Throws: `preconditionFailed`, `overloaded` (the settings keep changing), `storeFailed`.
-    func change(
+    override func change(
         _ settings: [String: String], if isExpected: @Sendable (ServiceSettings) -> Bool, in service: isolated DownloadService
     ) async throws(DownloadError) -> ServiceSettings? {
         if settings.isEmpty { return service.settings }
@@ -543,4 +467,34 @@ extension FleetCoordination {
         slots.noteFreeSlots()
         service.applySettings()
     }
+}
+
+/// An event from the store of a fleet.
+enum ReplicaEvent: Sendable {
+    /// Downloads have changed, possibly on other replicas.
+    case changed
+    /// A second has passed.
+    case tick
+    case settingsChanged
+    /// The lease is lost, and other replicas may own this replica's downloads.
+    case fenced
+    case message(RemoteMessage, from: Int64)
+    /// The result of a request for slots.
+    case slots(Result<[DownloadRecord], StoreError>, requested: Int)
+    /// Downloads whose changes could not be committed and have to be published again.
+    case unpublished(Set<DownloadID>)
+    /// Downloads that were acquired for a request that no longer waits.
+    case leftOver([DownloadID])
+}
+
+/// A command for a download without a machine here.
+struct ForwardedCommand {
+    let id: DownloadID
+    let request: DownloadMachine.Command.Request
+    /// The instance that owns the download; `nil`: there is no such download.
+    let owner: Int64?
+    let receiver: RequestWaits.Receiver
+    /// Whether the download is still the version that the client means; `nil`: any version.
+    let isExpected: (@Sendable (Download) -> Bool)?
+    let deadline: ContinuousClock.Instant
 }

@@ -7,7 +7,7 @@ internal import HTTPClient
 internal import ObjectStorage
 
 /// A replica of a fleet. Finished files are in object storage, if the configuration has one.
-struct FleetSharing: Sharing {
+struct FleetSharing: Sendable {
     let fleet: FleetStore
     /// The finished files in object storage; `nil` if they are on this machine.
     let objects: ObjectFinishedFiles?
@@ -30,45 +30,24 @@ struct FleetSharing: Sharing {
             noteUnusedObject: { try? await fleet.noteUnusedObject($0) }, log: log)
     }
 
-    let isShared = true
-    var condition: FleetCondition? { fleet.condition }
-
-    func catchUp(within limit: Duration?) async throws(StoreError) {
-        try await fleet.catchUp(within: limit ?? FleetStore.patience)
+    /// Returns the outcome that another replica has recorded for a key, once it is published here; `nil`: none.
+    func outcome(of key: RequestKey) async throws(DownloadError) -> IdempotencyRecord? {
+        do throws(StoreError) {
+            guard let record = try await fleet.idempotencyRecord(key.name) else { return nil }
+            guard record.digest == key.digest else { throw StoreError.conflict }
+            try await fleet.catchUp()
+            return record
+        } catch {
+            throw error == .conflict ? .keyMismatch : DownloadError(error)
+        }
     }
 
-    func claimSubscription(
-        _ id: DownloadID, host: String, forced: Bool
-    ) async throws(StoreError) -> ClaimedSubscription? {
-        try await fleet.claimSubscription(id, host: host, forced: forced)
-    }
-
-    func followSubscriptions(_ receive: @escaping @Sendable ([ChangedSubscription]) -> Void) {
-        fleet.followSubscriptions(receive)
-    }
-
-    func subscription(_ id: DownloadID) async throws(StoreError) -> StoredSubscription? {
-        try await fleet.subscription(id)
-    }
-
-    func problem() async -> String? { await objects?.problem() }
-
-    func makeFinishedFiles(_ partFiles: PartFiles) -> any FinishedFiles { objects ?? LocalFinishedFiles(partFiles) }
-
-    func makePublisher(_ contents: StoredContents, epoch: UInt64) -> DownloadPublisher {
+    /// Makes the publisher of the replica.
+    func makePublisher(_ contents: StoredContents) -> DownloadPublisher {
         DownloadPublisher(contents.fleet ?? FleetContents()) { [weak fleet] in fleet?.pull() }
     }
 
-    /// Makes the claims beside no records: finished files are in object storage, and part files on several replicas.
-    func makeQuota(_ quota: Int64, _ index: SnapshotIndex) -> QuotaReservations { QuotaReservations(quota: quota) }
-
-    /// Makes names that are never taken: a file belongs to its download, not to a directory.
-    func makeNames(_ finishedFiles: any FinishedFiles) -> FileNames { FileNames(isTaken: nil) }
-
-    func makeCoordination(log: @escaping @Sendable (DownloadLogEvent) -> Void) -> any Coordination {
-        FleetCoordination(fleet, objects: objects, log: log)
-    }
-
+    /// Starts the tasks that keep finished files in order.
     func startHousekeeping(
         _ clock: ServiceClock, log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) -> [Task<Void, Never>] {
@@ -79,6 +58,7 @@ struct FleetSharing: Sharing {
         return [Task { await collector.collect() }, Task { await collector.sweep() }, Task { await objects.watch() }]
     }
 
+    /// Logs the start of the replica.
     func logStart(_ log: (DownloadLogEvent) -> Void) {
         log(.joined(run: fleet.instance))
         if let exposure = fleet.exposure { log(.warning(exposure)) }

@@ -44,19 +44,20 @@ struct ServiceOpening: Sendable {
         contents = opened.contents
         let (store, volume) = (opened.store, opened.volume)
         let sharing = opened.sharing
-        if let problem = await sharing.problem() {
+        let isShared = sharing != nil
+        if let problem = await sharing?.objects?.problem() {
             await store.close()
             throw DownloadsStartError(problem)
         }
         var changes: [StoreChange]
-        (settings, changes) = Self.settings(configuration, contents, keeping: sharing.isShared, log)
+        (settings, changes) = Self.settings(configuration, contents, keeping: isShared, log)
         for line in RefusedRow.lines(for: contents.refused) { log(.warning(line)) }
         let clock = ServiceClock(
             configuration.clock, lastKnown: contents.lastKnownTime, probation: configuration.clockProbation)
         let reading = clock.reading
         // Services that share their records have different clocks, and keep no time.
         var trustedTimeKeeper = TrustedTimeKeeper(contents.settings)
-        if !sharing.isShared, reading.isOnProbation, let change = trustedTimeKeeper.note(reading) { changes.append(change) }
+        if !isShared, reading.isOnProbation, let change = trustedTimeKeeper.note(reading) { changes.append(change) }
         var ledger = RequestLedger()
         for record in contents.idempotencyRecords {
             changes += ledger.remember(record, now: reading.trusted).map(StoreChange.forget)
@@ -68,12 +69,13 @@ struct ServiceOpening: Sendable {
         let epoch = contents.events.nextEpoch(now: clock.now)
         if let error = await store.submit(changes + [.beginEpoch(epoch)]).value(within: DownloadService.answerLimit) {
             await store.close()
-            guard !sharing.isShared, error.isInterruption else { throw DownloadsStartError(error.description) }
+            guard !isShared, error.isInterruption else { throw DownloadsStartError(error.description) }
             throw DownloadsStartError(
                 "\(configuration.dataDirectory)/pawl.sqlite cannot be written: another program holds the records")
         }
-        sharing.logStart(log)
-        let publisher = sharing.makePublisher(contents, epoch: epoch)
+        sharing?.logStart(log)
+        let publisher = sharing?.makePublisher(contents) ?? DownloadPublisher(epoch: epoch, history: contents.events)
+        let index = publisher.index
         let trial = PublishingTrial(opened.finishedFiles) { failure in
             log(.warning(failure.map { "files cannot be published: \($0.message)" } ?? "files can be published again"))
         }
@@ -100,7 +102,8 @@ struct ServiceOpening: Sendable {
             finishedFiles: opened.finishedFiles,
             files: FinishedFileLookup(finishedFiles: opened.finishedFiles, volume: volume), trial: trial, volume: volume,
             isVolumeRolledBack: opened.isVolumeRolledBack, refused: Set(contents.refused.compactMap(\.id)),
-            quota: sharing.makeQuota(configuration.quota, publisher.index),
+            // Finished files of a fleet may be in object storage, and part files are on several replicas.
+            quota: QuotaReservations(quota: configuration.quota) { isShared ? 0 : index.keptBytes(except: $0) },
             rules: rules, client: client,
             speedLimiter: SpeedLimiter(bytesPerSecond: settings.speedLimit(now: clock.now)),
             webhooks: webhookSender.map {
@@ -112,7 +115,7 @@ struct ServiceOpening: Sendable {
     private struct Opened {
         let data: Directory
         let store: any RecordStore
-        let sharing: any Sharing
+        let sharing: FleetSharing?
         let contents: StoredContents
         let volume: DownloadsVolume
         let isVolumeRolledBack: Bool
@@ -132,14 +135,12 @@ struct ServiceOpening: Sendable {
             let contents = try store.load()
             self.contents = contents
             let partFiles = PartFiles(directory)
-            sharing =
-                opened.fleet.map { FleetSharing($0, contents, configuration, client, partFiles, log: log) } ?? Unshared()
-            volume = DownloadsVolume(
-                directory, settings: contents.settings, isShared: sharing.isShared)
+            sharing = opened.fleet.map { FleetSharing($0, contents, configuration, client, partFiles, log: log) }
+            volume = DownloadsVolume(directory, settings: contents.settings, isShared: sharing != nil)
             isVolumeRolledBack = try volume.open()
             for line in directory.warnings { log(.warning(line)) }
             (self.partFiles, finishedFiles) =
-                openFiles?(directory) ?? (partFiles, sharing.makeFinishedFiles(partFiles))
+                openFiles?(directory) ?? (partFiles, sharing?.objects ?? LocalFinishedFiles(partFiles))
         }
     }
 

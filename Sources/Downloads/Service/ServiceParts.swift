@@ -16,8 +16,8 @@ struct ServiceParts: Sendable {
 
     // Records and their readers.
     let store: any RecordStore
-    /// The parts that depend on whether other services share the records.
-    let sharing: any Sharing
+    /// The fleet that shares the records; `nil`: the service owns all of them.
+    let sharing: FleetSharing?
     let publisher: DownloadPublisher
     let probe: StoreProbe
     /// The known impairments. The default webhooks receive their changes.
@@ -51,13 +51,18 @@ struct ServiceParts: Sendable {
     let webhooks: WebhookDispatcher?
     /// Sends test messages to webhooks; `nil`: no webhooks are called.
     let webhookTester: WebhookTester?
+
+    /// Returns the limits of the slots that this service gives. The database of a fleet applies the limit per host itself.
+    func slotLimits(_ settings: ServiceSettings) -> SlotLimits {
+        SlotLimits(maxConcurrent: settings.maxConcurrent, maxPerHost: sharing == nil ? settings.maxPerHost : .max)
+    }
 }
 
 extension DownloadService {
     nonisolated var log: @Sendable (DownloadLogEvent) -> Void { parts.log }
     nonisolated var clock: ServiceClock { parts.clock }
     nonisolated var store: any RecordStore { parts.store }
-    nonisolated var sharing: any Sharing { parts.sharing }
+    nonisolated var sharing: FleetSharing? { parts.sharing }
     nonisolated var publisher: DownloadPublisher { parts.publisher }
     nonisolated var probe: StoreProbe { parts.probe }
     nonisolated var journal: TransferJournal? { parts.journal }

@@ -156,9 +156,9 @@ struct Replica: Sendable {
 
 extension DownloadService {
     /// The store of the replica; `nil`: the service is not one.
-    nonisolated var fleet: FleetStore? { (sharing as? FleetSharing)?.fleet }
+    nonisolated var fleet: FleetStore? { sharing?.fleet }
     /// The object storage of the replica; `nil`: its finished files are on this machine.
-    nonisolated var objects: ObjectFinishedFiles? { (sharing as? FleetSharing)?.objects }
+    nonisolated var objects: ObjectFinishedFiles? { sharing?.objects }
 
     private var replica: FleetCoordination? { coordination as? FleetCoordination }
 

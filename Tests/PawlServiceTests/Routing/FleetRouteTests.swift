@@ -74,7 +74,7 @@ struct FleetRouteTests {
 
         /// Stops all traffic to and from the database until the returned function is called.
         func freeze() async throws -> @Sendable () -> Void {
-            let fleet = try #require((downloads.sharing as? FleetSharing)?.fleet)
+            let fleet = try #require(downloads.sharing?.fleet)
             let isFrozen = Monitor(true)
             fleet.store.begin { _ in isFrozen.wait { $0 ? .wait(nil) : .done(()) } }
             return { isFrozen.withLock { ($0 = false, wake: true) } }
