@@ -1,5 +1,4 @@
 package import DownloadCore
-internal import HTTPCore
 package import ObjectStorage
 package import System
 

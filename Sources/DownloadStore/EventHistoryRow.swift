@@ -1,5 +1,4 @@
 internal import DownloadCore
-import HTTPCore
 
 /// The row of the beginning of an epoch, or of a removal.
 enum EventHistoryRow {

@@ -1,4 +1,3 @@
-internal import DownloadCore
 internal import HTTPClient
 internal import HTTPCore
 internal import Synchronization

@@ -1,7 +1,6 @@
 internal import DownloadCore
 internal import DownloadFiles
 internal import HTTPClient
-internal import HTTPCore
 internal import System
 
 /// The ranges of a placed piece: its bytes are written where they are missing, and compared where they are present.

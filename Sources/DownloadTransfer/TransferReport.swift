@@ -1,6 +1,5 @@
 package import DownloadCore
 package import DownloadFiles
-internal import HTTPCore
 
 /// A message of a transfer to the service. Messages arrive in order.
 package struct TransferReport: Sendable {

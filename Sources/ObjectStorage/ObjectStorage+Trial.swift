@@ -1,5 +1,4 @@
 internal import HTTPClient
-internal import HTTPCore
 internal import System
 
 extension ObjectStorage {

@@ -1,5 +1,4 @@
 public import CommandLine
-internal import HTTPCore
 internal import JSON
 internal import System
 internal import Terminal

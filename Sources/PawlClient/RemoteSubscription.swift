@@ -1,4 +1,3 @@
-internal import DownloadCore
 internal import HTTPCore
 internal import JSON
 internal import Terminal

@@ -1,7 +1,4 @@
 internal import CommandLine
-internal import DownloadCore
-internal import Downloads
-internal import HTTPClient
 internal import HTTPCore
 internal import JSON
 internal import Synchronization

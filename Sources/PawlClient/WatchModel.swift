@@ -1,6 +1,5 @@
 internal import CommandLine
 internal import DownloadCore
-internal import Downloads
 internal import JSON
 internal import Terminal
 

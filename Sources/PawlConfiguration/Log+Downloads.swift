@@ -1,5 +1,4 @@
 public import DownloadCore
-internal import Downloads
 internal import HTTPCore
 
 extension Log {

@@ -1,5 +1,4 @@
 internal import DownloadCore
-internal import Downloads
 public import HTTPCore
 internal import JSON
 internal import System

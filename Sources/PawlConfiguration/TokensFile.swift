@@ -1,5 +1,3 @@
-internal import Downloads
-
 /// The file of `--tokens-file`.
 ///
 /// Each line has the form `name scope token`. The token is plain, or `sha256:` and 64 hexadecimal digits. Empty lines

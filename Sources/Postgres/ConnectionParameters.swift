@@ -1,6 +1,5 @@
 internal import HTTPCore
 internal import CPostgres
-internal import System
 
 /// The parameters of a connection for libpq: a connection string's, and defaults for the others.
 ///

@@ -1,5 +1,4 @@
 internal import DownloadCore
-internal import Downloads
 internal import HTTPCore
 
 /// The error of a call as aria2 reports it: JSON-RPC 2.0 §5.1, and code 1 for all errors of methods.

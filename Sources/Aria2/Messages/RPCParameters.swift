@@ -1,4 +1,3 @@
-internal import Downloads
 internal import JSON
 
 /// Reads the parameters of a call, and refuses what aria2 refuses, with aria2's messages.

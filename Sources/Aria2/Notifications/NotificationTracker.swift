@@ -1,5 +1,4 @@
 internal import DownloadCore
-internal import Downloads
 internal import HTTPCore
 
 /// Decides which notifications a change of a download causes: one for each start and one for its end, whatever happens

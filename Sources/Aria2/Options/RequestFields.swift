@@ -1,5 +1,4 @@
 internal import DownloadCore
-internal import Downloads
 internal import HTTPCore
 
 /// The header fields of a download, from the options `header`, `user-agent`, `referer`, `http-user` and `http-passwd`.

@@ -1,6 +1,5 @@
 internal import DownloadCore
 internal import DownloadFeed
-internal import Downloads
 internal import JSON
 
 /// The result of a call.

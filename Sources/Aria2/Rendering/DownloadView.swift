@@ -1,7 +1,4 @@
 internal import DownloadCore
-internal import Downloads
-internal import HTTPCore
-internal import JSON
 internal import System
 
 /// A download's state in aria2's terms.

@@ -1,4 +1,3 @@
-internal import JSON
 internal import XML
 
 /// Writes values of XML-RPC (http://xmlrpc.com/spec.md), without white space between the elements.

@@ -1,5 +1,3 @@
-internal import DownloadCore
-internal import Downloads
 internal import DownloadStore
 internal import Glibc
 internal import PawlConfiguration

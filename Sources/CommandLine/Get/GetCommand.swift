@@ -1,7 +1,4 @@
-internal import Downloads
-internal import HTTPClient
 internal import HTTPCore
-internal import PawlConfiguration
 internal import Synchronization
 internal import System
 internal import Terminal

@@ -1,4 +1,3 @@
-internal import DownloadCore
 internal import Downloads
 internal import ObjectStorage
 internal import PawlConfiguration

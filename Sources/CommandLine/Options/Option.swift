@@ -1,5 +1,4 @@
 internal import DownloadCore
-internal import Downloads
 internal import PawlConfiguration
 
 /// An option: its names, values and meaning. Flags, environment, help and errors all use it.

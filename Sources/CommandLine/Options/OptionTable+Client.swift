@@ -1,5 +1,4 @@
 internal import DownloadCore
-internal import Downloads
 internal import HTTPCore
 
 /// The options of the commands that talk to a running service.

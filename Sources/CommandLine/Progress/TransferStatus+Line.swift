@@ -1,5 +1,4 @@
 public import DownloadCore
-internal import Downloads
 public import Terminal
 
 extension TransferStatus {

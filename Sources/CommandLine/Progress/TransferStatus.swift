@@ -1,5 +1,4 @@
 public import DownloadCore
-internal import Downloads
 public import Terminal
 
 /// The status of a download as displayed in a terminal.

@@ -1,5 +1,4 @@
 package import HTTPCore
-internal import System
 
 /// The life of one download, as a value: it takes events and returns actions.
 ///

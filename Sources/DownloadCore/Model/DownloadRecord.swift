@@ -1,5 +1,4 @@
 package import HTTPCore
-internal import System
 
 /// All values that the store keeps of one download: those that clients see, and the service's own.
 package struct DownloadRecord: Sendable {

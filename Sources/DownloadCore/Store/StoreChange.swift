@@ -1,5 +1,3 @@
-internal import System
-
 /// One change to the stored data.
 package enum StoreChange: Sendable {
     /// Inserts the record of a new download. It is refused when the remaining room is reserved for changes to existing

@@ -1,5 +1,4 @@
 package import DownloadCore
-internal import HTTPCore
 
 /// Publishes changes of downloads to readers: first in the index, then as an event, with one event
 /// id. Calls must not overlap.

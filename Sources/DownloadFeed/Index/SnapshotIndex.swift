@@ -1,5 +1,4 @@
 public import DownloadCore
-internal import HTTPCore
 internal import System
 
 /// The downloads as readers see them, without a call of the service's actor.

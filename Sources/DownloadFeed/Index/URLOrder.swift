@@ -1,5 +1,3 @@
-internal import DownloadCore
-
 /// All downloads by URL, then by standing.
 ///
 /// Most URLs have one download. Its place does not depend on its standing, so a change of the standing reads no other entry.

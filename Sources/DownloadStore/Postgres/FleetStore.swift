@@ -1,6 +1,5 @@
 package import DownloadCore
 package import DownloadFiles
-internal import Postgres
 internal import Synchronization
 internal import System
 

@@ -1,6 +1,5 @@
 package import DownloadCore
 package import Postgres
-internal import System
 
 /// The change feed of a fleet, and the messages of other instances.
 ///

@@ -2,7 +2,6 @@ internal import DownloadCore
 internal import HTTPCore
 internal import JSON
 internal import Postgres
-internal import System
 
 /// The SQL statements for a group of changes.
 struct PostgresGroup {

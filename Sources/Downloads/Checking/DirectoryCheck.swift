@@ -1,7 +1,6 @@
 public import DownloadCore
 internal import DownloadFiles
 internal import DownloadStore
-internal import HTTPCore
 public import System
 
 /// Compares the records of a data directory with its files, and repairs what can be repaired without the network.

@@ -3,7 +3,6 @@ internal import DownloadFiles
 internal import DownloadStore
 internal import HTTPCore
 internal import ObjectStorage
-internal import System
 
 /// Removes objects that no record names. The database notes objects that records have discarded; they are removed soon.
 /// A crash between an upload and its record leaves other objects, which a sweep finds.

@@ -1,9 +1,7 @@
 public import DownloadCore
 internal import DownloadFeed
 internal import DownloadStore
-internal import HTTPClient
 public import HTTPCore
-internal import JSON
 internal import System
 
 /// The addition of downloads.

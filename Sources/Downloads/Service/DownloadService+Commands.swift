@@ -1,7 +1,6 @@
 public import DownloadCore
 internal import DownloadFeed
 internal import DownloadTransfer
-internal import HTTPCore
 internal import System
 
 /// Commands, changes and removals of downloads.

@@ -4,7 +4,6 @@ internal import DownloadFiles
 internal import DownloadStore
 internal import DownloadTransfer
 internal import HTTPClient
-internal import HTTPCore
 internal import System
 
 /// The interpreter: carries out the actions of the machines, and sends them the resulting events.

@@ -1,5 +1,4 @@
 public import DownloadCore
-internal import HTTPCore
 internal import System
 
 /// Requests that a client may repeat under the same key.

@@ -1,7 +1,6 @@
 internal import DownloadCore
 internal import DownloadFeed
 internal import DownloadFiles
-internal import HTTPClient
 internal import HTTPCore
 internal import System
 

@@ -4,7 +4,6 @@ internal import DownloadFiles
 internal import DownloadStore
 public import HTTPClient
 internal import HTTPCore
-internal import ObjectStorage
 internal import System
 
 /// The downloads: takes commands, runs transfers, and has the state of each download. It is the only writer of the store.

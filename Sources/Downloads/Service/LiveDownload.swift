@@ -2,7 +2,6 @@ internal import DownloadCore
 internal import DownloadFiles
 internal import DownloadTransfer
 internal import HTTPClient
-internal import System
 
 /// A download with a machine: the machine, and the resources and results of its actions. Only the service uses it.
 final class LiveDownload {

@@ -4,8 +4,6 @@ internal import DownloadFiles
 internal import DownloadStore
 internal import DownloadTransfer
 internal import HTTPClient
-internal import HTTPCore
-internal import ObjectStorage
 internal import System
 
 /// The first half of a start: opens the directories and the records, decides about the settings, and makes the parts of

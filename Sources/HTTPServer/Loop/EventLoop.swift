@@ -1,5 +1,4 @@
 internal import CSystem
-internal import HTTPCore
 internal import Synchronization
 internal import System
 

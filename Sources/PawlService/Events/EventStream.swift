@@ -1,9 +1,6 @@
 internal import DownloadCore
 internal import DownloadFeed
-internal import Downloads
-internal import HTTPCore
 internal import HTTPServer
-internal import JSON
 internal import Subscriptions
 internal import System
 

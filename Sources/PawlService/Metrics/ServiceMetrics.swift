@@ -1,5 +1,4 @@
 internal import DownloadCore
-internal import Downloads
 internal import HTTPCore
 internal import Subscriptions
 internal import System

@@ -1,7 +1,5 @@
 internal import DownloadCore
-internal import Downloads
 internal import HTTPCore
-internal import HTTPServer
 internal import System
 
 /// Precomputed fields of responses with finished files: a cache of about 800 files in 1 MiB.

@@ -1,6 +1,5 @@
 internal import DownloadCore
 internal import DownloadFeed
-internal import Downloads
 internal import HTTPCore
 internal import JSON
 internal import Subscriptions

@@ -1,5 +1,4 @@
 internal import DownloadCore
-internal import Downloads
 internal import System
 
 /// A value derived from a version of a resource.

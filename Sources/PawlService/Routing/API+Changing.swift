@@ -2,7 +2,6 @@ internal import DownloadCore
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
-internal import JSON
 
 /// Changes of existing downloads.
 extension API {

@@ -4,7 +4,6 @@ internal import DownloadFeed
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
-internal import JSON
 internal import PawlConfiguration
 internal import System
 

@@ -3,7 +3,6 @@ internal import DownloadFeed
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
-internal import PawlConfiguration
 internal import Subscriptions
 
 /// Server-sent events.

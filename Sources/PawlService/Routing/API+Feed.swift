@@ -1,6 +1,5 @@
 internal import DownloadCore
 internal import DownloadFeed
-internal import Feeds
 internal import HTTPCore
 internal import HTTPServer
 internal import PawlConfiguration

@@ -1,7 +1,6 @@
 internal import Catalog
 internal import DownloadCore
 internal import DownloadFeed
-internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import JSON

@@ -1,6 +1,5 @@
 internal import Catalog
 internal import DownloadCore
-internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import JSON

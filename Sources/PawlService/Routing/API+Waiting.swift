@@ -3,7 +3,6 @@ internal import DownloadFeed
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
-internal import JSON
 
 /// Long polling, for clients that cannot read an event stream.
 extension API {

@@ -1,7 +1,5 @@
 internal import DownloadCore
-internal import Downloads
 internal import HTTPCore
-internal import HTTPServer
 internal import PawlConfiguration
 
 extension Endpoint {

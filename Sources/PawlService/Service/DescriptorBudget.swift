@@ -1,5 +1,4 @@
 internal import DownloadCore
-internal import Downloads
 internal import HTTPServer
 internal import Synchronization
 internal import System

@@ -2,7 +2,6 @@ internal import Catalog
 internal import DownloadCore
 internal import Downloads
 internal import HTTPClient
-internal import HTTPCore
 internal import HTTPServer
 public import PawlConfiguration
 internal import Subscriptions

@@ -3,7 +3,6 @@ internal import DownloadCore
 internal import Feeds
 internal import HTTPClient
 internal import HTTPCore
-internal import System
 
 /// Fetches a feed for a check, with conditions.
 struct FeedFetch: Sendable {

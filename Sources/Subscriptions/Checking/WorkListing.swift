@@ -1,6 +1,5 @@
 internal import Catalog
 internal import HTTPCore
-internal import System
 
 /// Lists the works of catalogues for checks.
 enum WorkListing {

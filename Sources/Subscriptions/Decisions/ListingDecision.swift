@@ -1,4 +1,3 @@
-internal import DownloadCore
 public import HTTPCore
 
 /// Decides what a listing changes: which items are new, taken or left out.

@@ -1,5 +1,4 @@
 internal import DownloadCore
-internal import HTTPCore
 internal import System
 
 /// The secret in the address of a subscription's feed, which opens that feed and its files. Its descriptions hide it.

@@ -1,5 +1,4 @@
 internal import Catalog
-internal import DownloadCore
 internal import Feeds
 internal import HTTPCore
 internal import JSON

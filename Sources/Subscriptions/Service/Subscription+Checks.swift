@@ -1,7 +1,5 @@
 internal import Catalog
 internal import DownloadCore
-internal import DownloadFeed
-internal import Downloads
 internal import HTTPCore
 
 /// The state of a subscription after a check, and the downloads that it makes.

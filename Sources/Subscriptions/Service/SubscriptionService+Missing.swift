@@ -1,7 +1,6 @@
 internal import DownloadCore
 internal import DownloadFeed
 internal import Downloads
-internal import HTTPCore
 
 /// The files that were not there when a feed listed their episodes.
 extension SubscriptionService {
