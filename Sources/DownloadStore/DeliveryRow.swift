@@ -22,7 +22,7 @@ package struct DeliveryPage: Sendable {
 /// The webhook deliveries that are not finished.
 package struct DeliveryBacklog: Sendable, Equatable {
     /// Their number.
-    package var count: Int64
+    package var count: Int64 = 0
     /// The first of them; `nil` if there are none.
     package var oldest: DownloadID?
 }
@@ -39,8 +39,6 @@ enum DeliveryRow {
     static let pageSize = 1_000
     static let columns = "id, url, subject, body, attempts, due_at"
     static let loadStatement = "SELECT \(columns) FROM webhook_deliveries ORDER BY id"
-    static let backlogStatement = "SELECT count(*), min(id) FROM webhook_deliveries"
-    static let pageStatement = "SELECT \(columns) FROM webhook_deliveries WHERE id >= ?1 ORDER BY id LIMIT \(pageSize)"
 
     /// Encodes a delivery for `saveStatement`.
     static func encode<Row: RowEncoder>(_ delivery: WebhookDelivery, to row: inout Row) throws(Row.Failure) {
@@ -52,25 +50,7 @@ enum DeliveryRow {
         try row.put(delivery.due.millisecondsSinceEpoch)
     }
 
-    /// Decodes the row of `backlogStatement`.
-    static func backlog(from row: some RowDecoder) -> DeliveryBacklog {
-        DeliveryBacklog(count: row.integer(0) ?? 0, oldest: row.text(1).flatMap(DownloadID.init))
-    }
-
-    /// Adds the current row of `pageStatement` to a page if its URL is wanted.
-    static func read(_ row: some RowDecoder, into page: inout DeliveryPage, if isWanted: (String) -> Bool) {
-        page.rows += 1
-        if let id = row.text(0).flatMap(DownloadID.init) { page.last = id }
-        guard row.text(1).map(isWanted) ?? true else { return }
-        do throws(StoreError) {
-            page.deliveries.append(try delivery(from: row))
-        } catch {
-            guard case .damaged(let reason) = error else { return }
-            page.refused.append(RefusedRow(table: .deliveries, key: row.key(0), reason: reason))
-        }
-    }
-
-    /// Decodes the delivery in the current row of `loadStatement`.
+    /// Decodes the delivery in a row of `columns`.
     ///
     /// - Throws: `StoreError.damaged` if a column has a value that no release writes.
     static func delivery(from row: some RowDecoder) throws(StoreError) -> WebhookDelivery {
@@ -80,5 +60,38 @@ enum DeliveryRow {
         return WebhookDelivery(
             id: id, url: url, subject: row.text(2).flatMap(DownloadID.init), body: body, attempts: Int(clamping: attempts),
             due: Timestamp(millisecondsSinceEpoch: due))
+    }
+}
+
+extension StoreReader {
+    /// Returns a page of the webhook deliveries of this service whose ids are at least `id` and whose URLs are wanted.
+    package func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
+        var page = DeliveryPage()
+        let sql = """
+            SELECT \(DeliveryRow.columns) FROM \(dialect.schema)webhook_deliveries WHERE \(dialect.isOwn) AND id >= $1
+                ORDER BY id LIMIT \(DeliveryRow.pageSize)
+            """
+        try rows("deliveries", sql, [[id.description]]) { row in
+            page.rows += 1
+            if let id = row.text(0).flatMap(DownloadID.init) { page.last = id }
+            guard row.text(1).map(isWanted) ?? true else { return }
+            do throws(StoreError) {
+                page.deliveries.append(try DeliveryRow.delivery(from: row))
+            } catch {
+                guard case .damaged(let reason) = error else { return }
+                page.refused.append(RefusedRow(table: .deliveries, key: row.key(0), reason: reason))
+            }
+        }
+        return page
+    }
+
+    /// Returns the number and age of the webhook deliveries of this service.
+    package func backlog() throws(StoreError) -> DeliveryBacklog {
+        var backlog = DeliveryBacklog()
+        let sql = "SELECT count(*), min(id) FROM \(dialect.schema)webhook_deliveries WHERE \(dialect.isOwn)"
+        try rows("backlog", sql, [[]]) { row in
+            backlog = DeliveryBacklog(count: row.integer(0) ?? 0, oldest: row.text(1).flatMap(DownloadID.init))
+        }
+        return backlog
     }
 }

@@ -1,4 +1,4 @@
-internal import DownloadCore
+package import DownloadCore
 internal import HTTPCore
 internal import JSON
 internal import System
@@ -17,18 +17,20 @@ enum DownloadRow {
         "fingerprints", "timeouts", "remote_time", "announced_mirrors", "retry",
     ]
 
+    /// The columns for a statement.
+    static let list = columns.joined(separator: ", ")
+
     static let saveStatement =
         "INSERT \(values) ON CONFLICT (id) DO UPDATE SET \(columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))"
     /// Inserts a row that must not replace another.
     static let insertStatement = "INSERT OR IGNORE \(values)"
     private static let values =
-        "INTO downloads (\(columns.joined(separator: ", "))) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
+        "INTO downloads (\(list)) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
 
-    private static let selection = "SELECT \(columns.joined(separator: ", ")) FROM downloads"
+    private static let selection = "SELECT \(list) FROM downloads"
     static let loadStatement = "\(selection) ORDER BY id"
     static let loadOlderStatement = "\(selection) WHERE id < ?1 ORDER BY id"
     static let loadYoungerStatement = "\(selection) WHERE id >= ?1 ORDER BY id"
-    static let findStatement = "\(selection) WHERE id = ?1"
     static let findRefusedStatement = "\(selection) WHERE \(RefusedRow.Table.downloads.condition)"
 
     /// Encodes a record in the order of `columns`.
@@ -331,6 +333,17 @@ extension DownloadRow {
         mutating func blob(of row: some RowDecoder) -> [UInt8]? { value(of: row) { $0.blob } }
 
         mutating func integer(of row: some RowDecoder) -> Int64? { value(of: row) { $0.integer } }
+    }
+}
+
+extension StoreReader {
+    /// Returns the records with these ids. Ids without a record are left out.
+    package func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] {
+        var records: [DownloadRecord] = []
+        var reader = DownloadRow.Reader()
+        let sql = "SELECT \(DownloadRow.list) FROM \(dialect.schema)downloads WHERE id = $1"
+        try rows("find", sql, ids.map { [$0.description] }) { records.append(try reader.record(from: $0)) }
+        return records
     }
 }
 

@@ -10,11 +10,11 @@ enum EventHistoryRow {
 
     /// Encodes a row for `insertStatement`.
     static func encode<Row: RowEncoder>(
-        _ changeID: EventID, removed: String?, to row: inout Row
+        _ event: (changeID: EventID, removed: String?), to row: inout Row
     ) throws(Row.Failure) {
-        try row.put(Int64(bitPattern: changeID.epoch))
-        try row.put(Int64(bitPattern: changeID.sequence))
-        try row.put(removed)
+        try row.put(Int64(bitPattern: event.changeID.epoch))
+        try row.put(Int64(bitPattern: event.changeID.sequence))
+        try row.put(event.removed)
     }
 
     /// Adds the current row of `loadStatement` to the history.

@@ -30,36 +30,14 @@ package final class GroupCommitStore<Writer: RecordWriter>: RecordStore {
         try committer.load()
     }
 
-    package func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] {
-        try await perform(ids) { writer throws(StoreError) in try writer.records(ids) }
-    }
-
-    package func deliveries(
-        from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
-    ) async throws(StoreError) -> DeliveryPage {
-        try await perform { writer throws(StoreError) in try writer.deliveries(from: id, if: isWanted) }
-    }
-
-    package func backlog() async throws(StoreError) -> DeliveryBacklog? {
-        try await perform { writer throws(StoreError) in try writer.backlog() }
-    }
-
-    package func items(_ query: ItemQuery) async throws(StoreError) -> [StoredItem] {
-        try await perform { writer throws(StoreError) in try writer.items(query) }
-    }
-
-    /// Runs the body on the store's thread, after the writes that are already submitted, and returns its result.
-    /// - Parameter ids: The downloads whose noted progress is written first.
-    package func perform<Value: Sendable>(
-        _ ids: [DownloadID] = [], _ body: @escaping @Sendable (Writer) throws(StoreError) -> Value
+    package func read<Value: Sendable>(
+        noting ids: [DownloadID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
             committer.perform(ids) { writer in
+                guard let writer else { return continuation.resume(returning: .failure(.closed)) }
                 continuation.resume(
-                    returning: Result { () throws(StoreError) in
-                        guard let writer else { throw .closed }
-                        return try body(writer)
-                    })
+                    returning: Result { () throws(StoreError) in try StoreError.translating { try body(writer) } })
             }
         }
         return try result.get()

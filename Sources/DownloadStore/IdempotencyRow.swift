@@ -1,4 +1,4 @@
-internal import DownloadCore
+package import DownloadCore
 import HTTPCore
 import JSON
 
@@ -9,8 +9,7 @@ import JSON
 enum IdempotencyRow {
     static let saveStatement =
         "REPLACE INTO idempotency_keys (key, request_digest, outcomes, created_at) VALUES (?1, ?2, ?3, ?4)"
-    static let loadStatement =
-        "SELECT key, request_digest, outcomes, created_at FROM idempotency_keys ORDER BY created_at, key"
+    static let columns = "key, request_digest, outcomes, created_at"
 
     /// Encodes a record for `saveStatement`.
     static func encode<Row: RowEncoder>(_ record: IdempotencyRecord, to row: inout Row) throws(Row.Failure) {
@@ -24,7 +23,7 @@ enum IdempotencyRow {
         try row.put(record.createdAt.millisecondsSinceEpoch)
     }
 
-    /// Decodes the record in the current row of `loadStatement`.
+    /// Decodes the record in a row of `columns`.
     /// - Throws: `StoreError.damaged` if a column has a value that no release writes.
     static func record(from row: some RowDecoder) throws(StoreError) -> IdempotencyRecord {
         guard let key = row.text(0), let digest = row.blob(1), let text = row.text(2), let time = row.integer(3),
@@ -89,5 +88,15 @@ enum IdempotencyRow {
         return Problem(
             ProblemCode(rawValue: code) ?? .internalError, detail, state: value["state"]?.string,
             id: value["id"]?.string)
+    }
+}
+
+extension StoreReader {
+    /// Returns the outcome of the request with an idempotency key; `nil` if no service has carried it out.
+    package func idempotencyRecord(_ key: String) throws(StoreError) -> IdempotencyRecord? {
+        var record: IdempotencyRecord?
+        let sql = "SELECT \(IdempotencyRow.columns) FROM \(dialect.schema)idempotency_keys WHERE key = $1"
+        try rows("key", sql, [[key]]) { record = try IdempotencyRow.record(from: $0) }
+        return record
     }
 }

@@ -6,19 +6,12 @@ package protocol RecordStore: Sendable {
     /// Reads all records, in order of creation, and everything else that is kept. Called once, before any write.
     func load() throws(StoreError) -> StoredContents
 
-    /// Returns the last durable versions of the records with these ids. Ids without a record are left out.
-    func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord]
-
-    /// Returns a page of the webhook deliveries of this service whose ids are at least `id` and whose URLs are wanted.
-    func deliveries(
-        from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
-    ) async throws(StoreError) -> DeliveryPage
-
-    /// Returns the number and age of the webhook deliveries of this instance; `nil` if they are unknown.
-    func backlog() async throws(StoreError) -> DeliveryBacklog?
-
-    /// Returns items of a subscription.
-    func items(_ query: ItemQuery) async throws(StoreError) -> [StoredItem]
+    /// Runs the body with a reader, after the writes that are already submitted. A fleet runs it again if the database
+    /// interrupts it.
+    /// - Parameter ids: The downloads whose noted progress is written first.
+    func read<Value: Sendable>(
+        noting ids: [DownloadID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
+    ) async throws(StoreError) -> Value
 
     /// Submits changes without waiting. Calls take effect in their order, and the changes of one call are atomic. They
     /// survive a crash and power loss once the commit succeeds.
@@ -45,7 +38,18 @@ extension RecordStore {
     /// Submits changes that a client waits for.
     package func submit(_ changes: [StoreChange]) -> StoreCommit { submit(changes, isAwaited: true) }
 
-    package func backlog() async throws(StoreError) -> DeliveryBacklog? { nil }
+    /// Runs the body with a reader, after the writes that are already submitted.
+    package func read<Value: Sendable>(
+        _ body: @escaping @Sendable (any StoreReader) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await read(noting: [], body)
+    }
+
+    /// Returns the last durable versions of the records with these ids. Ids without a record are left out.
+    package func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] {
+        try await read(noting: ids) { try $0.records(ids) }
+    }
+
     package var isCongested: Bool { false }
     package var silence: Duration? { nil }
 }

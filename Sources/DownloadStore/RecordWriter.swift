@@ -2,21 +2,9 @@ package import DownloadCore
 
 /// Writes groups of changes to a database, and reads its contents. It belongs to one thread at a time, like its
 /// connection. ``GroupCommitter`` drives it.
-package protocol RecordWriter: AnyObject, SendableMetatype {
+package protocol RecordWriter: StoreReader, AnyObject, SendableMetatype {
     /// Reads everything, with records in order of creation. Called once, before any write.
     func load() throws(StoreError) -> StoredContents
-
-    /// Returns the records with these ids. Ids without a record are left out.
-    func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord]
-
-    /// Returns a page of the webhook deliveries of this instance whose ids are at least `id` and whose URLs are wanted.
-    func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage
-
-    /// Returns the number and age of the webhook deliveries of this instance; `nil` if they are unknown.
-    func backlog() throws(StoreError) -> DeliveryBacklog?
-
-    /// Returns items of a subscription.
-    func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem]
 
     /// Commits all changes durably, or none. Without changes, it renews the lease.
     /// - Parameter isRepeated: Whether the last call had the same changes and was interrupted.

@@ -37,7 +37,7 @@ struct SQLiteRowEncoder: RowEncoder {
     private let statement: SQLiteStatement
     private var index: Int32 = 0
 
-    init(_ statement: SQLiteStatement) { self.statement = statement }
+    fileprivate init(_ statement: SQLiteStatement) { self.statement = statement }
 
     mutating func put(_ value: Int64?) throws(SQLiteError) {
         index += 1
@@ -52,5 +52,23 @@ struct SQLiteRowEncoder: RowEncoder {
     mutating func put(_ value: [UInt8]?) throws(SQLiteError) {
         index += 1
         try statement.bind(index, value)
+    }
+}
+
+extension SQLiteStatement {
+    /// Runs the statement with the values of a row.
+    func run<Value>(
+        _ value: Value, _ encode: (Value, inout SQLiteRowEncoder) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        var row = SQLiteRowEncoder(self)
+        try encode(value, &row)
+        try run()
+    }
+
+    /// Runs the statement with one or two texts.
+    func run(_ first: String, _ second: String? = nil) throws(SQLiteError) {
+        try bind(1, first)
+        try bind(2, second)
+        try run()
     }
 }

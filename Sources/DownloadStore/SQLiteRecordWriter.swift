@@ -35,20 +35,12 @@ package final class SQLiteRecordWriter: RecordWriter {
         return try writer.load { try directory.openDatabase() }
     }
 
-    package func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] {
-        try use { writer throws(StoreError) in try writer.records(ids) }
-    }
+    package var dialect: StoreDialect { StoreDialect() }
 
-    package func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
-        try use { writer throws(StoreError) in try writer.deliveries(from: id, if: isWanted) }
-    }
-
-    package func backlog() throws(StoreError) -> DeliveryBacklog? {
-        try use { writer throws(StoreError) in try writer.backlog() }
-    }
-
-    package func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem] {
-        try use { writer throws(StoreError) in try writer.items(query) }
+    package func rows(
+        _ name: String, _ sql: String, _ parameters: [[String]], _ each: (SQLiteStatement) throws -> Void
+    ) throws(StoreError) {
+        try use { writer throws(StoreError) in try writer.rows(name, sql, parameters, each) }
     }
 
     package func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {

@@ -88,9 +88,7 @@ package final class SQLiteStatements {
     private func apply(_ change: StoreChange) throws(SQLiteError) {
         switch change {
         case .add(let record), .save(let record):
-            var row = SQLiteRowEncoder(save)
-            try DownloadRow.encode(record, to: &row)
-            try save.run()
+            try save.run(record, DownloadRow.encode)
         case .progress(let value):
             try progress.bind(1, value.id.description)
             try progress.bind(2, value.bytesReceived)
@@ -99,51 +97,34 @@ package final class SQLiteStatements {
             try progress.run()
         case .remove(let id, let changeID):
             let id = id.description
-            try remove.bind(1, id)
-            try remove.run()
+            try remove.run(id)
             try keep(changeID, removed: id)
         case .set(let name, let value?):
-            try set.bind(1, name)
-            try set.bind(2, value)
-            try set.run()
+            try set.run(name, value)
         case .set(let name, nil):
-            try unset.bind(1, name)
-            try unset.run()
+            try unset.run(name)
         case .probe:
             // Writes the file's first page, with any contents.
             try connection.execute("PRAGMA user_version = \(StoreSchema.version)")
         case .remember(let record):
-            var row = SQLiteRowEncoder(remember)
-            try IdempotencyRow.encode(record, to: &row)
-            try remember.run()
+            try remember.run(record, IdempotencyRow.encode)
         case .forget(let key):
-            try forget.bind(1, key)
-            try forget.run()
+            try forget.run(key)
         case .keepDelivery(let delivery):
-            var row = SQLiteRowEncoder(keepDelivery)
-            try DeliveryRow.encode(delivery, to: &row)
-            try keepDelivery.run()
+            try keepDelivery.run(delivery, DeliveryRow.encode)
         case .dropDelivery(let id):
-            try dropDelivery.bind(1, id.description)
-            try dropDelivery.run()
+            try dropDelivery.run(id.description)
         case .saveSubscription(let subscription):
-            var row = SQLiteRowEncoder(saveSubscription)
-            try SubscriptionRow.encode(subscription, to: &row)
-            try saveSubscription.run()
+            try saveSubscription.run(subscription, SubscriptionRow.encode)
         case .removeSubscription(let id):
-            try removeSubscription.bind(1, id.description)
-            try removeSubscription.run()
+            try removeSubscription.run(id.description)
             // Its items may be many. The first are removed now, and the others by ``tidy()``.
             try connection.execute(ItemRow.dropOrphansStatement)
             mayHaveOrphans = true
         case .saveItem(let item):
-            var row = SQLiteRowEncoder(saveItem)
-            try ItemRow.encode(item, to: &row)
-            try saveItem.run()
+            try saveItem.run(item, ItemRow.encode)
         case .dropItem(let id, let key):
-            try dropItem.bind(1, id.description)
-            try dropItem.bind(2, key)
-            try dropItem.run()
+            try dropItem.run(id.description, key)
         // A service without a fleet has no replicas to notify, and owns all downloads.
         case .publishVersion, .enqueue, .leaveQueue, .holdURL, .release, .claim, .send, .requireClaim, .endClaim: break
         case .beginEpoch(let epoch): try keep(EventID(epoch: epoch, sequence: 0), removed: nil)
@@ -151,24 +132,7 @@ package final class SQLiteStatements {
     }
 
     private func keep(_ changeID: EventID, removed: String?) throws(SQLiteError) {
-        var row = SQLiteRowEncoder(insertEvent)
-        try EventHistoryRow.encode(changeID, removed: removed, to: &row)
-        try insertEvent.run()
-    }
-
-    /// Returns the records with these ids.
-    package func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] {
-        try StoreError.translating {
-            var records: [DownloadRecord] = []
-            var reader = DownloadRow.Reader()
-            let rows = try connection.prepare(DownloadRow.findStatement)
-            for id in ids {
-                rows.reset()
-                try rows.bind(1, id.description)
-                if try rows.step() { records.append(try reader.record(from: rows)) }
-            }
-            return records
-        }
+        try insertEvent.run((changeID, removed), EventHistoryRow.encode)
     }
 
     /// Repairs a refused row. Columns with impossible values get safe ones. The row is removed if it cannot be
@@ -181,10 +145,7 @@ package final class SQLiteStatements {
             let insertion = try connection.prepare(DownloadRow.insertStatement)
             try connection.transaction { () throws(SQLiteError) in
                 try removal.run()
-                guard let mended else { return }
-                var row = SQLiteRowEncoder(insertion)
-                try DownloadRow.encode(mended, to: &row)
-                try insertion.run()
+                if let mended { try insertion.run(mended, DownloadRow.encode) }
             } failure: {
                 $0
             }
@@ -203,39 +164,6 @@ package final class SQLiteStatements {
             (record.download.sha256Bytes, record.download.file, record.download.fileMissing) = (nil, nil, false)
         }
         return record
-    }
-
-    /// Returns a page of the webhook deliveries whose ids are at least `id` and whose URLs are wanted.
-    package func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
-        try StoreError.translating {
-            var page = DeliveryPage()
-            let rows = try connection.prepare(DeliveryRow.pageStatement)
-            try rows.bind(1, id.description)
-            while try rows.step() { DeliveryRow.read(rows, into: &page, if: isWanted) }
-            return page
-        }
-    }
-
-    /// Returns the number and age of the webhook deliveries.
-    package func backlog() throws(StoreError) -> DeliveryBacklog? {
-        try StoreError.translating {
-            let row = try connection.prepare(DeliveryRow.backlogStatement)
-            return try row.step() ? DeliveryRow.backlog(from: row) : nil
-        }
-    }
-
-    /// Returns items of a subscription.
-    package func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem] {
-        try StoreError.translating {
-            var items: [StoredItem] = []
-            let rows = try connection.prepare(ItemRow.statement(for: query, schema: ""))
-            var row = SQLiteRowEncoder(rows)
-            try ItemRow.encode(query, to: &row)
-            while try rows.step() {
-                if let item = ItemRow.item(from: rows) { items.append(item) }
-            }
-            return items
-        }
     }
 
     /// Returns the rows of webhook deliveries that cannot be decoded.
@@ -262,25 +190,27 @@ package final class SQLiteStatements {
                     try EventHistoryRow.read(events, into: &contents.events)
                 }
             }
-            let settings = try connection.prepare("SELECT name, value FROM settings")
-            while try settings.step() {
-                if let name = settings.text(0), let value = settings.text(1) { contents.settings[name] = value }
-            }
-            let keys = try connection.prepare(IdempotencyRow.loadStatement)
-            while try keys.step() {
-                try contents.reading(.keys, keys.key(0)) { contents throws(StoreError) in
-                    contents.idempotencyRecords.append(try IdempotencyRow.record(from: keys))
-                }
-            }
-            let subscriptions = try connection.prepare(SubscriptionRow.loadStatement)
-            while try subscriptions.step() {
-                try contents.reading(.subscriptions, subscriptions.key(0)) { contents throws(StoreError) in
-                    contents.subscriptions.append(try SubscriptionRow.subscription(from: subscriptions))
-                }
-            }
+            try contents.readOthers(by: self)
             // The pages that were read are not needed again.
             try connection.execute("PRAGMA shrink_memory")
             return contents
+        }
+    }
+}
+
+extension SQLiteStatements: StoreReader {
+    package var dialect: StoreDialect { StoreDialect() }
+
+    package func rows(
+        _ name: String, _ sql: String, _ parameters: [[String]], _ each: (SQLiteStatement) throws -> Void
+    ) throws(StoreError) {
+        try StoreError.translating {
+            let statement = try connection.prepare(sql)
+            for parameters in parameters {
+                statement.reset()
+                for (index, parameter) in parameters.enumerated() { try statement.bind(Int32(clamping: index + 1), parameter) }
+                while try statement.step() { try each(statement) }
+            }
         }
     }
 }

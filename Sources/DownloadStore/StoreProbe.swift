@@ -97,8 +97,10 @@ package final class StoreProbe: Sendable {
         let commit = StoreCommit()
         Task {
             do throws(StoreError) {
-                _ = try await store.records([DownloadID(value: 0)])
-                let backlog = try await store.backlog()
+                let backlog = try await store.read { reader in
+                    _ = try reader.records([DownloadID(value: 0)])
+                    return try reader.backlog()
+                }
                 state.withLock { $0.backlog = backlog }
                 commit.set(nil)
             } catch {

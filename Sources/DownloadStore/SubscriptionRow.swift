@@ -1,19 +1,18 @@
-internal import DownloadCore
+package import DownloadCore
 
 /// The row of a subscription.
 enum SubscriptionRow {
     static let saveStatement =
         "INSERT INTO subscriptions (id, body) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET body = excluded.body"
 
-    /// Reads all subscriptions, oldest first. Only a fleet needs their versions.
-    static let loadStatement = """
-        SELECT id, body, 0, (
+    /// The columns in SQLite. Only a fleet needs versions.
+    static let columns = """
+        id, body, 0, (
             SELECT group_concat(state || ' ' || number, ' ') FROM (
                 SELECT state, count(*) AS number FROM subscription_items WHERE subscription = subscriptions.id GROUP BY state))
-            FROM subscriptions ORDER BY id
         """
 
-    /// The columns that a fleet reads.
+    /// The columns in PostgreSQL.
     static let fleetColumns = "id, body, version, pawl.item_counts(id)"
 
     /// Encodes a subscription for `saveStatement`.
@@ -22,7 +21,7 @@ enum SubscriptionRow {
         try row.put(String(decoding: subscription.body, as: UTF8.self))
     }
 
-    /// Decodes the subscription in the current row of `loadStatement`.
+    /// Decodes the subscription in a row of `columns`.
     /// - Throws: `StoreError.damaged` if a column has a value that no release writes.
     static func subscription(from row: some RowDecoder) throws(StoreError) -> StoredSubscription {
         guard let id = row.text(0).flatMap(DownloadID.init), let body = row.text(1) else {
@@ -40,7 +39,7 @@ enum SubscriptionRow {
 
 /// The row of an item of a subscription.
 enum ItemRow {
-    private static let columns = "subscription, key, date, state, reason, url, download, is_made, is_by_hand"
+    fileprivate static let columns = "subscription, key, date, state, reason, url, download, is_made, is_by_hand"
 
     static let saveStatement = """
         INSERT INTO subscription_items (\(columns), body)
@@ -79,47 +78,9 @@ enum ItemRow {
         try row.put(String(decoding: item.body, as: UTF8.self))
     }
 
-    /// Returns the statement for a query, with the parameters of ``encode(_:to:)-query``.
-    /// - Parameter schema: The prefix of the table's name.
-    static func statement(for query: ItemQuery, schema: String) -> String {
-        var count = 0
-        func next(_ type: String = "") -> String {
-            count += 1
-            return "$\(count)\(schema.isEmpty ? "" : type)"
-        }
-        var conditions: [String] = []
-        if query.subscription != nil { conditions.append("subscription = \(next())") }
-        if query.download != nil { conditions.append("download = \(next())") }
-        if query.key != nil { conditions.append("key = \(next())") }
-        if !query.states.isEmpty {
-            conditions.append("state IN (\(query.states.map { _ in next() }.joined(separator: ", ")))")
-        }
-        if query.after != nil { conditions.append("(date, key) < (\(next("::bigint")), \(next()))") }
-        return "SELECT \(columns), \(query.includesBodies ? "body" : "''") FROM \(schema)subscription_items "
-            + "WHERE \(conditions.joined(separator: " AND ")) ORDER BY date DESC, key DESC LIMIT \(next("::bigint"))"
-    }
-
-    /// Returns the name of the statement for a query, which is the same for all queries of its shape.
-    static func name(for query: ItemQuery) -> String {
-        "items_\(query.subscription == nil ? 0 : 1)_\(query.download == nil ? 0 : 1)_\(query.key == nil ? 0 : 1)_\(query.states.count)_\(query.after == nil ? 0 : 1)_\(query.includesBodies ? 1 : 0)"
-    }
-
-    /// Encodes the parameters of the statement for a query.
-    static func encode<Row: RowEncoder>(_ query: ItemQuery, to row: inout Row) throws(Row.Failure) {
-        if let subscription = query.subscription { try row.put(subscription.description) }
-        if let download = query.download { try row.put(download.description) }
-        if let key = query.key { try row.put(key) }
-        for state in query.states { try row.put(state) }
-        if let after = query.after {
-            try row.put(after.date)
-            try row.put(after.key)
-        }
-        try row.put(Int64(query.limit))
-    }
-
-    /// Decodes the item in the current row of the statement for a query; `nil` if a column has a value that no release
-    /// writes.
-    static func item(from row: some RowDecoder) -> StoredItem? {
+    /// Decodes an item; `nil` if a column has a value that no release writes.
+    @specialized(where Row == SQLiteStatement)
+    fileprivate static func item<Row: RowDecoder>(from row: Row) -> StoredItem? {
         guard let subscription = row.text(0).flatMap(DownloadID.init), let key = row.text(1), let date = row.integer(2),
             let state = row.text(3), let body = row.text(9)
         else { return nil }
@@ -127,5 +88,43 @@ enum ItemRow {
             subscription: subscription, key: key, date: date, state: state, reason: row.text(4), url: row.text(5),
             download: row.text(6).flatMap(DownloadID.init), isMade: row.integer(7) == 1, isByHand: row.integer(8) == 1,
             body: Array(body.utf8))
+    }
+}
+
+extension StoreReader {
+    /// Returns a subscription; `nil` if there is none.
+    package func subscription(_ id: DownloadID) throws(StoreError) -> StoredSubscription? {
+        var found: StoredSubscription?
+        let sql = "SELECT \(dialect.subscriptionColumns) FROM \(dialect.schema)subscriptions WHERE id = $1"
+        try rows("subscription", sql, [[id.description]]) { found = try SubscriptionRow.subscription(from: $0) }
+        return found
+    }
+
+    /// Returns items of subscriptions.
+    package func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem] {
+        var conditions: [String] = []
+        var parameters: [String] = []
+        func next(_ value: some CustomStringConvertible) -> String {
+            parameters.append(value.description)
+            return "$\(parameters.count)"
+        }
+        if let id = query.subscription { conditions.append("subscription = \(next(id))") }
+        if let id = query.download { conditions.append("download = \(next(id))") }
+        if let key = query.key { conditions.append("key = \(next(key))") }
+        if !query.states.isEmpty { conditions.append("state IN (\(query.states.map(next).joined(separator: ", ")))") }
+        if let after = query.after {
+            conditions.append("(date, key) < (CAST(\(next(after.date)) AS bigint), \(next(after.key)))")
+        }
+        let sql = """
+            SELECT \(ItemRow.columns), \(query.includesBodies ? "body" : "''") FROM \(dialect.schema)subscription_items
+                WHERE \(conditions.joined(separator: " AND ")) ORDER BY date DESC, key DESC LIMIT CAST(\(next(query.limit)) AS bigint)
+            """
+        // Equal for all queries with the same statement.
+        let name = "items \(query.includesBodies) \(parameters.count) \(conditions.map { $0.prefix(4) }.joined())"
+        var items: [StoredItem] = []
+        try rows(name, sql, [parameters]) { row in
+            if let item = ItemRow.item(from: row) { items.append(item) }
+        }
+        return items
     }
 }

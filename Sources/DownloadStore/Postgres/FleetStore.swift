@@ -127,22 +127,10 @@ package final class FleetStore: RecordStore {
         }
     }
 
-    package func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] {
-        try await perform(noting: ids, repeats: true, { writer throws(StoreError) in try writer.records(ids) })
-    }
-
-    package func deliveries(
-        from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
-    ) async throws(StoreError) -> DeliveryPage {
-        try await perform({ writer throws(StoreError) in try writer.deliveries(from: id, if: isWanted) })
-    }
-
-    package func backlog() async throws(StoreError) -> DeliveryBacklog? {
-        try await perform({ writer throws(StoreError) in try writer.backlog() })
-    }
-
-    package func items(_ query: ItemQuery) async throws(StoreError) -> [StoredItem] {
-        try await perform({ writer throws(StoreError) in try writer.items(query) })
+    package func read<Value: Sendable>(
+        noting ids: [DownloadID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await perform(noting: ids, repeats: true) { try body($0) }
     }
 
     package func submit(_ changes: [StoreChange], isAwaited: Bool) -> StoreCommit {
@@ -176,12 +164,11 @@ package final class FleetStore: RecordStore {
 extension FleetStore {
     /// Acquires the downloads that no other instance owns.
     package func take(_ ids: [DownloadID], within limit: Duration = patience) async throws(StoreError) -> AcquiredDownloads {
-        try await perform(
-            within: limit, repeats: true,
-            { writer throws(StoreError) in try writer.ownership.take(ids) },
-            late: { [follower] taking in
-                follower.tell { $0.leftOver(taking.records.map(\.id)) }
-            })
+        try await perform(within: limit, repeats: true) {
+            try $0.ownership.take(ids)
+        } late: { [follower] taking in
+            follower.tell { $0.leftOver(taking.records.map(\.id)) }
+        }
     }
 
     /// Acquires slots for the next downloads of the queue that may start. The database decides with the changes that
@@ -193,80 +180,44 @@ extension FleetStore {
         submit([.claim(claim)]).whenDone { error in receive(error.map(Result.failure) ?? .success(claim.granted)) }
     }
 
-    /// Returns the outcome of the request with an idempotency key; `nil` if no replica has carried it out.
-    package func idempotencyRecord(_ key: String) async throws(StoreError) -> IdempotencyRecord? {
-        try await perform(repeats: true, { writer throws(StoreError) in try writer.idempotencyRecord(key) })
-    }
-
     /// Waits until all changes that are committed by now have been followed.
     package func catchUp(within limit: Duration = patience) async throws(StoreError) {
-        try await perform(within: limit, repeats: true, { writer throws(StoreError) in try writer.feed.follow() })
+        try await perform(within: limit, repeats: true) { try $0.feed.follow() }
     }
 
     /// Requests the newest changes without waiting for them.
     package func pull() { queue(.follow) }
-
-    /// Returns the settings of the fleet.
-    package func settings() async throws(StoreError) -> [String: String] {
-        try await perform(repeats: true, { writer throws(StoreError) in try writer.settings.all() })
-    }
 
     /// Changes settings if the present settings are as expected.
     /// - Returns: Whether they were, and the settings afterwards.
     package func change(
         _ changes: [String: String], from expected: [String: String]
     ) async throws(StoreError) -> (isDone: Bool, settings: [String: String]) {
-        try await perform(repeats: true, { writer throws(StoreError) in try writer.settings.change(changes, from: expected) })
+        let values = [expected, changes].flatMap { values in
+            let values = Array(values)
+            return [values.map(\.key), values.map(\.value)].map { PostgresValue.text(PostgresGroup.array($0)) }
+        }
+        return try await perform(repeats: true) { writer in
+            let results = try writer.instance.transact([
+                PostgresCommand(Statements.lockSettings), PostgresCommand(Statements.changeSettings, values),
+                PostgresCommand(PostgresGroup.Statements.notifySettings), PostgresCommand(Statements.settings),
+            ])
+            var settings: [String: String] = [:]
+            for row in results.last?.rows.map(PostgresRowDecoder.init) ?? [] { settings.add(row) }
+            return (results.dropFirst().first?.rows.isEmpty == false, settings)
+        }
     }
 
     /// Releases the downloads that have no bytes here, or all of them if `leaving`, so that other replicas go on with
     /// them. Called when no download is in progress any more.
     package func retire(leaving: Bool) async throws(StoreError) {
-        try await perform { writer throws(StoreError) in try writer.ownership.retire(leaving: leaving) }
-    }
-
-    /// Stores the location of the fleet's files if none is stored, or if `replacing`.
-    /// - Returns: The stored location.
-    package func keep(place: String, replacing: Bool) async throws(StoreError) -> String {
-        try await perform { writer throws(StoreError) in try writer.objects.keep(place: place, replacing: replacing) }
-    }
-
-    /// Schedules the removal of an object that no record has named.
-    package func noteUnusedObject(_ key: String) async throws(StoreError) {
-        try await perform(repeats: true, { writer throws(StoreError) in try writer.objects.noteUnusedObject(key) })
-    }
-
-    /// Returns keys of objects that no record names any more. No other replica receives them for a minute, within which
-    /// they should be removed.
-    package func takeGarbage(atMost count: Int) async throws(StoreError) -> [String] {
-        try await perform { writer throws(StoreError) in try writer.objects.takeGarbage(atMost: count) }
-    }
-
-    /// Deletes the keys of objects that were removed.
-    package func dropGarbage(_ keys: [String]) async throws(StoreError) {
-        try await perform { writer throws(StoreError) in try writer.objects.dropGarbage(keys) }
-    }
-
-    /// Returns the keys that no record names.
-    package func unnamed(_ keys: [String]) async throws(StoreError) -> [String] {
-        try await perform(repeats: true, { writer throws(StoreError) in try writer.objects.unnamed(keys) })
-    }
-
-    /// Claims the sweep for objects that no record names. Returns false if a replica has claimed it within the
-    /// interval.
-    package func claimSweep(every interval: Duration) async throws(StoreError) -> Bool {
-        try await perform { writer throws(StoreError) in try writer.objects.claimSweep(every: interval) }
+        try await perform { try $0.ownership.retire(leaving: leaving) }
     }
 
     /// Begins to pass the changes of subscriptions since the start, by this and other replicas. It passes no
     /// changes when a claim has ended.
     package func followSubscriptions(_ receive: @escaping @Sendable ([ChangedSubscription]) -> Void) {
         store.begin { writer in try? writer?.subscriptions.follow(receive) }
-    }
-
-    /// Returns the present subscription; `nil` if there is none.
-    package func subscription(_ id: DownloadID) async throws(StoreError) -> StoredSubscription? {
-        try await perform(repeats: true, { writer throws(StoreError) in try writer.subscriptions.read(id) })
     }
 
     /// Claims a subscription for this replica, with the state after all changes that were submitted before.
@@ -277,10 +228,11 @@ extension FleetStore {
     package func claimSubscription(
         _ id: DownloadID, host: String, forced: Bool
     ) async throws(StoreError) -> ClaimedSubscription? {
-        try await perform(
-            repeats: true,
-            { writer throws(StoreError) in try writer.subscriptions.claim(id, host: host, forced: forced) },
-            late: { [store] claimed in if let claimed { _ = store.submit([.endClaim(claimed.claim)]) } })
+        try await perform(repeats: true) {
+            try $0.subscriptions.claim(id, host: host, forced: forced)
+        } late: { [store] claimed in
+            if let claimed { _ = store.submit([.endClaim(claimed.claim)]) }
+        }
     }
 
     /// Runs the body on the store's thread, and waits at most the limit for its result.
@@ -292,9 +244,9 @@ extension FleetStore {
     ///   - body: The operation.
     ///   - late: Receives a result that comes after the limit.
     /// - Throws: `.interrupted` after the limit. A body that has not begun by then never runs.
-    private func perform<Value: Sendable>(
+    func perform<Value: Sendable>(
         noting ids: [DownloadID] = [], within limit: Duration = patience, repeats: Bool = false,
-        _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
+        _ body: @escaping @Sendable (PostgresRecordWriter) throws -> Value,
         late: @escaping @Sendable (Value) -> Void = { _ in }
     ) async throws(StoreError) -> Value {
         let deadline = ContinuousClock.now + limit
@@ -304,7 +256,7 @@ extension FleetStore {
                 if outcome.isKnown { return }
                 do throws(StoreError) {
                     guard let writer else { throw .closed }
-                    let value = try body(writer)
+                    let value = try StoreError.translating { try body(writer) }
                     if !outcome.set(.success(value)) { late(value) }
                 } catch {
                     outcome.set(.failure(error))
@@ -316,6 +268,16 @@ extension FleetStore {
                 (try? await Task.sleep(for: Self.repeatPause)) != nil
             else { return try result.get() }
         }
+    }
+}
+
+extension FleetStore {
+    private enum Statements {
+        static let settings = PostgresStatement("settings", "SELECT name, value FROM pawl.settings")
+        /// Held from the comparison of settings to their change.
+        static let lockSettings = PostgresStatement(
+            "lock_settings", "SELECT pg_advisory_xact_lock(\(PostgresSchema.settingsLock))")
+        static let changeSettings = PostgresStatement("change_settings", file: PackageResources.postgres_change_settings_sql)
     }
 }
 

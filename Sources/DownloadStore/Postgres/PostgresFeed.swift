@@ -1,5 +1,5 @@
 package import DownloadCore
-package import Postgres
+internal import Postgres
 
 /// The change feed of a fleet, and the messages of other instances.
 ///
@@ -20,13 +20,10 @@ package final class PostgresFeed {
     }
 
     private enum Statements {
-        package static let end = PostgresStatement("feed_end", "SELECT sequence FROM pawl.feed_end")
-        static let recent = PostgresStatement(
-            "recent",
-            """
+        static let recent = """
             SELECT sequence, download_id, download FROM pawl.changes
                 ORDER BY sequence DESC LIMIT \(StoredEventHistory.recentChanges)
-            """)
+            """
         static let changes = PostgresStatement("changes", file: PackageResources.postgres_changes_sql)
         static let messages = PostgresStatement(
             "messages", "DELETE FROM pawl.messages WHERE recipient = $1::bigint RETURNING number, sender, body")
@@ -35,12 +32,11 @@ package final class PostgresFeed {
 
 extension PostgresFeed {
     /// Reads the latest changes, from which on this replica follows.
-    package func load(
-        into fleet: inout FleetContents,
-        _ each: (PostgresStatement, (PostgresRowDecoder) throws -> Void) throws -> Void
-    ) throws {
-        try each(Statements.end) { fleet.base = UInt64(clamping: $0.integer(0) ?? 0) }
-        try each(Statements.recent) { row in
+    func load(into fleet: inout FleetContents, _ reader: PostgresSnapshot) throws(StoreError) {
+        try reader.rows("feed_end", "SELECT sequence FROM pawl.feed_end", [[]]) {
+            fleet.base = UInt64(clamping: $0.integer(0) ?? 0)
+        }
+        try reader.rows("recent", Statements.recent, [[]]) { row in
             guard let id = row.text(1).flatMap(DownloadID.init) else { throw StoreError.damaged("a change cannot be read") }
             var download: Download?
             do {

@@ -159,7 +159,7 @@ struct PostgresGroup {
     }
 
     private mutating func notifySettings() {
-        put(PostgresSettings.Statements.notify) { _ in }
+        put(Statements.notifySettings) { _ in }
     }
 
     /// Equal notifications of a transaction are sent once.
@@ -203,7 +203,7 @@ struct PostgresGroup {
         changing.append(PostgresCommand(statement, row.values))
     }
 
-    private enum Statements {
+    enum Statements {
         static let columns = DownloadRow.columns + ["host"]
         private static let list = columns.joined(separator: ", ")
         static let add = PostgresStatement(
@@ -233,7 +233,7 @@ struct PostgresGroup {
             "hold_url", "UPDATE pawl.downloads SET url_digest = sha256(convert_to(url, 'UTF8')), holds_url = true WHERE id = $1")
         static let claim = PostgresStatement(
             "claim",
-            "SELECT \(DownloadRow.columns.joined(separator: ", ")) FROM pawl.claim($1::bigint, $2::integer, $3::integer)")
+            "SELECT \(DownloadRow.list) FROM pawl.claim($1::bigint, $2::integer, $3::integer)")
         static let send = PostgresStatement(
             "send", "INSERT INTO pawl.messages (recipient, sender, body) VALUES ($1::bigint, $2::bigint, $3)")
         static let ring = PostgresStatement("ring", "SELECT pg_notify($1, 'message')")
@@ -247,6 +247,7 @@ struct PostgresGroup {
         static let set = PostgresStatement(
             "set",
             "INSERT INTO pawl.settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value")
+        static let notifySettings = PostgresStatement("notify_settings", "SELECT pg_notify('pawl_settings', '')")
         static let unset = PostgresStatement("unset", "DELETE FROM pawl.settings WHERE name = $1")
         static let remember = PostgresStatement(
             "remember",

@@ -188,24 +188,13 @@ extension PostgresInstance {
         }
     }
 
-    /// Returns the texts in the first column of a command's rows.
-    package func texts(_ command: PostgresCommand) throws(StoreError) -> [String] {
-        try run([command]).first?.rows.compactMap { $0.text(0) } ?? []
-    }
-
     /// Runs the body with a reader of rows as of one moment.
-    package func snapshot(
-        _ body: (_ each: (PostgresStatement, (PostgresRowDecoder) throws -> Void) throws -> Void) throws -> Void
-    ) throws(StoreError) {
+    func snapshot(_ dialect: StoreDialect, _ body: (PostgresSnapshot) throws -> Void) throws(StoreError) {
         let connection = try connected()
         try StoreError.translating {
             try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", within: options.limit)
             defer { try? connection.execute("COMMIT", within: options.limit) }
-            try body { statement, row in
-                try connection.query(PostgresCommand(statement, []), within: options.limit) {
-                    try row(PostgresRowDecoder(row: $0))
-                }
-            }
+            try body(PostgresSnapshot(dialect: dialect, connection: connection, limit: options.limit))
         }
     }
 
@@ -264,5 +253,23 @@ extension PostgresInstance {
     private func disconnect() {
         connection?.close()
         connection = nil
+    }
+}
+
+/// Reads the rows of one moment as they arrive.
+struct PostgresSnapshot: StoreReader {
+    let dialect: StoreDialect
+    fileprivate let connection: PostgresConnection
+    fileprivate let limit: Duration
+
+    func rows(
+        _ name: String, _ sql: String, _ parameters: [[String]], _ each: (PostgresRowDecoder) throws -> Void
+    ) throws(StoreError) {
+        try StoreError.translating {
+            for parameters in parameters {
+                let command = PostgresCommand(PostgresStatement(name, sql), parameters.map(PostgresRowEncoder.value))
+                try connection.query(command, within: limit) { try each(PostgresRowDecoder(row: $0)) }
+            }
+        }
     }
 }

@@ -23,7 +23,7 @@ package final class PostgresOwnership {
             "owners", "SELECT id, owner FROM pawl.downloads WHERE id = ANY ($2::text[]) AND owner IS DISTINCT FROM $1::bigint")
         static let claimed = PostgresStatement(
             "claimed",
-            "SELECT \(DownloadRow.columns.joined(separator: ", ")) FROM pawl.downloads WHERE slot_holder = $1::bigint")
+            "SELECT \(DownloadRow.list) FROM pawl.downloads WHERE slot_holder = $1::bigint")
         static let leases = PostgresStatement("leases", file: PackageResources.postgres_leases_sql)
         static let reap = PostgresStatement("reap", "SELECT instance, released FROM pawl.reap($1::bigint, $2::interval)")
         static let terminate = PostgresStatement(

@@ -37,8 +37,6 @@ package final class PostgresRecordWriter: RecordWriter {
     package let feed: PostgresFeed
     package let ownership: PostgresOwnership
     let subscriptions: PostgresSubscriptions
-    package var objects: PostgresObjects { PostgresObjects(instance: instance) }
-    package var settings: PostgresSettings { PostgresSettings(instance: instance) }
 
     /// Whether the changes of the last call are committed, and only the follower lacks them.
     private var isWritten = false
@@ -143,36 +141,18 @@ extension PostgresRecordWriter {
 // MARK: - Reading
 
 extension PostgresRecordWriter {
-    package func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] {
-        try instance.run(ids.map { PostgresCommand(Statements.find, [.text($0.description)]) })
-            .flatMap { instance.records(in: $0) }
+    package var dialect: StoreDialect {
+        StoreDialect(schema: "pawl.", isOwn: "owner = \(instance.id)", subscriptionColumns: SubscriptionRow.fleetColumns)
     }
 
-    /// Returns the outcome of the request with an idempotency key; `nil` if no replica has carried it out.
-    package func idempotencyRecord(_ key: String) throws(StoreError) -> IdempotencyRecord? {
-        guard let row = try instance.run([PostgresCommand(Statements.key, [.text(key)])]).first?.rows.first else { return nil }
-        return try IdempotencyRow.record(from: PostgresRowDecoder(row: row))
-    }
-
-    package func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
-        var page = DeliveryPage()
-        let values: [PostgresValue] = [.integer(instance.id), .text(id.description)]
-        guard let rows = try instance.run([PostgresCommand(Statements.deliveries, values)]).first?.rows else { return page }
-        for row in rows { DeliveryRow.read(PostgresRowDecoder(row: row), into: &page, if: isWanted) }
-        return page
-    }
-
-    package func backlog() throws(StoreError) -> DeliveryBacklog? {
-        let command = PostgresCommand(Statements.backlog, [.integer(instance.id)])
-        return try instance.run([command]).first?.rows.first.map { DeliveryRow.backlog(from: PostgresRowDecoder(row: $0)) }
-    }
-
-    package func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem] {
-        var row = PostgresRowEncoder()
-        ItemRow.encode(query, to: &row)
-        let statement = PostgresStatement(ItemRow.name(for: query), ItemRow.statement(for: query, schema: "pawl."))
-        guard let rows = try instance.run([PostgresCommand(statement, row.values)]).first?.rows else { return [] }
-        return rows.compactMap { ItemRow.item(from: PostgresRowDecoder(row: $0)) }
+    package func rows(
+        _ name: String, _ sql: String, _ parameters: [[String]], _ each: (PostgresRowDecoder) throws -> Void
+    ) throws(StoreError) {
+        let statement = PostgresStatement(name, sql)
+        let results = try instance.run(parameters.map { PostgresCommand(statement, $0.map(PostgresRowEncoder.value)) })
+        try StoreError.translating {
+            for result in results { for row in result.rows { try each(PostgresRowDecoder(row: row)) } }
+        }
     }
 
     /// Reads everything as of one moment.
@@ -182,8 +162,8 @@ extension PostgresRecordWriter {
         var records: [DownloadRecord] = []
         var reader = DownloadRow.Reader()
         let owner = Int32(DownloadRow.columns.count)
-        try instance.snapshot { each in
-            try each(Statements.load) { row in
+        try instance.snapshot(dialect) { snapshot in
+            try snapshot.rows("load", Statements.load, [[]]) { row in
                 try contents.reading(.downloads, row.key(0)) { contents throws(StoreError) in
                     let record = try reader.record(from: row)
                     if row.integer(owner) == instance.id { fleet.owned.insert(record.id) }
@@ -192,29 +172,16 @@ extension PostgresRecordWriter {
                 }
             }
             contents.recordParts = [records]
-            try each(PostgresSettings.Statements.all) { row in
-                if let name = row.text(0), let value = row.text(1) { contents.settings[name] = value }
-            }
-            try each(Statements.keys) { row in
-                try contents.reading(.keys, row.key(0)) { contents throws(StoreError) in
-                    contents.idempotencyRecords.append(try IdempotencyRow.record(from: row))
-                }
-            }
-            try each(Statements.subscriptions) { row in
-                try contents.reading(.subscriptions, row.key(0)) { contents throws(StoreError) in
-                    let stored = try SubscriptionRow.subscription(from: row)
-                    subscriptions.note(stored)
-                    contents.subscriptions.append(stored)
-                }
-            }
-            try each(Statements.identity) { row in
+            try contents.readOthers(by: snapshot)
+            for subscription in contents.subscriptions { subscriptions.note(subscription) }
+            try snapshot.rows("identity", Statements.identity, [[]]) { row in
                 fleet.database = row.text(0) ?? ""
                 fleet.secret = Array((row.text(1) ?? "").utf8)
                 // Milliseconds since 1970 fit into 48 bits.
                 fleet.epoch = (UInt64(row.text(2) ?? "") ?? 0) << 16
                 fleet.epoch |= history(of: fleet.database, isCopy: row.row.boolean(3) ?? false)
             }
-            try feed.load(into: &fleet, each)
+            try feed.load(into: &fleet, snapshot)
         }
         contents.fleet = fleet
         return contents
@@ -229,23 +196,8 @@ extension PostgresRecordWriter {
     }
 
     private enum Statements {
-        private static let columns = DownloadRow.columns.joined(separator: ", ")
-        static let find = PostgresStatement("find", "SELECT \(columns) FROM pawl.downloads WHERE id = $1")
-        static let load = PostgresStatement("load", "SELECT \(columns), owner, slot_holder FROM pawl.downloads ORDER BY id")
-        private static let outcomes = "SELECT key, request_digest, outcomes, created_at FROM pawl.idempotency_keys"
-        static let key = PostgresStatement("key", "\(outcomes) WHERE key = $1")
-        static let keys = PostgresStatement("keys", "\(outcomes) ORDER BY created_at, key")
-        static let subscriptions = PostgresStatement(
-            "subscriptions", "SELECT \(SubscriptionRow.fleetColumns) FROM pawl.subscriptions ORDER BY id")
-        static let backlog = PostgresStatement(
-            "backlog", "SELECT count(*), min(id) FROM pawl.webhook_deliveries WHERE owner = $1::bigint")
-        static let deliveries = PostgresStatement(
-            "deliveries",
-            """
-            SELECT \(DeliveryRow.columns) FROM pawl.webhook_deliveries WHERE owner = $1::bigint AND id >= $2
-                ORDER BY id LIMIT \(DeliveryRow.pageSize)
-            """)
-        static let identity = PostgresStatement("identity", file: PackageResources.postgres_identity_sql)
+        static let load = "SELECT \(DownloadRow.list), owner, slot_holder FROM pawl.downloads ORDER BY id"
+        static let identity = String(decoding: PackageResources.postgres_identity_sql, as: UTF8.self)
         static let notifyProgress = PostgresStatement("notify_progress", "SELECT pg_notify('pawl_progress', $1)")
         /// Delete rows that are not needed any more.
         static let trimming = [

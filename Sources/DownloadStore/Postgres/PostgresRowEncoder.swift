@@ -11,8 +11,10 @@ struct PostgresRowEncoder: RowEncoder {
     }
 
     mutating func put(_ value: String?) throws(Never) {
-        values.append(value.map { .text(Self.keepable($0)) } ?? .null)
+        values.append(value.map(Self.value) ?? .null)
     }
+
+    static func value(_ text: String) -> PostgresValue { .text(keepable(text)) }
 
     /// Replaces NUL characters with U+FFFD, because PostgreSQL stores no text with NUL.
     fileprivate static func keepable(_ text: String) -> String {

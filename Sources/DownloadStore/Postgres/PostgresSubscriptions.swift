@@ -46,13 +46,6 @@ final class PostgresSubscriptions {
         follower(changes)
     }
 
-    /// Returns the present subscription; `nil` if there is none.
-    func read(_ id: DownloadID) throws(StoreError) -> StoredSubscription? {
-        let rows = try instance.run([PostgresCommand(Statements.find, [.text(id.description)])]).first?.rows
-        guard let row = rows?.first else { return nil }
-        return try SubscriptionRow.subscription(from: PostgresRowDecoder(row: row))
-    }
-
     /// Claims a subscription for this instance.
     /// - Parameters:
     ///   - host: The host of its work. Unless `forced`, nothing is claimed while another subscription of the host is.
@@ -69,8 +62,6 @@ final class PostgresSubscriptions {
     }
 
     private enum Statements {
-        static let find = PostgresStatement(
-            "subscription", "SELECT \(SubscriptionRow.fleetColumns) FROM pawl.subscriptions WHERE id = $1")
         static let changed = PostgresStatement(
             "changed_subscriptions", file: PackageResources.postgres_changed_subscriptions_sql)
         static let claim = PostgresStatement(

@@ -95,19 +95,18 @@ extension DownloadService {
         }
     }
 
-    func records(
-        _ ids: [DownloadID], by deadline: ContinuousClock.Instant
-    ) async throws(StoreError) -> [DownloadRecord] {
-        try await read(by: deadline) { store throws(StoreError) in try await store.records(ids) }
+    func records(_ ids: [DownloadID], by deadline: ContinuousClock.Instant) async throws(StoreError) -> [DownloadRecord] {
+        try await read(noting: ids, by: deadline) { try $0.records(ids) }
     }
 
     /// Reads from the store. The error of a deadline that has passed is an interruption.
     func read<Value: Sendable>(
-        by deadline: ContinuousClock.Instant, _ body: @escaping @Sendable (any RecordStore) async throws(StoreError) -> Value
+        noting ids: [DownloadID] = [], by deadline: ContinuousClock.Instant,
+        _ body: @escaping @Sendable (any StoreReader) throws -> Value
     ) async throws(StoreError) -> Value {
-        let result: Result<Value, StoreError>? = await self.result(by: deadline) { [store] finish in
+        let result: Result<Value, StoreError>? = await self.result(by: deadline) { [store] end in
             Task {
-                do throws(StoreError) { finish(.success(try await body(store))) } catch { finish(.failure(error)) }
+                do throws(StoreError) { end(.success(try await store.read(noting: ids, body))) } catch { end(.failure(error)) }
             }
         }
         guard let result else { throw .interrupted("it does not answer in time") }

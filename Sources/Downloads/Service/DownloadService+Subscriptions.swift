@@ -18,7 +18,7 @@ extension DownloadService {
     /// - Throws: `overloaded`, `storeFailed`.
     package func items(_ query: ItemQuery) async throws(DownloadError) -> [StoredItem] {
         try await reading { () throws(StoreError) in
-            try await read(by: .now + Self.answerLimit) { store throws(StoreError) in try await store.items(query) }
+            try await read(by: .now + Self.answerLimit) { try $0.items(query) }
         }
     }
 
@@ -77,7 +77,7 @@ extension DownloadService {
     /// Returns a subscription that another replica of the fleet may have added or changed; `nil` if there is none.
     /// - Throws: `overloaded`, `shuttingDown`, `storeFailed`.
     package nonisolated func storedSubscription(_ id: DownloadID) async throws(DownloadError) -> StoredSubscription? {
-        try await reading { () throws(StoreError) in try await sharing?.fleet.subscription(id) }
+        try await reading { () throws(StoreError) in try await sharing?.fleet.read { try $0.subscription(id) } }
     }
 
     /// Makes changes of subscriptions durable, and then delivers the messages to webhooks among them. The changes are

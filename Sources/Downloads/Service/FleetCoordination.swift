@@ -437,7 +437,7 @@ final class FleetCoordination: Coordination {
         settingsReads += 1
         let read = settingsReads
         // During the read, the settings may have been changed here or read again.
-        guard let kept = try? await fleet.settings(), read == settingsReads else { return }
+        guard let kept = try? await fleet.read({ try $0.settings() }), read == settingsReads else { return }
         apply(kept, in: service)
     }
 

@@ -33,7 +33,7 @@ struct FleetSharing: Sendable {
     /// Returns the outcome that another replica has recorded for a key, once it is published here; `nil`: none.
     func outcome(of key: RequestKey) async throws(DownloadError) -> IdempotencyRecord? {
         do throws(StoreError) {
-            guard let record = try await fleet.idempotencyRecord(key.name) else { return nil }
+            guard let record = try await fleet.read({ try $0.idempotencyRecord(key.name) }) else { return nil }
             guard record.digest == key.digest else { throw StoreError.conflict }
             try await fleet.catchUp()
             return record

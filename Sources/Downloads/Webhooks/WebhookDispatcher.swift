@@ -204,7 +204,7 @@ actor WebhookDispatcher {
     private func load(from: DownloadID, of host: String?) async {
         var page: DeliveryPage?
         do throws(StoreError) {
-            page = try await store.deliveries(from: from) { url in host.map { $0 == WebhookQueue.host(of: url) } ?? true }
+            page = try await store.read { try $0.deliveries(from: from) { host == nil || host == WebhookQueue.host(of: $0) } }
         } catch {
             try? await Task.sleep(for: Self.loadingPause)
         }

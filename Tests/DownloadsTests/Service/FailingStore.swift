@@ -41,17 +41,11 @@ final class FailingStore: RecordStore {
         try real.load()
     }
 
-    func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] {
-        try await real.records(ids)
+    func read<Value: Sendable>(
+        noting ids: [DownloadID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
+    ) async throws(StoreError) -> Value {
+        try await real.read(noting: ids, body)
     }
-
-    func deliveries(
-        from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
-    ) async throws(StoreError) -> DeliveryPage {
-        try await real.deliveries(from: id, if: isWanted)
-    }
-
-    func items(_ query: ItemQuery) async throws(StoreError) -> [StoredItem] { try await real.items(query) }
 
     func submit(_ changes: [StoreChange], isAwaited: Bool) -> StoreCommit {
         for record in changes.compactMap(\.savedRecord) { synced.update { $0[record.id] = record.syncedBytes } }

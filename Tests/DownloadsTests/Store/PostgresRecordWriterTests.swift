@@ -55,7 +55,7 @@ import Testing
             }
             #expect(error == .refused("PostgreSQL error PW002: download \(id) belongs to another instance"))
         }
-        #expect(try second.settings.all() == [:])
+        #expect(try second.settings() == [:])
         let taking = try second.ownership.take([id, sampleRecord(2).id])
         #expect(taking.records.isEmpty && taking.owners == [id: first.instance.id])
         try first.commit([.release(id)], isRepeated: false)
@@ -219,13 +219,14 @@ import Testing
     }
 
     @Test("A restored database has another epoch, and no location for files yet")
-    func restored() throws {
+    func restored() async throws {
         let scene = try PostgresScene()
         let first = try #require(try PostgresRecordWriter(scene.options("a")).load().fleet)
-        let writer = try PostgresRecordWriter(scene.options("b"))
-        #expect(try writer.objects.keep(place: "here", replacing: false) == "here")
-        #expect(try writer.objects.keep(place: "there", replacing: false) == "here")
-        #expect(try writer.objects.keep(place: "moved", replacing: true) == "moved")
+        let store = try FleetStore(scene.options("b"))
+        #expect(try await store.keep(place: "here", replacing: false) == "here")
+        #expect(try await store.keep(place: "there", replacing: false) == "here")
+        #expect(try await store.keep(place: "moved", replacing: true) == "moved")
+        await store.close()
         let before = try #require(try PostgresRecordWriter(scene.options("a")).load().fleet)
         #expect(before.epoch == first.epoch && before.owner.database == first.owner.database)
         // As a restored dump.
@@ -235,9 +236,10 @@ import Testing
             CREATE TABLE pawl.meta (name text PRIMARY KEY, value text NOT NULL);
             INSERT INTO pawl.meta SELECT * FROM pawl.dumped
             """)
-        let restored = try PostgresRecordWriter(scene.options("a"))
-        #expect(try restored.objects.keep(place: "there", replacing: false) == "there")
+        let restored = try FleetStore(scene.options("a"))
+        #expect(try await restored.keep(place: "there", replacing: false) == "there")
         let after = try #require(try restored.load().fleet)
+        await restored.close()
         #expect(after.owner.name == before.owner.name)
         #expect(after.epoch != before.epoch && after.owner.database != before.owner.database)
     }
@@ -758,7 +760,7 @@ import Testing
                     == records.map { portrait(DownloadRecord($0.download)) })
         }
         for text in texts where !text.isEmpty { try writer.commit([.set(name: text, value: text)], isRepeated: false) }
-        #expect(try other.settings.all() == Dictionary(uniqueKeysWithValues: texts.filter { !$0.isEmpty }.map { ($0, $0) }))
+        #expect(try other.settings() == Dictionary(uniqueKeysWithValues: texts.filter { !$0.isEmpty }.map { ($0, $0) }))
         for text in texts { try writer.commit([.send(text, to: other.instance.id)], isRepeated: false) }
         #expect(try other.feed.messages().map(\.text) == texts)
     }
@@ -773,7 +775,7 @@ import Testing
         #expect(found.download.url == expected && found.download.error?.message == expected)
         // JSON has another spelling.
         #expect(found.download.labels == [text, text] && found.mirrors == [text, text])
-        #expect(try writer.settings.all() == ["a": expected])
+        #expect(try writer.settings() == ["a": expected])
     }
 
     /// A record with the text in every possible column.

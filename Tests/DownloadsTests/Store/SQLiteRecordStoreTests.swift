@@ -140,22 +140,22 @@ struct SQLiteRecordStoreTests {
 }
 
 /// A writer that must report every millisecond.
-private final class PatientWriter: RecordWriter {
-    private let writer: any RecordWriter
+private final class PatientWriter<Writer: RecordWriter>: RecordWriter {
+    private let writer: Writer
     /// The number of reports without changes.
     let signs = Waiter(0)
 
-    init(_ writer: sending any RecordWriter) {
+    init(_ writer: sending Writer) {
         self.writer = writer
     }
 
     func load() throws(StoreError) -> StoredContents { try writer.load() }
-    func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] { try writer.records(ids) }
-    func backlog() throws(StoreError) -> DeliveryBacklog? { try writer.backlog() }
-    func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
-        try writer.deliveries(from: id, if: isWanted)
+    var dialect: StoreDialect { writer.dialect }
+    func rows(
+        _ name: String, _ sql: String, _ parameters: [[String]], _ each: (Writer.Row) throws -> Void
+    ) throws(StoreError) {
+        try writer.rows(name, sql, parameters, each)
     }
-    func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem] { try writer.items(query) }
     func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {
         if changes.isEmpty { signs.update { $0 += 1 } }
         try writer.commit(changes, isRepeated: isRepeated)

@@ -9,6 +9,18 @@ import Testing
 
 @Suite("Probes of the store", .timeLimit(.minutes(3)))
 struct StoreProbeTests {
+    /// Finds no rows, or fails.
+    private struct EmptyReader: StoreReader {
+        let failure: StoreError?
+        var dialect: StoreDialect { StoreDialect() }
+
+        func rows(
+            _ name: String, _ sql: String, _ parameters: [[String]], _ each: (SQLiteStatement) throws -> Void
+        ) throws(StoreError) {
+            if let failure { throw failure }
+        }
+    }
+
     /// Responds as configured, and counts its calls.
     private final class ScriptedStore: RecordStore {
         enum Mood {
@@ -23,10 +35,6 @@ struct StoreProbeTests {
 
         func load() throws(StoreError) -> StoredContents { StoredContents() }
 
-        func deliveries(
-            from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
-        ) async throws(StoreError) -> DeliveryPage { DeliveryPage() }
-        func items(_ query: ItemQuery) async throws(StoreError) -> [StoredItem] { [] }
         func submit(_ changes: [StoreChange], isAwaited: Bool) -> StoreCommit {
             let commit = StoreCommit()
             submitted.withLock { $0.append(commit) }
@@ -38,9 +46,10 @@ struct StoreProbeTests {
             return commit
         }
 
-        func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] {
-            if let failure = readFailure.withLock({ $0 }) { throw failure }
-            return []
+        func read<Value: Sendable>(
+            noting ids: [DownloadID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
+        ) async throws(StoreError) -> Value {
+            try StoreError.translating { try body(EmptyReader(failure: readFailure.withLock { $0 })) }
         }
         func note(_ progress: StoredProgress) {}
         func close() async {}

@@ -72,22 +72,22 @@ final class StoreScene {
 }
 
 /// A writer that has room on demand.
-final class RoomyWriter: RecordWriter {
-    private let writer: any RecordWriter
+final class RoomyWriter<Writer: RecordWriter>: RecordWriter {
+    private let writer: Writer
     private let hasRoom: Locked<Bool>
 
-    init(_ writer: sending any RecordWriter, _ hasRoom: Locked<Bool>) {
+    init(_ writer: sending Writer, _ hasRoom: Locked<Bool>) {
         self.writer = writer
         self.hasRoom = hasRoom
     }
 
     func load() throws(StoreError) -> StoredContents { try writer.load() }
-    func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] { try writer.records(ids) }
-    func backlog() throws(StoreError) -> DeliveryBacklog? { try writer.backlog() }
-    func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
-        try writer.deliveries(from: id, if: isWanted)
+    var dialect: StoreDialect { writer.dialect }
+    func rows(
+        _ name: String, _ sql: String, _ parameters: [[String]], _ each: (Writer.Row) throws -> Void
+    ) throws(StoreError) {
+        try writer.rows(name, sql, parameters, each)
     }
-    func items(_ query: ItemQuery) throws(StoreError) -> [StoredItem] { try writer.items(query) }
     func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {
         try writer.commit(changes, isRepeated: isRepeated)
     }
@@ -101,6 +101,8 @@ extension RecordStore {
     func write(_ changes: [StoreChange]) async throws(StoreError) {
         try await submit(changes).wait()
     }
+
+    func items(_ query: ItemQuery) async throws(StoreError) -> [StoredItem] { try await read { try $0.items(query) } }
 
     /// Makes one record durable.
     func save(_ record: DownloadRecord) async throws(StoreError) {

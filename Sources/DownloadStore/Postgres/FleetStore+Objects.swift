@@ -1,45 +1,49 @@
-internal import DownloadCore
+package import DownloadCore
 internal import Postgres
 
 /// The location of a fleet's objects, and the objects that no record names any more.
-package struct PostgresObjects {
-    let instance: PostgresInstance
-
+extension FleetStore {
     /// Stores the location of the fleet's objects if none is stored, or if `replacing`. In a copied database, the
     /// location of the original counts as none.
     /// - Returns: The stored location.
-    func keep(place: String, replacing: Bool) throws(StoreError) -> String {
-        try instance.texts(PostgresCommand(Statements.keepLocation, [.text(place), .boolean(replacing)])).first ?? ""
+    package func keep(place: String, replacing: Bool) async throws(StoreError) -> String {
+        try await texts(Statements.keepLocation, [.text(place), .boolean(replacing)]).first ?? ""
     }
 
     /// Schedules the removal of an object that no record has named. An abandoned request to store it has ended by then.
-    func noteUnusedObject(_ key: String) throws(StoreError) {
-        _ = try instance.run([PostgresCommand(Statements.discard, [.text(key)])])
+    package func noteUnusedObject(_ key: String) async throws(StoreError) {
+        _ = try await texts(Statements.discard, [.text(key)], repeats: true)
     }
 
     /// Returns keys of objects that no record names any more. No other replica receives them for a minute, within which
     /// they should be removed.
-    func takeGarbage(atMost count: Int) throws(StoreError) -> [String] {
-        try instance.texts(PostgresCommand(Statements.takeDiscarded, [.integer(Int64(count))]))
+    package func takeGarbage(atMost count: Int) async throws(StoreError) -> [String] {
+        try await texts(Statements.takeDiscarded, [.integer(Int64(count))])
     }
 
     /// Deletes the keys of objects that were removed.
-    func dropGarbage(_ keys: [String]) throws(StoreError) {
-        if keys.isEmpty { return }
-        _ = try instance.run([PostgresCommand(Statements.dropDiscarded, [.text(PostgresGroup.array(keys))])])
+    package func dropGarbage(_ keys: [String]) async throws(StoreError) {
+        if !keys.isEmpty { _ = try await texts(Statements.dropDiscarded, [.text(PostgresGroup.array(keys))]) }
     }
 
     /// Returns the keys that no record names.
-    func unnamed(_ keys: [String]) throws(StoreError) -> [String] {
-        if keys.isEmpty { return [] }
-        return try instance.texts(PostgresCommand(Statements.unnamed, [.text(PostgresGroup.array(keys))]))
+    package func unnamed(_ keys: [String]) async throws(StoreError) -> [String] {
+        keys.isEmpty ? [] : try await texts(Statements.unnamed, [.text(PostgresGroup.array(keys))], repeats: true)
     }
 
     /// Claims the sweep for objects that no record names. Returns false if a replica has claimed it within the
     /// interval.
-    func claimSweep(every interval: Duration) throws(StoreError) -> Bool {
-        let command = PostgresCommand(Statements.claimSweep, [.integer(Int64(interval / .milliseconds(1)))])
-        return try !instance.texts(command).isEmpty
+    package func claimSweep(every interval: Duration) async throws(StoreError) -> Bool {
+        try await !texts(Statements.claimSweep, [.integer(Int64(interval / .milliseconds(1)))]).isEmpty
+    }
+
+    /// Returns the texts in the first column of a statement's rows.
+    private func texts(
+        _ statement: PostgresStatement, _ values: [PostgresValue], repeats: Bool = false
+    ) async throws(StoreError) -> [String] {
+        try await perform(repeats: repeats) { writer in
+            try writer.instance.run([PostgresCommand(statement, values)]).first?.rows.compactMap { $0.text(0) } ?? []
+        }
     }
 
     private enum Statements {
