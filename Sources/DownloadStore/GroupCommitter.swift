@@ -10,11 +10,8 @@ private struct QueuedWrite: Sendable {
     var needsRoom: Bool {
         changes.contains { change in
             switch change {
-            case .add, .remember, .probe, .saveSubscription, .saveItem: true
-            case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .removeSubscription, .dropItem,
-                .requireClaim, .endClaim,
-                .beginEpoch, .publishVersion, .enqueue, .leaveQueue, .holdURL, .release, .claim, .send:
-                false
+            case .add, .remember, .probe, .subscription(.save), .subscription(.saveItem): true
+            case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .subscription, .fleet: false
             }
         }
     }
@@ -93,18 +90,9 @@ extension GroupCommitter {
     package func enqueue(_ changes: [StoreChange], _ commit: StoreCommit, isAwaited: Bool) {
         let isOpen = backlog.withLock { backlog in
             if backlog.isStopping { return (false, wake: false) }
+            // A record that is saved or removed after a note supersedes the note.
             for change in changes where !backlog.notes.isEmpty {
-                // A record that is saved or removed after a note supersedes the note.
-                switch change {
-                case .add(let record), .save(let record): backlog.notes[record.id] = nil
-                case .remove(let id, _): backlog.notes[id] = nil
-                case .progress(let progress): backlog.notes[progress.id] = nil
-                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .saveSubscription, .removeSubscription,
-                    .saveItem, .dropItem, .requireClaim, .endClaim, .beginEpoch, .publishVersion, .enqueue, .leaveQueue, .holdURL,
-                    .release, .claim,
-                    .send:
-                    break
-                }
+                if let id = change.recordID { backlog.notes[id] = nil }
             }
             backlog.writes.append(QueuedWrite(changes: changes, commit: commit))
             backlog.queuedWrites += 1

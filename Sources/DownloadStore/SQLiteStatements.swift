@@ -87,8 +87,7 @@ package final class SQLiteStatements {
 
     private func apply(_ change: StoreChange) throws(SQLiteError) {
         switch change {
-        case .add(let record), .save(let record):
-            try save.run(record, DownloadRow.encode)
+        case .add(let record), .save(let record): try save.run(record, DownloadRow.encode)
         case .progress(let value):
             try progress.bind(1, value.id.description)
             try progress.bind(2, value.bytesReceived)
@@ -98,41 +97,28 @@ package final class SQLiteStatements {
         case .remove(let id, let changeID):
             let id = id.description
             try remove.run(id)
-            try keep(changeID, removed: id)
-        case .set(let name, let value?):
-            try set.run(name, value)
-        case .set(let name, nil):
-            try unset.run(name)
+            try insertEvent.run((changeID, id), EventHistoryRow.encode)
+        case .set(let name, let value?): try set.run(name, value)
+        case .set(let name, nil): try unset.run(name)
         case .probe:
             // Writes the file's first page, with any contents.
             try connection.execute("PRAGMA user_version = \(StoreSchema.version)")
-        case .remember(let record):
-            try remember.run(record, IdempotencyRow.encode)
-        case .forget(let key):
-            try forget.run(key)
-        case .keepDelivery(let delivery):
-            try keepDelivery.run(delivery, DeliveryRow.encode)
-        case .dropDelivery(let id):
-            try dropDelivery.run(id.description)
-        case .saveSubscription(let subscription):
-            try saveSubscription.run(subscription, SubscriptionRow.encode)
-        case .removeSubscription(let id):
+        case .remember(let record): try remember.run(record, IdempotencyRow.encode)
+        case .forget(let key): try forget.run(key)
+        case .keepDelivery(let delivery): try keepDelivery.run(delivery, DeliveryRow.encode)
+        case .dropDelivery(let id): try dropDelivery.run(id.description)
+        case .subscription(.save(let subscription)): try saveSubscription.run(subscription, SubscriptionRow.encode)
+        case .subscription(.remove(let id)):
             try removeSubscription.run(id.description)
             // Its items may be many. The first are removed now, and the others by ``tidy()``.
             try connection.execute(ItemRow.dropOrphansStatement)
             mayHaveOrphans = true
-        case .saveItem(let item):
-            try saveItem.run(item, ItemRow.encode)
-        case .dropItem(let id, let key):
-            try dropItem.run(id.description, key)
+        case .subscription(.saveItem(let item)): try saveItem.run(item, ItemRow.encode)
+        case .subscription(.dropItem(let id, let key)): try dropItem.run(id.description, key)
         // A service without a fleet has no replicas to notify, and owns all downloads.
-        case .publishVersion, .enqueue, .leaveQueue, .holdURL, .release, .claim, .send, .requireClaim, .endClaim: break
-        case .beginEpoch(let epoch): try keep(EventID(epoch: epoch, sequence: 0), removed: nil)
+        case .fleet, .subscription(.requireClaim), .subscription(.endClaim): break
+        case .beginEpoch(let epoch): try insertEvent.run((EventID(epoch: epoch, sequence: 0), nil), EventHistoryRow.encode)
         }
-    }
-
-    private func keep(_ changeID: EventID, removed: String?) throws(SQLiteError) {
-        try insertEvent.run((changeID, removed), EventHistoryRow.encode)
     }
 
     /// Repairs a refused row. Columns with impossible values get safe ones. The row is removed if it cannot be

@@ -21,22 +21,26 @@ struct WriteGroup: Sendable {
         }
         for write in writes.reversed() {
             for change in write.reversed() {
-                switch change {
-                case .add(let record), .save(let record):
-                    if replaced.insert(record.id).inserted { changes.append(change) }
-                case .remove(let id, _):
-                    if replaced.insert(id).inserted { changes.append(change) }
-                case .progress(let progress):
-                    guard !replaced.contains(progress.id) else { continue }
-                    if advanced.insert(progress.id).inserted { changes.append(change) }
-                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .saveSubscription, .removeSubscription,
-                    .saveItem, .dropItem, .requireClaim, .endClaim, .beginEpoch, .publishVersion, .enqueue, .leaveQueue, .holdURL,
-                    .release, .claim,
-                    .send:
-                    changes.append(change)
+                if let id = change.recordID {
+                    let isProgress = if case .progress = change { true } else { false }
+                    if replaced.contains(id) || isProgress && !advanced.insert(id).inserted { continue }
+                    if !isProgress { replaced.insert(id) }
                 }
+                changes.append(change)
             }
         }
         changes.reverse()
+    }
+}
+
+extension StoreChange {
+    /// The download whose record the change adds, replaces or removes; `nil` for other changes.
+    var recordID: DownloadID? {
+        switch self {
+        case .add(let record), .save(let record): record.id
+        case .progress(let progress): progress.id
+        case .remove(let id, _): id
+        case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .subscription, .fleet: nil
+        }
     }
 }

@@ -53,17 +53,8 @@ package struct FleetContents: Sendable {
     /// The owned downloads that have slots.
     package var slots: Set<DownloadID> = []
 
-    package init(
-        epoch: UInt64 = 0, database: String = "", secret: [UInt8] = [], recent: [FleetChange] = [], base: UInt64 = 0,
-        owned: Set<DownloadID> = [], slots: Set<DownloadID> = []
-    ) {
+    package init(epoch: UInt64 = 0) {
         self.epoch = epoch
-        self.database = database
-        self.secret = secret
-        self.recent = recent
-        self.base = base
-        self.owned = owned
-        self.slots = slots
     }
 
     /// The sequence number of the last change that the records include.

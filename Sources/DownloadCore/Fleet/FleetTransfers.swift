@@ -13,11 +13,6 @@ package final class FleetTransfers: Sendable {
         let counters: TransferCounters
         /// The seconds since the last message about the transfer.
         var silence = 0
-
-        package init(counters: TransferCounters, silence: Int = 0) {
-            self.counters = counters
-            self.silence = silence
-        }
     }
 
     /// The number of seconds after which a moving transfer without messages counts as stalled. Its replica sends one

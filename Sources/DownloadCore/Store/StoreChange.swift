@@ -21,36 +21,48 @@ package enum StoreChange: Sendable {
     case keepDelivery(WebhookDelivery)
     /// Deletes a delivery that has succeeded or was abandoned.
     case dropDelivery(DownloadID)
-    /// Inserts a subscription, or replaces it.
-    case saveSubscription(StoredSubscription)
-    /// Deletes a subscription and its items.
-    case removeSubscription(DownloadID)
-    /// Inserts an item of a subscription, or replaces it. An empty body leaves the stored one. Has no effect if the
-    /// subscription does not exist.
-    case saveItem(StoredItem)
-    /// Deletes an item of a subscription.
-    case dropItem(DownloadID, key: String)
-    /// Refuses the write if the claim has passed to another replica.
-    case requireClaim(SubscriptionClaim)
-    /// Ends a claim, so that any replica may claim the subscription.
-    case endClaim(SubscriptionClaim)
     /// Keeps the epoch with which a run of the service begins.
     case beginEpoch(UInt64)
-    /// Publishes a download to all replicas of a fleet. A changed record is saved by a change of its own.
-    case publishVersion(Download)
-    /// Adds a download of this replica to the fleet's queue.
-    case enqueue(DownloadID)
-    /// Removes a download from the queue, or releases its slot.
-    case leaveQueue(DownloadID)
-    /// Makes a new download the one that later requests for its URL receive. The write is refused if there already is
-    /// one.
-    case holdURL(DownloadID)
-    /// Releases a download, so that any replica may acquire it.
-    case release(DownloadID)
-    /// Requests slots, with the state after all changes before this one.
-    case claim(SlotRequest)
-    /// Sends a message with remote commands or replies to the instance `to`.
-    case send(String, to: Int64)
+    /// Changes a subscription or its items.
+    case subscription(Subscription)
+    /// Changes the fleet's view of a download, or notifies other replicas. A service alone ignores it.
+    case fleet(Fleet)
+
+    /// A change of a subscription.
+    package enum Subscription: Sendable {
+        /// Inserts a subscription, or replaces it.
+        case save(StoredSubscription)
+        /// Deletes a subscription and its items.
+        case remove(DownloadID)
+        /// Inserts an item of a subscription, or replaces it. An empty body leaves the stored one. Has no effect if the
+        /// subscription does not exist.
+        case saveItem(StoredItem)
+        /// Deletes an item of a subscription.
+        case dropItem(DownloadID, key: String)
+        /// Refuses the write if the claim has passed to another replica.
+        case requireClaim(SubscriptionClaim)
+        /// Ends a claim, so that any replica may claim the subscription.
+        case endClaim(SubscriptionClaim)
+    }
+
+    /// A change that only a fleet needs.
+    package enum Fleet: Sendable {
+        /// Publishes a download to all replicas of a fleet. A changed record is saved by a change of its own.
+        case publishVersion(Download)
+        /// Adds a download of this replica to the fleet's queue.
+        case enqueue(DownloadID)
+        /// Removes a download from the queue, or releases its slot.
+        case leaveQueue(DownloadID)
+        /// Makes a new download the one that later requests for its URL receive. The write is refused if there already is
+        /// one.
+        case holdURL(DownloadID)
+        /// Releases a download, so that any replica may acquire it.
+        case release(DownloadID)
+        /// Requests slots, with the state after all changes before this one.
+        case claim(SlotRequest)
+        /// Sends a message with remote commands or replies to the instance `to`.
+        case send(String, to: Int64)
+    }
 }
 
 /// The durable progress of a download.

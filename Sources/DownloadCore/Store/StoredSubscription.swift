@@ -26,8 +26,8 @@ package struct SubscriptionClaim: Sendable, Equatable {
     }
 
     /// Returns changes that the store refuses if the claim has passed to another replica.
-    package func guarding(_ changes: [StoreChange]) -> [StoreChange] {
-        number == nil ? changes : [.requireClaim(self)] + changes
+    package func guarding(_ own: StoreChange.Subscription..., with changes: [StoreChange] = []) -> [StoreChange] {
+        (number == nil ? own : [.requireClaim(self)] + own).map(StoreChange.subscription) + changes
     }
 }
 

@@ -177,7 +177,7 @@ extension FleetStore {
         free: Int, hostLimit: Int, then receive: @escaping @Sendable (Result<[DownloadRecord], StoreError>) -> Void
     ) {
         let claim = SlotRequest(free: free, hostLimit: hostLimit)
-        submit([.claim(claim)]).whenDone { error in receive(error.map(Result.failure) ?? .success(claim.granted)) }
+        submit([.fleet(.claim(claim))]).whenDone { error in receive(error.map(Result.failure) ?? .success(claim.granted)) }
     }
 
     /// Waits until all changes that are committed by now have been followed.
@@ -231,7 +231,7 @@ extension FleetStore {
         try await perform(repeats: true) {
             try $0.subscriptions.claim(id, host: host, forced: forced)
         } late: { [store] claimed in
-            if let claimed { _ = store.submit([.endClaim(claimed.claim)]) }
+            if let claimed { _ = store.submit([.subscription(.endClaim(claimed.claim))]) }
         }
     }
 

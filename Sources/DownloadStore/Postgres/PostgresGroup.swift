@@ -78,15 +78,13 @@ struct PostgresGroup {
                 row.put(DownloadRow.encodeFingerprints(of: progress.segments))
             }
         case .remove(let id, _):
-            put(Statements.remove) { [instance] in Self.encode(id, instance, to: &$0) }
+            put(Statements.remove, .id(id), .integer(instance))
             published.append((id, nil))
-        case .publishVersion(let download):
+        case .fleet(.publishVersion(let download)):
             // The next owner must not publish another version with the same revision.
             if saved[download.id] ?? 0 < download.revision {
-                var row = PostgresRowEncoder()
-                row.put(download.id.description)
-                row.put(Int64(bitPattern: download.revision))
-                let command = PostgresCommand(Statements.publishVersion, row.values)
+                let values: [PostgresValue] = [.id(download.id), .integer(Int64(bitPattern: download.revision))]
+                let command = PostgresCommand(Statements.publishVersion, values)
                 // The statement only raises the revision, so one suffices for several versions.
                 if let index = raising[download.id] {
                     changing[index] = command
@@ -96,85 +94,56 @@ struct PostgresGroup {
                 }
             }
             published.append((download.id, download))
-        case .enqueue(let id): put(Statements.enqueue) { [instance] in Self.encode(id, instance, to: &$0) }
-        case .leaveQueue(let id): put(Statements.leaveQueue) { [instance] in Self.encode(id, instance, to: &$0) }
-        case .holdURL(let id): put(Statements.holdURL) { $0.put(id.description) }
-        case .claim(let claim):
+        case .fleet(.enqueue(let id)): put(Statements.enqueue, .id(id), .integer(instance))
+        case .fleet(.leaveQueue(let id)): put(Statements.leaveQueue, .id(id), .integer(instance))
+        case .fleet(.holdURL(let id)): put(Statements.holdURL, .id(id))
+        case .fleet(.claim(let claim)):
             claiming.append((claim, changing.count))
-            put(Statements.claim) { [instance] row in
-                row.put(instance)
-                row.put(Int64(claim.free))
-                row.put(Int64(claim.hostLimit))
-            }
-        case .send(let text, let recipient):
-            put(Statements.send) { [instance] row in
-                row.put(recipient)
-                row.put(instance)
-                row.put(text)
-            }
-            put(Statements.ring) { $0.put("pawl_instance_\(recipient)") }
-        case .release(let id): put(Statements.release) { [instance] in Self.encode(id, instance, to: &$0) }
+            put(Statements.claim, .integer(instance), .integer(Int64(claim.free)), .integer(Int64(claim.hostLimit)))
+        case .fleet(.send(let text, let recipient)):
+            put(Statements.send, .integer(recipient), .integer(instance), .storable(text))
+            put(Statements.ring, .text("pawl_instance_\(recipient)"))
+        case .fleet(.release(let id)): put(Statements.release, .id(id), .integer(instance))
         case .set(let name, let value?):
-            put(Statements.set) { row in
-                row.put(name)
-                row.put(value)
-            }
-            notifySettings()
+            put(Statements.set, .storable(name), .storable(value))
+            put(Statements.notifySettings)
         case .set(let name, nil):
-            put(Statements.unset) { $0.put(name) }
-            notifySettings()
+            put(Statements.unset, .storable(name))
+            put(Statements.notifySettings)
         // The fence already is a write.
         case .probe: break
         case .remember(let record): put(Statements.remember) { IdempotencyRow.encode(record, to: &$0) }
-        case .forget(let key): put(Statements.forget) { $0.put(key) }
+        case .forget(let key): put(Statements.forget, .storable(key))
         case .keepDelivery(let delivery):
             put(Statements.keepDelivery) { [instance] row in
                 DeliveryRow.encode(delivery, to: &row)
                 row.put(instance)
             }
-        case .dropDelivery(let id): put(Statements.dropDelivery) { $0.put(id.description) }
-        case .saveSubscription(let subscription):
+        case .dropDelivery(let id): put(Statements.dropDelivery, .id(id))
+        case .subscription(.save(let subscription)):
             put(Statements.saveSubscription) { row in
                 SubscriptionRow.encode(subscription, to: &row)
                 row.put(subscription.version)
                 row.put(subscription.work)
             }
-            notifySubscriptions()
-        case .removeSubscription(let id):
-            put(Statements.removeSubscription) { $0.put(id.description) }
-            notifySubscriptions()
-        case .requireClaim(let claim): put(Statements.requireClaim) { Self.encode(claim.id, claim.number ?? 0, to: &$0) }
-        case .endClaim(let claim):
-            put(Statements.endClaim) { Self.encode(claim.id, claim.number ?? 0, to: &$0) }
-            notifySubscriptions()
-        case .saveItem(let item): put(Statements.saveItem) { ItemRow.encode(item, to: &$0) }
-        case .dropItem(let id, let key):
-            put(Statements.dropItem) { row in
-                row.put(id.description)
-                row.put(key)
-            }
+            put(Statements.notifySubscriptions)
+        case .subscription(.remove(let id)):
+            put(Statements.removeSubscription, .id(id))
+            put(Statements.notifySubscriptions)
+        case .subscription(.requireClaim(let claim)): put(Statements.requireClaim, .id(claim.id), .integer(claim.number ?? 0))
+        case .subscription(.endClaim(let claim)):
+            put(Statements.endClaim, .id(claim.id), .integer(claim.number ?? 0))
+            put(Statements.notifySubscriptions)
+        case .subscription(.saveItem(let item)): put(Statements.saveItem) { ItemRow.encode(item, to: &$0) }
+        case .subscription(.dropItem(let id, let key)): put(Statements.dropItem, .id(id), .storable(key))
         // The epoch is the fleet's, so an instance keeps none.
         case .beginEpoch: break
         }
     }
 
-    private mutating func notifySettings() {
-        put(Statements.notifySettings) { _ in }
-    }
-
-    /// Equal notifications of a transaction are sent once.
-    private mutating func notifySubscriptions() {
-        put(Statements.notifySubscriptions) { _ in }
-    }
-
     private static func encode<Row: RowEncoder>(_ record: DownloadRecord, to row: inout Row) where Row.Failure == Never {
         DownloadRow.encode(record, to: &row)
         row.put(HTTPURL(record.download.url).map { "\($0.host):\($0.port)" } ?? "")
-    }
-
-    private static func encode(_ id: DownloadID, _ instance: Int64, to row: inout PostgresRowEncoder) {
-        row.put(id.description)
-        row.put(instance)
     }
 
     /// Encodes a `text[]` in PostgreSQL's notation.
@@ -195,6 +164,10 @@ struct PostgresGroup {
         }
         written.append(UInt8(ascii: "}"))
         return String(decoding: written, as: UTF8.self)
+    }
+
+    private mutating func put(_ statement: PostgresStatement, _ values: PostgresValue...) {
+        changing.append(PostgresCommand(statement, values))
     }
 
     private mutating func put(_ statement: PostgresStatement, _ encode: (inout PostgresRowEncoder) -> Void) {
@@ -267,6 +240,7 @@ struct PostgresGroup {
         static let requireClaim = PostgresStatement("require_claim", "SELECT pawl.require_claim($1, $2::bigint)")
         static let endClaim = PostgresStatement(
             "end_claim", "UPDATE pawl.subscriptions SET holder = NULL WHERE id = $1 AND claim = $2::bigint")
+        // Equal notifications of a transaction are sent once.
         static let notifySubscriptions = PostgresStatement(
             "notify_subscriptions", "SELECT pg_notify('pawl_subscriptions', '')")
         static let removeSubscription = PostgresStatement(

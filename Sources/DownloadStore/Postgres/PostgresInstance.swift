@@ -267,7 +267,7 @@ struct PostgresSnapshot: StoreReader {
     ) throws(StoreError) {
         try StoreError.translating {
             for parameters in parameters {
-                let command = PostgresCommand(PostgresStatement(name, sql), parameters.map(PostgresRowEncoder.value))
+                let command = PostgresCommand(PostgresStatement(name, sql), parameters.map(PostgresValue.storable))
                 try connection.query(command, within: limit) { try each(PostgresRowDecoder(row: $0)) }
             }
         }

@@ -74,7 +74,7 @@ extension PostgresRecordWriter {
         if isWritten {
             return try afterCommit { () throws(StoreError) in
                 // The lost response contained the granted downloads.
-                for case .claim(let claim) in changes { claim.grant(try ownership.claimed()) }
+                for case .fleet(.claim(let claim)) in changes { claim.grant(try ownership.claimed()) }
                 try feed.follow()
             }
         }
@@ -149,7 +149,7 @@ extension PostgresRecordWriter {
         _ name: String, _ sql: String, _ parameters: [[String]], _ each: (PostgresRowDecoder) throws -> Void
     ) throws(StoreError) {
         let statement = PostgresStatement(name, sql)
-        let results = try instance.run(parameters.map { PostgresCommand(statement, $0.map(PostgresRowEncoder.value)) })
+        let results = try instance.run(parameters.map { PostgresCommand(statement, $0.map(PostgresValue.storable)) })
         try StoreError.translating {
             for result in results { for row in result.rows { try each(PostgresRowDecoder(row: row)) } }
         }

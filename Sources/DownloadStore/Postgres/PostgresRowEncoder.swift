@@ -1,3 +1,4 @@
+internal import DownloadCore
 internal import JSON
 internal import Postgres
 internal import System
@@ -11,19 +12,22 @@ struct PostgresRowEncoder: RowEncoder {
     }
 
     mutating func put(_ value: String?) throws(Never) {
-        values.append(value.map(Self.value) ?? .null)
-    }
-
-    static func value(_ text: String) -> PostgresValue { .text(keepable(text)) }
-
-    /// Replaces NUL characters with U+FFFD, because PostgreSQL stores no text with NUL.
-    fileprivate static func keepable(_ text: String) -> String {
-        PostgresValue.hasNUL(text)
-            ? String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 })) : text
+        values.append(value.map(PostgresValue.storable) ?? .null)
     }
 
     mutating func put(_ value: [UInt8]?) throws(Never) {
         values.append(value.map(PostgresValue.bytes) ?? .null)
+    }
+}
+
+extension PostgresValue {
+    static func id(_ id: DownloadID) -> PostgresValue { .text(id.description) }
+
+    static func storable(_ text: String) -> PostgresValue { .text(withoutNUL(text)) }
+
+    /// Replaces NUL characters with U+FFFD, because PostgreSQL stores no text with NUL.
+    fileprivate static func withoutNUL(_ text: String) -> String {
+        hasNUL(text) ? String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 })) : text
     }
 }
 
@@ -59,7 +63,7 @@ struct PostgresObjectEncoder: RowEncoder {
         let name = names.removeFirst()
         guard let value else { return }
         writer.name(name)
-        writer.value(PostgresRowEncoder.keepable(value))
+        writer.value(PostgresValue.withoutNUL(value))
     }
 
     mutating func put(_ value: [UInt8]?) throws(Never) {

@@ -136,10 +136,10 @@ public final class FleetCheck {
     private func repair(_ id: DownloadID) async throws -> Bool {
         guard let record = try await store.take([id]).records.first else { return false }
         let inspection = try await inspect(record)
-        var changes: [StoreChange] = [.release(id)]
+        var changes: [StoreChange] = [.fleet(.release(id))]
         if inspection.fault != nil {
             let repaired = inspection.repaired(at: .now())
-            changes = [.save(repaired), .publishVersion(repaired.download), .release(id)]
+            changes = [.save(repaired), .fleet(.publishVersion(repaired.download)), .fleet(.release(id))]
         }
         try await store.submit(changes).wait()
         return true

@@ -63,7 +63,7 @@ struct RemoteCommands {
     /// Takes the messages to send: one for each instance.
     mutating func takeMessages() -> [StoreChange] {
         defer { messages = [:] }
-        return messages.map { .send($1.text, to: $0) }
+        return messages.map { .fleet(.send($1.text, to: $0)) }
     }
 
     /// Returns messages that repeat the commands without a reply for a second, under their numbers: a command or its
@@ -80,7 +80,7 @@ struct RemoteCommands {
                 messages[command.owner, default: RemoteMessage(repeatedFor: command.owner)].commands.append(command.command)
             }
         }
-        return messages.map { .send($1.text, to: $0) }
+        return messages.map { .fleet(.send($1.text, to: $0)) }
     }
 
     /// Handles the reply to a command.

@@ -181,7 +181,7 @@ extension DownloadService {
             }
         }
         noteTrustedTime()
-        if isShared { changes += drafts.holders.map(StoreChange.holdURL) }
+        if isShared { changes += drafts.holders.map { .fleet(.holdURL($0)) } }
         let commit = store.submit(changes)
         if drafts.records.contains(where: { $0.record.download.state == .queued }) { coordination.noteQueued(in: self) }
         let outcome: StoreError?? = await self.result(by: deadline, commit.whenDone)

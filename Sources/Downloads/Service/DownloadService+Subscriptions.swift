@@ -66,7 +66,7 @@ extension DownloadService {
 
     /// Ends a claim, so that any replica of the fleet may claim the subscription.
     package nonisolated func endClaim(_ claim: SubscriptionClaim) {
-        if claim.number != nil { _ = store.submit([.endClaim(claim)]) }
+        if claim.number != nil { _ = store.submit([.subscription(.endClaim(claim))]) }
     }
 
     /// Begins to pass the changes of subscriptions by replicas of the fleet. It passes no changes when a claim has ended.

@@ -71,7 +71,7 @@ final class FleetCoordination: Coordination {
         let slots = Set(
             contents.records.lazy.filter { found.slots.contains($0.id) }.map(\.download).sorted { $0.rank < $1.rank }
                 .prefix(service.settings.maxConcurrent).map(\.id))
-        for id in found.slots.subtracting(slots) { changes.append(.leaveQueue(id)) }
+        for id in found.slots.subtracting(slots) { changes.append(.fleet(.leaveQueue(id))) }
         for var record in contents.records {
             let id = record.id
             record.download.expiresAt = service.parts.configuration.retention.expiry(of: record.download)
@@ -83,9 +83,9 @@ final class FleetCoordination: Coordination {
             recovery.prepareSave(beyond: published[id]?.revision)
             record = recovery.record
             let isPaused = record.download.state == .paused
-            if isPaused, slots.contains(id) { changes.append(.leaveQueue(id)) }
+            if isPaused, slots.contains(id) { changes.append(.fleet(.leaveQueue(id))) }
             if !recovery.written.ranges.isEmpty { kept[id] = .some(record.partGeneration) }
-            changes += [.save(record), .publishVersion(record.download)]
+            changes += [.save(record), .fleet(.publishVersion(record.download))]
             let download = LiveDownload(DownloadMachine(recovery, url: url))
             if slots.contains(id), !isPaused { download.membership.slot = .held }
             service.entries[id] = download
@@ -125,14 +125,14 @@ final class FleetCoordination: Coordination {
         // The local queue has only the downloads with slots of the database.
         if download.membership.slot == .held { return service.enterQueue(download) }
         download.membership.slot = .awaited
-        service.submit(.enqueue(download.id))
+        service.submit(.fleet(.enqueue(download.id)))
         slots.noteFreeSlots()
     }
 
     override func leaveQueue(_ download: LiveDownload, in service: isolated DownloadService) {
         guard download.membership.slot != .none else { return }
         download.membership.slot = .none
-        service.submit(.leaveQueue(download.id))
+        service.submit(.fleet(.leaveQueue(download.id)))
         noteFreeSlots(in: service)
     }
 
@@ -175,13 +175,14 @@ final class FleetCoordination: Coordination {
     private func start(_ record: DownloadRecord, in service: isolated DownloadService) {
         let id = record.id
         if let download = service.entries[id] {
-            guard download.membership.slot != .held else { return }
+            let slot = download.membership.slot
+            guard slot != .held else { return }
             // The download was paused or has ended.
-            guard download.membership.slot == .awaited, !service.isShuttingDown else { return service.submit(.leaveQueue(id)) }
+            guard slot == .awaited, !service.isShuttingDown else { return service.submit(.fleet(.leaveQueue(id))) }
             download.membership.slot = .held
             return service.enterQueue(download)
         }
-        guard !service.isShuttingDown, let url = HTTPURL(record.download.url) else { return service.submit(.release(id)) }
+        guard !service.isShuttingDown, let url = HTTPURL(record.download.url) else { return service.submit(.fleet(.release(id))) }
         let download = LiveDownload(DownloadMachine(record, url: url, written: Coverage(record.segments)))
         download.membership.slot = .held
         service.entries[id] = download
@@ -196,7 +197,7 @@ final class FleetCoordination: Coordination {
         if download.membership.publishedRevision == version.revision { return }
         download.membership.publishedRevision = version.revision
         fleet.transfers.set(download.counters, of: version.id)
-        service.submit(.publishVersion(version))
+        service.submit(.fleet(.publishVersion(version)))
     }
 
     /// Publishes downloads again. It waits until their machines have saved the records.
@@ -205,11 +206,11 @@ final class FleetCoordination: Coordination {
         var ids: Set<DownloadID> = []
         for change in changes {
             switch change {
-            case .publishVersion(let version):
+            case .fleet(.publishVersion(let version)):
                 ids.insert(version.id)
                 let download = service.entries[version.id]
                 if download?.membership.publishedRevision == version.revision { download?.membership.publishedRevision = nil }
-            case .enqueue(let id), .leaveQueue(let id), .release(let id): ids.insert(id)
+            case .fleet(.enqueue(let id)), .fleet(.leaveQueue(let id)), .fleet(.release(let id)): ids.insert(id)
             default: break
             }
         }
@@ -238,8 +239,8 @@ final class FleetCoordination: Coordination {
             publish(download.machine.record.download, of: download, in: service)
             // A slot is the result of a committed claim, so it needs no correction.
             switch download.membership.slot {
-            case .awaited: service.submit(.enqueue(download.id))
-            case .none: service.submit(.leaveQueue(download.id))
+            case .awaited: service.submit(.fleet(.enqueue(download.id)))
+            case .none: service.submit(.fleet(.leaveQueue(download.id)))
             case .held: break
             }
         }
@@ -295,7 +296,7 @@ final class FleetCoordination: Coordination {
 
     private func submitRelease(of id: DownloadID, in service: isolated DownloadService) {
         slots.noteRelease(of: id)
-        service.submit(.release(id))
+        service.submit(.fleet(.release(id)))
     }
 
     /// Stops all transfers after the loss of the lease: other replicas may own the downloads.

@@ -203,7 +203,7 @@ extension SubscriptionService {
         rows += corrected.compactMap { known[$0] }.map { ($0, nil) }
         for row in rows { known[row.item.key] = row.item }
         let records = { (some: ArraySlice<(item: KnownItem, offset: Int?)>) in
-            some.map { StoreChange.saveItem($0.item.stored(of: id, $0.offset.map { listing.items[$0].details })) }
+            some.map { StoreChange.subscription(.saveItem($0.item.stored(of: id, $0.offset.map { listing.items[$0].details }))) }
         }
         while rows.count > Limits.group {
             let group = records(rows.prefix(Limits.group))
@@ -212,7 +212,7 @@ extension SubscriptionService {
                 marked.backlogEnd = end
                 try await save(marked, under: claim, with: group)
             } else {
-                try await downloads.commit(claim.guarding(group))
+                try await downloads.commit(claim.guarding(with: group))
             }
             rows.removeFirst(Limits.group)
             if Task.isCancelled { return }
@@ -230,7 +230,7 @@ extension SubscriptionService {
         try await save(subscription, under: claim, with: records(rows[...]))
         // Without a record, an item counts as seen only once the horizon is durable.
         for start in stride(from: 0, to: forgotten.count, by: Limits.group) {
-            try await downloads.commit(claim.guarding(Array(forgotten[start..<min(start + Limits.group, forgotten.count)])))
+            try await downloads.commit(claim.guarding(with: Array(forgotten[start..<min(start + Limits.group, forgotten.count)])))
         }
         // An earlier check could not take them, and the listing has them no more.
         if subscription.state == .active, known.values.contains(where: { $0.state == .new && !listed.contains($0.key) }) {
@@ -281,7 +281,7 @@ extension SubscriptionService {
         for item in oldest.prefix(excess) {
             known[item.key] = nil
             subscription.horizon = max(subscription.horizon ?? item.date, item.date)
-            changes.append(.dropItem(subscription.id, key: item.key))
+            changes.append(.subscription(.dropItem(subscription.id, key: item.key)))
         }
         return changes
     }
@@ -351,7 +351,7 @@ extension SubscriptionService {
             }
         }
         let outcomes = try await downloads.add(requests, label: subscription.label) { outcomes in
-            claim.guarding(records(outcomes).map { .saveItem($0.stored(of: subscription.id, $1)) })
+            claim.guarding(with: records(outcomes).map { .subscription(.saveItem($0.stored(of: subscription.id, $1))) })
         }
         let failure = blocked.lazy.compactMap(\.self).first.map { Subscription.Failure(problem: .invalidRequest, message: $0) }
         return (records(outcomes).map(\.0), failure)
@@ -368,7 +368,7 @@ extension SubscriptionService {
             var left = work
             left.reason = listing.skipReason
             left.state = left.reason == nil ? .new : .skipped
-            try await downloads.commit(claim.guarding([.saveItem(left.stored(of: subscription.id, details))]))
+            try await downloads.commit(claim.guarding(.saveItem(left.stored(of: subscription.id, details))))
             if left.state == .new, case .failed(let failure, _) = listing { return (left, failure) }
             return (left, nil)
         }
@@ -376,7 +376,7 @@ extension SubscriptionService {
         let requests = listing.items.map { subscription.download(of: $0.details, labels: labels) }
         let folders = requests.compactMap { try? $0.get().folder }
         if let obstacle = await downloads.obstacles(toFolders: Set(folders)).values.first {
-            try await downloads.commit(claim.guarding([.saveItem(work.waiting.stored(of: subscription.id, details))]))
+            try await downloads.commit(claim.guarding(.saveItem(work.waiting.stored(of: subscription.id, details))))
             return (work.waiting, Subscription.Failure(problem: .invalidRequest, message: obstacle))
         }
         let record = { @Sendable (outcomes: [Addition.Outcome]) in
@@ -387,7 +387,7 @@ extension SubscriptionService {
             return taken
         }
         let outcomes = try await downloads.add(requests, label: subscription.label) { outcomes in
-            claim.guarding([.saveItem(record(outcomes).stored(of: subscription.id, details))])
+            claim.guarding(.saveItem(record(outcomes).stored(of: subscription.id, details)))
         }
         return (record(outcomes), nil)
     }
@@ -443,7 +443,7 @@ extension SubscriptionService {
         guard let download = item.download else { return }
         var item = item
         item.state = .expired
-        let changes = claim.guarding([.saveItem(item.stored(of: id, nil))])
+        let changes = claim.guarding(.saveItem(item.stored(of: id, nil)))
         let isShared = try await isHeld(download) { $0.subscription == id && others.contains($0.key) }
         do throws(DownloadError) {
             if !isShared { return try await downloads.remove(download, deletingFile: true, with: changes) }

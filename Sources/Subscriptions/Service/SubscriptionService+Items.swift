@@ -67,7 +67,7 @@ extension SubscriptionService {
                 let outcome = try await take([(item, details)], for: subscription, under: claim)
                 (taken, failure) = (outcome.items.first, outcome.failure)
                 // A work whose parts cannot be listed at present, or whose folder is taken, stays as it was.
-                if taken?.state == .new { try await downloads.commit(claim.guarding([.saveItem(row)])) }
+                if taken?.state == .new { try await downloads.commit(claim.guarding(.saveItem(row))) }
                 try await recount(id, under: claim)
             } catch {
                 throw .refused(error)
@@ -98,7 +98,7 @@ extension SubscriptionService {
             }
             (item.state, item.reason) = (.skipped, .byHand)
             do throws(DownloadError) {
-                try await downloads.commit(claim.guarding([.saveItem(item.stored(of: id, nil))]))
+                try await downloads.commit(claim.guarding(.saveItem(item.stored(of: id, nil))))
                 try await recount(id, under: claim)
             } catch {
                 throw .refused(error)

@@ -295,7 +295,7 @@ extension SubscriptionService {
                 // The commit may outlast the request. No check begins, and nothing is saved, before it has ended.
                 entries[id]?.holds += 1
                 entries[id]?.isEnding = true
-                try await downloads.commit(claim.guarding([.removeSubscription(id)])) { await self.settleRemoval(of: id, $0) }
+                try await downloads.commit(claim.guarding(.remove(id))) { await self.settleRemoval(of: id, $0) }
             } catch {
                 throw .refused(error)
             }

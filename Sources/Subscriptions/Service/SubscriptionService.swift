@@ -339,7 +339,7 @@ public actor SubscriptionService {
         keep(subscription, in: entry)
         entry.saves += 1
         let stored = subscription.stored
-        let changes = claim.guarding([.saveSubscription(stored)] + changes)
+        let changes = claim.guarding(.save(stored), with: changes)
         let settle: @Sendable (DownloadError?) async -> Void = { [subscription] in await self.settle(subscription, $0) }
         guard let key else { return try await downloads.commit(changes, settle: settle) }
         try await downloads.commit(changes, keeping: (subscription.shown, true), as: key, settle: settle)

@@ -32,7 +32,7 @@ import Testing
         for numbers in [3, 5, 1, 2, 6, 4] { #expect(try claim(writer, 1, 99) == ids(numbers)) }
         #expect(try claim(writer, 1, 99).isEmpty)
         #expect(try scene.number("SELECT count(*) FROM pawl.downloads WHERE slot_holder = \(writer.instance.id)") == 6)
-        try writer.commit([.leaveQueue(sampleRecord(3).id), .enqueue(sampleRecord(3).id)], isRepeated: false)
+        try writer.commit([.fleet(.leaveQueue(sampleRecord(3).id)), .fleet(.enqueue(sampleRecord(3).id))], isRepeated: false)
         #expect(try claim(writer, 2, 99) == ids(3))
         #expect(try claim(writer, 0, 99).isEmpty)
     }
@@ -45,10 +45,10 @@ import Testing
         #expect(try claim(first, 1, 2) == ids(1))
         #expect(try claim(second, 9, 2) == ids(2, 5))
         #expect(try claim(first, 9, 2).isEmpty)
-        try second.commit([.leaveQueue(sampleRecord(2).id)], isRepeated: false)
+        try second.commit([.fleet(.leaveQueue(sampleRecord(2).id))], isRepeated: false)
         #expect(try claim(first, 9, 2) == ids(3))
         // Downloads of another replica are skipped.
-        try second.commit([.leaveQueue(sampleRecord(5).id), .enqueue(sampleRecord(5).id)], isRepeated: false)
+        try second.commit([.fleet(.leaveQueue(sampleRecord(5).id)), .fleet(.enqueue(sampleRecord(5).id))], isRepeated: false)
         #expect(try claim(first, 9, 9) == ids(4))
         #expect(try claim(second, 9, 9) == ids(5))
     }

@@ -120,7 +120,7 @@ struct RemoteCommandsTests {
 
     private static func words(_ changes: [StoreChange]) -> [String] {
         changes.compactMap { change in
-            guard case .send(let text, let instance) = change else { return nil }
+            guard case .fleet(.send(let text, let instance)) = change else { return nil }
             let message = RemoteMessage(text)
             let commands = message.commands.isEmpty ? "" : " commands \(numbers(message.commands.map(\.number)))"
             let replies = message.replies.isEmpty ? "" : " replies \(numbers(message.replies.map(\.number)))"

@@ -18,13 +18,15 @@ import Testing
         let writer = try PostgresRecordWriter(scene.options())
         var told = 0
         writer.instance.fenced = { told += 1 }
-        try writer.commit([.save(sampleRecord(1)), .enqueue(sampleRecord(1).id)], isRepeated: false)
+        try writer.commit([.save(sampleRecord(1)), .fleet(.enqueue(sampleRecord(1).id))], isRepeated: false)
         try scene.execute("DELETE FROM pawl.instances")
         let id = sampleRecord(1).id
         let groups: [[StoreChange]] = [
             [.add(sampleRecord(2))], [.save(sampleRecord(2))], [.remove(id, changeID: .none)], [.set(name: "a", value: "b")],
-            [.progress(StoredProgress(id: id, bytesReceived: 7, segments: []))], [.leaveQueue(id)], [.release(id)],
-            [.send("letter", to: 7)], [.publishVersion(sampleRecord(1).download)], [.claim(SlotRequest(free: 1, hostLimit: 1))],
+            [.progress(StoredProgress(id: id, bytesReceived: 7, segments: []))], [.fleet(.leaveQueue(id))],
+            [.fleet(.release(id))],
+            [.fleet(.send("letter", to: 7))], [.fleet(.publishVersion(sampleRecord(1).download))],
+            [.fleet(.claim(SlotRequest(free: 1, hostLimit: 1)))],
             [.probe],
             [],
         ]
@@ -49,7 +51,9 @@ import Testing
         let (first, second) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
         let id = sampleRecord(1).id
         try first.commit([.save(sampleRecord(1))], isRepeated: false)
-        for group in [[.save(sampleRecord(1, state: .failed))], [.enqueue(id)], [.leaveQueue(id)]] as [[StoreChange]] {
+        for group in [[.save(sampleRecord(1, state: .failed))], [.fleet(.enqueue(id))], [.fleet(.leaveQueue(id))]]
+            as [[StoreChange]]
+        {
             let error = #expect(throws: StoreError.self) {
                 try second.commit([.set(name: "a", value: "b")] + group, isRepeated: false)
             }
@@ -58,7 +62,7 @@ import Testing
         #expect(try second.settings() == [:])
         let taking = try second.ownership.take([id, sampleRecord(2).id])
         #expect(taking.records.isEmpty && taking.owners == [id: first.instance.id])
-        try first.commit([.release(id)], isRepeated: false)
+        try first.commit([.fleet(.release(id))], isRepeated: false)
         #expect(try second.ownership.take([id]).records.map(\.id) == [id])
         try second.commit([.save(sampleRecord(1, state: .failed))], isRepeated: false)
         #expect(try first.records([id]).map(\.download.state) == [.failed])
@@ -79,7 +83,7 @@ import Testing
         case .answer: relay.set(.cutAnswers)
         case .command: relay.cut()
         }
-        let group: [StoreChange] = [.add(sampleRecord(2)), .add(sampleRecord(3)), .send("letter", to: 7)]
+        let group: [StoreChange] = [.add(sampleRecord(2)), .add(sampleRecord(3)), .fleet(.send("letter", to: 7))]
         let error = #expect(throws: StoreError.self) { try writer.commit(group, isRepeated: false) }
         guard case .interrupted? = error else {
             Issue.record("\(String(describing: error))")
@@ -138,7 +142,8 @@ import Testing
         let late = SlotRequest(free: 1, hostLimit: 1)
         // The slot is free for the next download.
         let group: [StoreChange] = [
-            .claim(late), .add(sampleRecord(2)), .leaveQueue(sampleRecord(1).id), .claim(claim), .release(sampleRecord(1).id),
+            .fleet(.claim(late)), .add(sampleRecord(2)), .fleet(.leaveQueue(sampleRecord(1).id)), .fleet(.claim(claim)),
+            .fleet(.release(sampleRecord(1).id)),
         ]
         #expect(throws: StoreError.self) { try writer.commit(group, isRepeated: false) }
         if loss == .answer { while try scene.number("SELECT count(*) FROM pawl.downloads") < 2 {} }
@@ -160,7 +165,7 @@ import Testing
         var retrying = sampleRecord(3, state: .retrying)
         retrying.retryHold = RetryHold(.seconds(1), from: .now())
         try before.commit([.save(sampleRecord(1, state: .downloading)), .save(retrying)], isRepeated: false)
-        try other.commit([.send("letter", to: before.instance.id)], isRepeated: false)
+        try other.commit([.fleet(.send("letter", to: before.instance.id))], isRepeated: false)
         let again = try PostgresRecordWriter(scene.options("a"))
         let found = try #require(try again.load().fleet)
         #expect(found.owned == Set(ids[0...2]) && found.slots == Set(ids[0...1]))
@@ -293,7 +298,7 @@ import Testing
             """)
         try second.commit([.add(sampleRecord(1))], isRepeated: false)
         try scene.execute("INSERT INTO pawl.trouble DEFAULT VALUES")
-        let group: [StoreChange] = [.add(sampleRecord(2)), .send("letter", to: 7)]
+        let group: [StoreChange] = [.add(sampleRecord(2)), .fleet(.send("letter", to: 7))]
         for isRepeated in [false, true] {
             #expect(throws: StoreError.interrupted("trouble")) { try first.commit(group, isRepeated: isRepeated) }
         }
@@ -322,7 +327,7 @@ import Testing
         try scene.execute("BEGIN")
         try scene.execute("SELECT FROM pawl.downloads FOR UPDATE")
         let record = sampleRecord(1, state: .paused)
-        let commit = store.submit([.save(record), .publishVersion(record.download)])
+        let commit = store.submit([.save(record), .fleet(.publishVersion(record.download))])
         // The old session waits for the lock, and the new one for that session, until a lock timeout restarts both.
         var given: Set<String?> = []
         while true {
@@ -349,7 +354,9 @@ import Testing
         let (store, followed, _) = try scene.store(scene.options(through: relay), options)
         let count = 100
         for round in 0..<5 {
-            let commits = (0..<count).map { store.submit([.add(sampleRecord(round * count + $0)), .send("letter", to: 7)]) }
+            let commits = (0..<count).map {
+                store.submit([.add(sampleRecord(round * count + $0)), .fleet(.send("letter", to: 7))])
+            }
             // During the outage, and again after it. A received command is carried out, and its reply goes to no
             // instance.
             relay.set(.cutAnswers)
@@ -505,9 +512,9 @@ import Testing
             try scene.texts("SELECT right(id, 2) FROM pawl.downloads WHERE holds_url ORDER BY id")
         }
         let names = (1...3).map { String(sampleRecord($0).id.description.suffix(2)) }
-        try writer.commit([.add(record(1, .queued)), .holdURL(sampleRecord(1).id)], isRepeated: false)
+        try writer.commit([.add(record(1, .queued)), .fleet(.holdURL(sampleRecord(1).id))], isRepeated: false)
         #expect(throws: StoreError.conflict) {
-            try writer.commit([.add(record(2, .queued)), .holdURL(sampleRecord(2).id)], isRepeated: false)
+            try writer.commit([.add(record(2, .queued)), .fleet(.holdURL(sampleRecord(2).id))], isRepeated: false)
         }
         try writer.commit([.save(record(1, .failed))], isRepeated: false)
         #expect(try first() == [])
@@ -515,7 +522,7 @@ import Testing
         try writer.commit([.save(record(1, .queued))], isRepeated: false)
         #expect(try first() == [names[0]])
         try writer.commit([.save(record(1, .cancelled))], isRepeated: false)
-        try writer.commit([.add(record(2, .queued)), .holdURL(sampleRecord(2).id)], isRepeated: false)
+        try writer.commit([.add(record(2, .queued)), .fleet(.holdURL(sampleRecord(2).id))], isRepeated: false)
         try writer.commit([.save(record(1, .queued))], isRepeated: false)
         #expect(try first() == [names[1]])
         // Other requested values stay.
@@ -525,7 +532,7 @@ import Testing
         try writer.commit([.save(record(2, .paused, url: "http://b.example/"))], isRepeated: false)
         #expect(throws: StoreError.conflict) {
             try writer.commit(
-                [.add(record(3, .queued, url: "http://b.example/")), .holdURL(sampleRecord(3).id)], isRepeated: false)
+                [.add(record(3, .queued, url: "http://b.example/")), .fleet(.holdURL(sampleRecord(3).id))], isRepeated: false)
         }
         #expect(try first() == [names[1]])
     }
@@ -761,7 +768,7 @@ import Testing
         }
         for text in texts where !text.isEmpty { try writer.commit([.set(name: text, value: text)], isRepeated: false) }
         #expect(try other.settings() == Dictionary(uniqueKeysWithValues: texts.filter { !$0.isEmpty }.map { ($0, $0) }))
-        for text in texts { try writer.commit([.send(text, to: other.instance.id)], isRepeated: false) }
+        for text in texts { try writer.commit([.fleet(.send(text, to: other.instance.id))], isRepeated: false) }
         #expect(try other.feed.messages().map(\.text) == texts)
     }
 

@@ -88,7 +88,7 @@ extension PostgresRecordWriter {
     /// Requests slots in a separate group.
     func claim(free: Int, hostLimit: Int) throws(StoreError) -> [DownloadRecord] {
         let claim = SlotRequest(free: free, hostLimit: hostLimit)
-        try commit([.claim(claim)], isRepeated: false)
+        try commit([.fleet(.claim(claim))], isRepeated: false)
         return claim.granted
     }
 }

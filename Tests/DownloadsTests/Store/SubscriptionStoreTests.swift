@@ -29,7 +29,10 @@ struct SubscriptionStoreTests {
         func expected(_ subscriptions: [StoredSubscription]) -> [[UInt8]] {
             subscriptions.map { Array("\($0.id) ".utf8) + $0.body }
         }
-        try await store.write(subscriptions.map { .saveSubscription($0) } + [.saveItem(item("a", 1)), .saveItem(item("b", 2))])
+        try await store.write(
+            subscriptions.map { .subscription(.save($0)) } + [
+                .subscription(.saveItem(item("a", 1))), .subscription(.saveItem(item("b", 2))),
+            ])
         #expect(try kept() == expected(subscriptions))
         #expect(try await store.items(ItemQuery(of: first)) == [item("b", 2), item("a", 1)])
 
@@ -39,14 +42,16 @@ struct SubscriptionStoreTests {
         #expect(try scene.contentsAfterCrash().subscriptions.map(\.items) == [["taken": 2], [:]])
         var renamed = subscriptions[1]
         renamed.body = Array("{}".utf8)
-        try await store.write([.saveItem(changed), .saveSubscription(renamed), .dropItem(first, key: "b")])
+        try await store.write([
+            .subscription(.saveItem(changed)), .subscription(.save(renamed)), .subscription(.dropItem(first, key: "b")),
+        ])
         changed.body = item("a", 1).body
         #expect(try await store.items(ItemQuery(of: first)) == [changed])
         #expect(try kept() == expected([subscriptions[0], renamed]))
 
-        try await store.write([.saveItem(item("a", 1, of: second)), .removeSubscription(first)])
+        try await store.write([.subscription(.saveItem(item("a", 1, of: second))), .subscription(.remove(first))])
         // An item of a subscription that is gone is not kept.
-        try await store.write([.saveItem(item("z", 9))])
+        try await store.write([.subscription(.saveItem(item("z", 9)))])
         #expect(try await store.items(ItemQuery(of: first)).isEmpty)
         #expect(try await store.items(ItemQuery(of: second)).count == 1)
         await store.close()
@@ -58,8 +63,10 @@ struct SubscriptionStoreTests {
         let store = try scene.open()
         _ = try store.load()
         try await store.write(
-            [.saveSubscription(StoredSubscription(id: first, body: Array("{}".utf8)))]
-                + (0..<10).map { .saveItem(item("k\($0)", Int64($0 / 2), state: $0 % 3 == 0 ? "taken" : "skipped")) })
+            [.subscription(.save(StoredSubscription(id: first, body: Array("{}".utf8))))]
+                + (0..<10).map {
+                    .subscription(.saveItem(item("k\($0)", Int64($0 / 2), state: $0 % 3 == 0 ? "taken" : "skipped")))
+                })
         func keys(_ change: (inout ItemQuery) -> Void) async throws -> String {
             var query = ItemQuery(of: first)
             change(&query)
@@ -94,10 +101,10 @@ struct SubscriptionStoreTests {
         try StoreSchema.prepare(connection, path: path)
         let statements = try SQLiteStatements(connection)
         try statements.commit(
-            [first, second].map { .saveSubscription(StoredSubscription(id: $0, body: Array("{}".utf8))) }
-                + (0..<4_000).map { .saveItem(large($0)) } + [.saveItem(item("a", 1, of: second))])
+            [first, second].map { .subscription(.save(StoredSubscription(id: $0, body: Array("{}".utf8)))) }
+                + (0..<4_000).map { .subscription(.saveItem(large($0))) } + [.subscription(.saveItem(item("a", 1, of: second)))])
         func count() throws -> Int64 { try connection.number("SELECT count(*) FROM subscription_items") }
-        try statements.commit([.removeSubscription(first)])
+        try statements.commit([.subscription(.remove(first))])
         var left = try count()
         while left > 1 {
             let hasMore = try statements.tidy()
