@@ -23,18 +23,20 @@ package final class GroupCommitStore<Writer: RecordWriter>: RecordStore {
     }
 
     deinit {
-        committer.stop()
+        stop()
     }
 
+    private var backlog: Monitor<Backlog> { committer.backlog }
+
     package func load() throws(StoreError) -> StoredContents {
-        try committer.load()
+        try committer.writer.withLock { writer throws(StoreError) in try writer.load() }
     }
 
     package func read<Value: Sendable>(
         noting ids: [DownloadID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
-            committer.perform(ids) { writer in
+            begin(ids) { writer in
                 guard let writer else { return continuation.resume(returning: .failure(.closed)) }
                 continuation.resume(
                     returning: Result { () throws(StoreError) in try StoreError.translating { try body(writer) } })
@@ -48,24 +50,66 @@ package final class GroupCommitStore<Writer: RecordWriter>: RecordStore {
     ///   - ids: The downloads whose noted progress is written first.
     ///   - body: Receives the writer, or `nil` if the store is closed.
     package func begin(_ ids: [DownloadID] = [], _ body: @escaping @Sendable (Writer?) -> Void) {
-        committer.perform(ids, body)
+        let isOpen = backlog.withLock { backlog in
+            if backlog.isStopping { return (false, wake: false) }
+            backlog.requests.append(
+                QueuedRequest(ids: ids, after: backlog.queuedWrites) { [writer = committer.writer] in
+                    writer.withLock { body($0) }
+                })
+            return (true, wake: true)
+        }
+        if !isOpen { body(nil) }
     }
 
     package func submit(_ changes: [StoreChange], isAwaited: Bool) -> StoreCommit {
         let commit = StoreCommit()
-        if changes.isEmpty { commit.set(nil) } else { committer.enqueue(changes, commit, isAwaited: isAwaited) }
+        if changes.isEmpty {
+            commit.set(nil)
+            return commit
+        }
+        let isOpen = backlog.withLock { backlog in
+            if backlog.isStopping { return (false, wake: false) }
+            // A record that is saved or removed after a note supersedes the note.
+            for change in changes where !backlog.notes.isEmpty {
+                if let id = change.recordID { backlog.notes[id] = nil }
+            }
+            backlog.writes.append(QueuedWrite(changes: changes, commit: commit))
+            backlog.queuedWrites += 1
+            backlog.changeCount += changes.count
+            let isFirstAwaited = isAwaited && !backlog.isAwaited
+            if isAwaited { backlog.isAwaited = true }
+            return (true, wake: backlog.writes.count == 1 || isFirstAwaited)
+        }
+        if !isOpen { commit.set(.closed) }
         return commit
     }
 
-    package var isCongested: Bool { committer.isCongested }
+    package var isCongested: Bool {
+        let congestion = committer.options.congestion
+        return backlog.withLock { backlog in
+            let age = backlog.begun.map { ContinuousClock.now - $0 } ?? .zero
+            return (backlog.changeCount > congestion.changes || age > congestion.age, wake: false)
+        }
+    }
 
     package func note(_ progress: StoredProgress) {
-        committer.note(progress)
+        backlog.withLock { backlog in
+            if backlog.isStopping { return ((), wake: false) }
+            backlog.notes[progress.id] = progress
+            guard backlog.notesDue == nil else { return ((), wake: false) }
+            backlog.notesDue = .now + committer.options.noteDelay
+            return ((), wake: backlog.writes.isEmpty)
+        }
     }
 
     package func close() async {
-        committer.stop()
+        stop()
         await committer.end.value()
+    }
+
+    /// Lets the thread end once it has written what is queued.
+    private func stop() {
+        backlog.withLock { ($0.isStopping = true, wake: true) }
     }
 }
 

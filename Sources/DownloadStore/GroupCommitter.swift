@@ -2,7 +2,7 @@ internal import DownloadCore
 internal import System
 
 /// The changes of one caller.
-private struct QueuedWrite: Sendable {
+struct QueuedWrite: Sendable {
     var changes: [StoreChange]
     var commit: StoreCommit
 
@@ -18,7 +18,7 @@ private struct QueuedWrite: Sendable {
 }
 
 /// An operation on the database that is not a write of changes, such as a read.
-private struct QueuedRequest: Sendable {
+struct QueuedRequest: Sendable {
     /// The downloads whose noted progress is written first.
     let ids: [DownloadID]
     /// The number of writes that were queued before the request, and precede it.
@@ -27,7 +27,7 @@ private struct QueuedRequest: Sendable {
 }
 
 /// The state that callers and the thread share.
-private struct Backlog {
+struct Backlog {
     var writes: [QueuedWrite] = []
     var requests: [QueuedRequest] = []
     /// The number of writes that were ever queued. `takenWrites` is the number of those that the thread has taken.
@@ -59,14 +59,13 @@ private enum Job {
     case close
 }
 
-/// The store's thread and its backlog. The thread writes all queued changes in one transaction, and then resumes all
-/// callers that wait for them.
+/// The thread of a ``GroupCommitStore``.
 final class GroupCommitter<Writer: RecordWriter>: Sendable {
-    private let backlog = Monitor(Backlog())
+    let backlog = Monitor(Backlog())
     /// Used by the thread, and by `load()` before anything is written.
-    private let writer: Locked<Writer>
+    let writer: Locked<Writer>
     private let longestSilence: Duration?
-    private let options: GroupCommitOptions
+    let options: GroupCommitOptions
     /// Whether the store closes while the database is unreachable. No further change is then tried.
     private let isCutOff = Locked(false)
     /// The end of the thread, after which the store is closed.
@@ -78,73 +77,7 @@ final class GroupCommitter<Writer: RecordWriter>: Sendable {
         self.options = options
     }
 
-    /// Reads all records and everything else that is kept.
-    package func load() throws(StoreError) -> StoredContents {
-        try writer.withLock { writer throws(StoreError) in try writer.load() }
-    }
-}
-
-// MARK: - Callers
-
-extension GroupCommitter {
-    package func enqueue(_ changes: [StoreChange], _ commit: StoreCommit, isAwaited: Bool) {
-        let isOpen = backlog.withLock { backlog in
-            if backlog.isStopping { return (false, wake: false) }
-            // A record that is saved or removed after a note supersedes the note.
-            for change in changes where !backlog.notes.isEmpty {
-                if let id = change.recordID { backlog.notes[id] = nil }
-            }
-            backlog.writes.append(QueuedWrite(changes: changes, commit: commit))
-            backlog.queuedWrites += 1
-            backlog.changeCount += changes.count
-            let isFirstAwaited = isAwaited && !backlog.isAwaited
-            if isAwaited { backlog.isAwaited = true }
-            return (true, wake: backlog.writes.count == 1 || isFirstAwaited)
-        }
-        if !isOpen { commit.set(.closed) }
-    }
-
-    package var isCongested: Bool {
-        backlog.withLock { backlog in
-            let age = backlog.begun.map { ContinuousClock.now - $0 } ?? .zero
-            return (backlog.changeCount > options.congestion.changes || age > options.congestion.age, wake: false)
-        }
-    }
-
-    /// Calls the body on the store's thread, after the writes that are already queued.
-    /// - Parameters:
-    ///   - ids: The downloads whose noted progress is written first.
-    ///   - body: Receives the writer, or `nil` if the store is closed.
-    package func perform(_ ids: [DownloadID] = [], _ body: @escaping @Sendable (Writer?) -> Void) {
-        let isOpen = backlog.withLock { backlog in
-            if backlog.isStopping { return (false, wake: false) }
-            backlog.requests.append(
-                QueuedRequest(ids: ids, after: backlog.queuedWrites) { [writer] in writer.withLock { body($0) } })
-            return (true, wake: true)
-        }
-        if !isOpen { body(nil) }
-    }
-
-    package func note(_ progress: StoredProgress) {
-        backlog.withLock { backlog in
-            if backlog.isStopping { return ((), wake: false) }
-            backlog.notes[progress.id] = progress
-            guard backlog.notesDue == nil else { return ((), wake: false) }
-            backlog.notesDue = .now + options.noteDelay
-            return ((), wake: backlog.writes.isEmpty)
-        }
-    }
-
-    /// Lets the thread end once it has written what is queued.
-    package func stop() {
-        backlog.withLock { ($0.isStopping = true, wake: true) }
-    }
-}
-
-// MARK: - The thread
-
-extension GroupCommitter {
-    package func run() {
+    func run() {
         _ = reserveRoom()
         work: while true {
             switch nextTask() {

@@ -9,7 +9,7 @@ package protocol StoreReader {
 
     /// Passes on the rows of a statement, for one list of parameters after another.
     /// - Parameters:
-    ///   - name: The name of the statement, unique among those of a database.
+    ///   - name: The name of the statement, unique in a database.
     ///   - sql: The statement. Its parameters `$1`, `$2`, … are texts, and appear in this order.
     func rows(
         _ name: String, _ sql: String, _ parameters: [[String]], _ each: (Row) throws -> Void
