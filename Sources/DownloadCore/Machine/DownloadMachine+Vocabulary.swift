@@ -290,6 +290,14 @@ extension DownloadMachine {
         case cancelTimer(Timer)
         indirect case answer(Waiter, Result<Download, DownloadError>)
         indirect case log(DownloadLogEvent)
+
+        /// Whether the action removes files. The following actions wait until it has ended.
+        package var removesFiles: Bool {
+            switch self {
+            case .discardNewPart, .discardOldParts, .discardPart, .discardFile, .removeFile, .finishPublishing: true
+            default: false
+            }
+        }
     }
 
     /// The data that the machine receives with an event.

@@ -109,10 +109,12 @@ extension DownloadService {
         var entry: LiveDownload?
         while let step = runner.next() {
             if let id = step.id, entry?.id != id { entry = entries[id] }
-            switch step {
+            // Consumed, so that the runner gets the only reference to the array of actions.
+            switch consume step {
             case .handle(let event, _): if let entry { handle(event, entry) }
-            case .perform(let action, _): if let entry { perform(action, entry) }
-            case .answer(let answer): self.answer(answer.waiter, answer.result)
+            case .perform(let actions, _):
+                if let entry { for action in actions { perform(action, entry) } }
+                runner.recycle(actions)
             case .end(let id, let removals):
                 if let removals { finish(removals, of: id) }
                 if let entry { tidy(entry) }
@@ -339,8 +341,7 @@ extension DownloadService {
         case .setSpeedLimit(let limit): entry.work?.speedLimiter.setLimit(bytesPerSecond: limit)
         case .setTimer(let timer, let delay): timers.set(.machine(id, timer), at: .now + delay)
         case .cancelTimer(let timer): timers.cancel(.machine(id, timer))
-        // Answered by the runner.
-        case .answer: break
+        case .answer(let waiter, let result): answer(waiter, result)
         case .log(let event): if isShared, event.tellsOfRecord { runner.note(event) } else { log(event) }
         case .discardNewPart(let generation):
             remove("remove the new version of", of: entry) { [partFiles] () throws(FileError) in
@@ -403,7 +404,7 @@ extension DownloadService {
     func submit(
         _ change: StoreChange?, with others: [StoreChange] = [], for commit: (DownloadID, DownloadMachine.Operation)? = nil
     ) {
-        if let change { runner.submit([change]) }
+        if let change { runner.submit(change) }
         runner.submit(others, for: commit)
         run()
     }

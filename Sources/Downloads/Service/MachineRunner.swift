@@ -34,8 +34,8 @@ struct MachineRunner {
     enum Step {
         /// The machine handles an event. ``MachineRunner/add(_:)`` takes its actions.
         case handle(DownloadMachine.Event, DownloadID)
-        case perform(DownloadMachine.Action, DownloadID)
-        case answer(Answer)
+        /// Actions are carried out, and then ``MachineRunner/recycle(_:)`` takes the array. Only the last one may remove files.
+        case perform([DownloadMachine.Action], DownloadID)
         /// All actions of an event have been carried out. `nil`: they have removed no files.
         case end(DownloadID, Removals?)
         case commit(ChangeGroup)
@@ -44,7 +44,7 @@ struct MachineRunner {
         var id: DownloadID? {
             switch self {
             case .handle(_, let id), .perform(_, let id), .end(let id, _): id
-            case .answer, .commit: nil
+            case .commit: nil
             }
         }
     }
@@ -61,8 +61,10 @@ struct MachineRunner {
         /// The download of the event; `nil`: no event is being handled.
         var id: DownloadID?
         var actions: [DownloadMachine.Action] = []
-        /// The number of actions that have been carried out.
+        /// The number of these that have been carried out.
         var next = 0
+        /// The last action of a step.
+        var last: DownloadMachine.Action?
         var removals = Removals()
     }
 
@@ -92,6 +94,9 @@ struct MachineRunner {
     /// Adds an action that precedes all waiting events.
     mutating func insert(_ action: DownloadMachine.Action, for id: DownloadID) { queue.insert((id, .action(action)), at: 0) }
 
+    /// Adds a change to the present group.
+    mutating func submit(_ change: StoreChange) { group.changes.append(change) }
+
     /// Adds changes to the present group.
     mutating func submit(_ changes: [StoreChange], for commit: (DownloadID, DownloadMachine.Operation)? = nil) {
         group.changes += changes
@@ -117,7 +122,7 @@ struct MachineRunner {
 
     /// Returns the next step; `nil`: nothing is left, and the run ends.
     mutating func next() -> Step? {
-        if let id = course.id { return nextAction(of: id) ?? end(of: id) }
+        if let id = course.id { return nextActions(of: id) ?? end(of: id) }
         if !isGrouping, !group.changes.isEmpty || !group.news.isEmpty {
             defer { group = ChangeGroup() }
             return .commit(group)
@@ -130,20 +135,28 @@ struct MachineRunner {
         return nil
     }
 
-    private mutating func nextAction(of id: DownloadID) -> Step? {
+    /// Returns the next actions, up to the first one that removes files. While results wait, it returns one at a time.
+    private mutating func nextActions(of id: DownloadID) -> Step? {
+        let isFlushing = flushes[id] != nil
         while course.next < course.actions.count {
-            let action = course.actions[course.next]
-            course.next += 1
-            guard case .answer(let waiter, let result) = action else { return .perform(action, id) }
-            let answer = Answer(waiter: waiter, result: result)
-            if course.removals.files.isPending {
-                course.removals.late.append(answer)
-            } else if flushes[id] != nil {
+            let isPending = course.removals.files.isPending
+            if isPending || isFlushing, case .answer(let waiter, let result) = course.actions[course.next] {
+                course.next += 1
+                let answer = Answer(waiter: waiter, result: result)
                 // After the result, power loss must not restore the file.
-                flushes[id]?.answers.append(answer)
-            } else {
-                return .answer(answer)
+                if isPending { course.removals.late.append(answer) } else { flushes[id]?.answers.append(answer) }
+                continue
             }
+            let rest = course.actions[course.next...]
+            let last = isPending || isFlushing ? rest.startIndex : rest.firstIndex(where: \.removesFiles) ?? rest.endIndex - 1
+            course.last = rest[last]
+            if rest.count == course.actions.count, last == rest.endIndex - 1 {
+                var actions: [DownloadMachine.Action] = []
+                swap(&actions, &course.actions)
+                return .perform(actions, id)
+            }
+            course.next = last + 1
+            return .perform(Array(rest[...last]), id)
         }
         return nil
     }
@@ -189,6 +202,13 @@ struct MachineRunner {
         }
     }
 
+    /// Takes the array of a step whose actions have been carried out, for later actions.
+    mutating func recycle(_ actions: consuming [DownloadMachine.Action]) {
+        guard course.actions.isEmpty else { return }
+        actions.removeAll(keepingCapacity: true)
+        course.actions = actions
+    }
+
     /// Interrupts the present actions until ``resume(_:with:then:)``: the last one begins to remove files.
     mutating func interrupt() {
         guard let id = course.id else { return }
@@ -197,9 +217,7 @@ struct MachineRunner {
     }
 
     /// Returns the removal that a download's actions wait for; `nil`: they wait for none.
-    func interruption(of id: DownloadID) -> DownloadMachine.Action? {
-        interrupted[id].flatMap { $0.course.actions.prefix($0.course.next).last }
-    }
+    func interruption(of id: DownloadID) -> DownloadMachine.Action? { interrupted[id]?.course.last }
 
     /// Resumes the actions of a download before all waiting events.
     /// - Parameters:

@@ -137,11 +137,13 @@ struct MachineModel {
                 var actions = host.handle(event)
                 runner.add(&actions)
                 try check(machine.record.download.revision >= before, "revisions rise")
-            case .perform(let action, _):
-                var actions = host.perform(action)
-                runner.add(&actions)
-                try perform(action)
-            case .answer(let answer): try receive(answer)
+            case .perform(let actions, _):
+                for action in actions {
+                    var more = host.perform(action)
+                    runner.add(&more)
+                    try perform(action)
+                }
+                runner.recycle(actions)
             case .commit, .end: break
             }
         }
@@ -162,12 +164,12 @@ struct MachineModel {
         try run()
     }
 
-    private mutating func receive(_ answer: MachineRunner.Answer) throws {
-        try check(asked[answer.waiter] != nil && answered.insert(answer.waiter).inserted, "a command is answered once")
-        guard case .success(let download) = answer.result else { return }
-        if asked[answer.waiter] == "remove" { return }
+    private mutating func receive(_ result: Result<Download, DownloadError>, of waiter: DownloadMachine.Waiter) throws {
+        try check(asked[waiter] != nil && answered.insert(waiter).inserted, "a command is answered once")
+        guard case .success(let download) = result else { return }
+        if asked[waiter] == "remove" { return }
         try check(
-            stored.download.revision >= download.revision || ["resume", "noteFile"].contains(asked[answer.waiter]),
+            stored.download.revision >= download.revision || ["resume", "noteFile"].contains(asked[waiter]),
             "nothing is answered before it is durable")
     }
 
@@ -292,8 +294,7 @@ struct MachineModel {
             if shownState.isLive { ends += 1 }
         case .setTimer(let timer, _): timers.insert(timer)
         case .cancelTimer(let timer): timers.remove(timer)
-        // The runner gives it as a step of its own.
-        case .answer: break
+        case .answer(let waiter, let result): try receive(result, of: waiter)
         }
     }
 

@@ -151,7 +151,7 @@ private struct RunnerScene {
 
     private mutating func send(_ word: String) {
         if word.hasPrefix("save") {
-            runner.submit([.set(name: String(word.dropFirst(4)), value: nil)])
+            runner.submit(.set(name: String(word.dropFirst(4)), value: nil))
         } else {
             runner.send(Self.event(word), to: Self.id(word))
         }
@@ -168,8 +168,9 @@ private struct RunnerScene {
                 steps.append(Self.name(number) + ":")
                 var actions = actions(of: Self.name(number))
                 runner.add(&actions)
-            case .perform(let action, let id): perform(action, id)
-            case .answer(let answer): steps.append(Self.word(answer))
+            case .perform(let actions, let id):
+                for action in actions { perform(action, id) }
+                runner.recycle(actions)
             case .end(_, let removals):
                 steps.append("end" + (removals.map { "(" + $0.late.map(Self.word).joined(separator: " ") + ")" } ?? ""))
                 if let word = script["end"] { send(word) }
@@ -181,6 +182,7 @@ private struct RunnerScene {
     }
 
     private mutating func perform(_ action: DownloadMachine.Action, _ id: DownloadID) {
+        if case .answer(let waiter, _) = action { return steps.append("answer" + Self.name(waiter)) }
         guard case .cancelTimer(.retry(let number)) = action else { return runner.interrupt() }
         let word = Self.name(number)
         switch word {
