@@ -1,5 +1,6 @@
 package import DownloadCore
 package import DownloadFiles
+internal import Postgres
 internal import Synchronization
 internal import System
 
