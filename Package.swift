@@ -117,13 +117,13 @@ let package = Package(
             "DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"], resources: [.embedInCode("Data")], settings: small),
         module(
             "PawlConfiguration",
-            ["DownloadCore", "Downloads", "HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Terminal", "System"],
+            ["DownloadCore", "Downloads", "HTTPClient", "HTTPCore", "HTTPServer", "JSON", "ObjectStorage", "Terminal", "System"],
             settings: small),
         module(
             "CommandLine",
             [
                 "PawlConfiguration", "DownloadCore", "DownloadFeed", "DownloadStore", "Downloads", "HTTPClient", "HTTPCore",
-                "JSON", "ObjectStorage", "Terminal", "System",
+                "HTTPServer", "JSON", "ObjectStorage", "Terminal", "System",
             ], settings: small),
         module(
             "PawlService",
@@ -141,13 +141,14 @@ let package = Package(
         .executableTarget(
             name: "pawl",
             dependencies: [
-                "CommandLine", "PawlConfiguration", "PawlService", "PawlClient", "DemoUpstream", "HTTPClient", "HTTPCore",
-                "System",
+                "CommandLine", "PawlConfiguration", "PawlService", "PawlClient", "DemoUpstream", "Downloads", "HTTPClient",
+                "HTTPCore", "System",
             ],
             exclude: ["sections.txt"], swiftSettings: product, linkerSettings: order),
 
-        // Makes the page of /docs from openapi.yaml. No part of the product.
-        .executableTarget(name: "reference", dependencies: ["System"], exclude: ["README.md"], swiftSettings: strict),
+        // Makes the page of /docs from openapi.yaml, and the table of docs/options.md. No part of the product.
+        .executableTarget(
+            name: "reference", dependencies: ["CommandLine", "System"], exclude: ["README.md"], swiftSettings: strict),
 
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
@@ -185,7 +186,8 @@ let package = Package(
         tests(
             "CommandLine",
             downloads + [
-                "CommandLine", "PawlConfiguration", "TestUpstream", "Downloads", "HTTPCore", "JSON", "ObjectStorage", "Terminal",
+                "CommandLine", "PawlConfiguration", "TestUpstream", "Downloads", "HTTPClient", "HTTPCore", "HTTPServer", "JSON",
+                "ObjectStorage", "Terminal",
             ]),
         tests(
             "PawlService",
@@ -198,9 +200,9 @@ let package = Package(
             "PawlClient",
             downloads + [
                 "PawlClient", "CommandLine", "PawlConfiguration", "PawlService", "TestUpstream", "Downloads", "HTTPClient",
-                "HTTPCore", "JSON", "System", "Terminal",
+                "HTTPCore", "HTTPServer", "JSON", "System", "Terminal",
             ]),
-        tests("Reference", ["reference", "PawlService", "PawlConfiguration", "HTTPCore"]),
+        tests("Reference", ["reference", "CommandLine", "PawlService", "PawlConfiguration", "HTTPCore"]),
         tests("BlackBox", ["JSON"]),
     ] + benchmarks
 )

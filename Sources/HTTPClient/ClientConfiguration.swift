@@ -23,9 +23,9 @@ public struct ClientConfiguration: Sendable {
     /// memory for each transfer. Measured with a body of 2 GiB into a file, 16 KiB costs twice the processor time of
     /// 256 KiB. More than 256 KiB saves little.
     public var receiveBufferBytes = 256 * 1024
-    /// The maximum number of idle connections that each thread keeps for reuse: by default 32, or fewer if the process may
-    /// have less than 1,024 descriptors.
-    public var idleConnectionsPerThread = max(1, min(32, ProcessEnvironment.descriptorLimit / 32))
+    /// The maximum number of idle connections that each thread keeps for reuse; nil: 32, or fewer if the process may have
+    /// less than 1,024 descriptors when the client is created.
+    public var idleConnectionsPerThread: Int?
     /// The maximum bytes of a redirect's own body that are read so that its connection can be reused.
     public var maximumRedirectBodyBytes = 64 * 1024
 

@@ -12,7 +12,7 @@ extension ClientCommand {
     /// Lists downloads.
     func list() async throws(RemoteError) -> ExitStatus {
         let options = invocation.client
-        var filters = options.states.map { QueryItem(name: "state", value: $0) }
+        var filters = options.states.map { QueryItem(name: "state", value: $0.rawValue) }
         filters += selection
         if let text = options.text { filters.append(QueryItem(name: "q", value: text)) }
         let defaultCount = options.writesIDsOnly ? Self.defaultCount.ids : Self.defaultCount.rows

@@ -44,10 +44,8 @@ struct RemoteService: Sendable {
         }
         authorization = configuration.token?.authorization
         notificationKey = configuration.token?.digest.notificationKey
-        var settings = ClientConfiguration()
+        var settings = configuration.client
         settings.threads = 1
-        settings.caFile = configuration.caFile
-        settings.userAgent = Program.userAgent
         do throws(ClientError) {
             client = try HTTPClient(configuration: settings)
         } catch {

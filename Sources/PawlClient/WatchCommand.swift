@@ -1,3 +1,4 @@
+internal import DownloadCore
 internal import CommandLine
 internal import HTTPCore
 internal import JSON

@@ -1,4 +1,6 @@
+internal import Downloads
 public import HTTPClient
+internal import HTTPServer
 internal import System
 
 /// Secrets in files, which can change while the service runs.
@@ -30,7 +32,7 @@ extension Configuration {
         guard Self.isStore(store) else {
             throw StartError("store file \(storeFile): its first line must be a postgres:// URL")
         }
-        self.store = store
+        downloads.database = store
     }
 
     /// Reads the file of named tokens, if there is one.
@@ -107,7 +109,7 @@ extension Configuration {
         let least = AccessToken.shortestBeyondLoopback
         guard let token, servesOtherMachines, token.count < least else { return }
         throw StartError(
-            "the token has \(token.count) characters, and other machines could guess it: --host \(host) needs \(least) or more; make"
+            "the token has \(token.count) characters, and other machines could guess it: --host \(server.host) needs \(least) or more; make"
                 + " one with `openssl rand -hex 32`")
     }
 

@@ -1,4 +1,5 @@
 internal import DemoUpstream
+internal import Downloads
 internal import HTTPClient
 internal import HTTPCore
 internal import PawlConfiguration
@@ -37,7 +38,7 @@ enum DemoCommand {
         where configuration[keyPath: source] == standard[keyPath: source] {
             configuration[keyPath: source] = upstream
         }
-        configuration.allowedDestinations.append(DestinationRule(upstream))
+        configuration.downloads.destinationGuard.allowed.append(DestinationRule(upstream))
         return configuration
     }
 
@@ -58,8 +59,8 @@ enum DemoCommand {
     }
 
     private static func directory(_ configuration: Configuration) throws(SystemError) -> Directory {
-        if let claimed = configuration.claimedDirectory { return claimed }
-        return try Directory(opening: configuration.dataDirectory)
+        if let claimed = configuration.downloads.claimedDirectory { return claimed }
+        return try Directory(opening: configuration.downloads.dataDirectory)
     }
 
     private static func rememberedPort(_ configuration: Configuration) -> Int {

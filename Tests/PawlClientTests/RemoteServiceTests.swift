@@ -1,6 +1,9 @@
 import CommandLine
+import Downloads
 import Foundation
+import HTTPClient
 import HTTPCore
+import HTTPServer
 import JSON
 import PawlConfiguration
 import PawlService
@@ -23,9 +26,11 @@ struct RemoteServiceTests {
         let upstream = TestUpstream()
         let origin = try upstream.start()
         var configuration = Configuration()
-        configuration.port = 0
-        configuration.dataDirectory = directory.path
-        configuration.allowedDestinations = [try DestinationRule(parsing: String(origin.dropFirst("http://".count)))]
+        configuration.server.port = 0
+        configuration.downloads.dataDirectory = directory.path
+        configuration.downloads.destinationGuard.allowed = [
+            try DestinationRule(parsing: String(origin.dropFirst("http://".count)))
+        ]
         configuration.itunesURL = try #require(HTTPURL(origin))
         if let token { configuration.token = AccessToken(token) }
         let service = try await Service.start(configuration, log: Log(level: .error, format: .text))

@@ -1,7 +1,9 @@
 import CommandLine
 import DownloadCore
+import Downloads
 import HTTPClient
 import HTTPCore
+import HTTPServer
 import JSON
 import PawlConfiguration
 import PawlService
@@ -146,10 +148,10 @@ struct SubscribeCommandTests {
         let directory = try TemporaryDirectory()
         let base = try #require(HTTPURL(origin.url("")))
         var configuration = Configuration()
-        configuration.port = 0
-        configuration.dataDirectory = directory.path
+        configuration.server.port = 0
+        configuration.downloads.dataDirectory = directory.path
         configuration.itunesURL = base
-        configuration.allowedDestinations = [DestinationRule(base)]
+        configuration.downloads.destinationGuard.allowed = [DestinationRule(base)]
         let service = try await Service.start(configuration, log: Log(level: .error, format: .text))
         let result: Result<Void, any Error>
         do {

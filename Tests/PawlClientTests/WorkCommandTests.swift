@@ -1,6 +1,8 @@
 import CommandLine
+import Downloads
 import HTTPClient
 import HTTPCore
+import HTTPServer
 import JSON
 import PawlConfiguration
 import PawlService
@@ -64,11 +66,11 @@ struct WorkCommandTests {
         let upstream = try Self.upstream()
         let base = try #require(HTTPURL(upstream.url("")))
         var configuration = Configuration()
-        configuration.port = 0
-        configuration.dataDirectory = directory.path
+        configuration.server.port = 0
+        configuration.downloads.dataDirectory = directory.path
         configuration.itunesURL = base
         configuration.archiveURL = base
-        configuration.allowedDestinations = [DestinationRule(base)]
+        configuration.downloads.destinationGuard.allowed = [DestinationRule(base)]
         let service = try await Service.start(configuration, log: Log(level: .error, format: .text))
         let result: Result<Void, any Error>
         do {

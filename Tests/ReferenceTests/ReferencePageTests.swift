@@ -1,3 +1,4 @@
+import CommandLine
 import Foundation
 import HTTPCore
 import Testing
@@ -23,6 +24,16 @@ struct ReferencePageTests {
         #expect(
             kept == ReferencePage(document).html,
             "run: swift run reference openapi.yaml > Sources/PawlService/Resources/reference.html")
+    }
+
+    @Test("The table of docs/options.md is made from the options of services")
+    func optionsAreCurrent() throws {
+        let page = try String(contentsOf: root.appending(path: "docs/options.md"), encoding: .utf8)
+        #expect(OptionsPage.updated(page) == page, "run: swift run reference docs/options.md")
+        #expect(OptionsPage.updated(document) == nil)
+        for option in OptionTable.options(ofAny: CommandName.services) {
+            #expect(page.split(separator: "\n").count { $0.hasPrefix("| `\(option.flag)` |") } == 1, "\(option.flag)")
+        }
     }
 
     @Test("The page describes each operation: group, summary, parameters, body and responses")

@@ -1,3 +1,5 @@
+internal import DownloadCore
+internal import Downloads
 internal import DownloadStore
 internal import Glibc
 internal import PawlConfiguration
@@ -21,7 +23,7 @@ public enum BackupCommand {
             _exit(128 + signal)
         }
         do throws(DownloadsStartError) {
-            let configuration = invocation.configuration
+            let configuration = invocation.configuration.downloads
             try RecordBackup.write(
                 of: configuration.dataDirectory, claimed: configuration.claimedDirectory, to: path, unfinished: unfinished)
             return ExitStatus.done.rawValue

@@ -20,16 +20,18 @@ public enum CheckCommand {
         }
         do {
             try configuration.readStore()
+            let downloads = configuration.downloads
             let report: DirectoryReport
-            if let database = configuration.store, let objects = DownloadsConfiguration(configuration).objects {
+            if let database = downloads.database, let location = downloads.objects, let credentials = downloads.objectCredentials
+            {
                 let client = try configuration.makeClient()
                 defer { client.shutdown() }
-                report = try await FleetCheck(database: database, objects: objects, client: client)
+                report = try await FleetCheck(database: database, objects: (location, credentials), client: client)
                     .run(repairing: repairs, deep: invocation.isDeep, onFault: write)
             } else {
                 let check = try DirectoryCheck(
-                    path: configuration.dataDirectory, claimed: configuration.claimedDirectory,
-                    downloads: configuration.downloadsDirectory, beginningAnew: repairs)
+                    path: downloads.dataDirectory, claimed: downloads.claimedDirectory,
+                    downloads: downloads.downloadsDirectory, beginningAnew: repairs)
                 report = try check.run(repairing: repairs, onFault: write)
             }
             StandardStreams.writeOutput(

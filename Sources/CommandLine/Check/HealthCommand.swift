@@ -1,5 +1,6 @@
 internal import HTTPClient
 internal import HTTPCore
+internal import HTTPServer
 internal import PawlConfiguration
 internal import System
 
@@ -10,8 +11,8 @@ internal import System
 public enum HealthCommand {
     /// Runs the command. Returns the process's exit status: 0 if the service responded with 200, 1 otherwise.
     public static func run(_ invocation: Invocation) async -> Int32 {
-        let configuration = invocation.configuration
-        let own = ServiceProcesses.Listener(host: configuration.host, port: configuration.port)
+        let server = invocation.configuration.server
+        let own = ServiceProcesses.Listener(host: server.host, port: server.port)
         let found = invocation.flags.isEmpty ? ServiceProcesses.listeners(ofCommands: ["serve", "demo"]) : []
         let listeners = listeners(own: own, found: found)
         var failure = ""

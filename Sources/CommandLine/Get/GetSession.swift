@@ -47,28 +47,27 @@ struct GetSession {
     /// Opens the engine. Downloads begin with `run`.
     /// - Parameter directories: The directories of the run.
     init(_ invocation: Invocation, urls given: [HTTPURL], in directories: GetDirectories) async throws(StartError) {
-        var configuration = invocation.configuration
+        var settings = invocation.configuration.downloads
         // Each run has its own options, instead of those that an interrupted run has stored.
-        configuration.explicitSettings = Set(ServiceSettings.Name.allCases)
+        settings.explicitSettings = Set(ServiceSettings.Name.allCases)
         checksum = invocation.checksum.flatMap { try? Checksum(parsing: $0) }
         headers = invocation.headers
-        retries = configuration.retry.attempts != nil
+        retries = settings.retry.attempts != nil
         var urls: [HTTPURL] = []
         var known: Set<HTTPURL> = []
         for url in given where known.insert(url).inserted {
             urls.append(url)
             // The user chose the URL's host, so it is allowed; the destination guard still checks redirects.
-            configuration.allowedDestinations.append(DestinationRule(url))
+            settings.destinationGuard.allowed.append(DestinationRule(url))
         }
         self.urls = urls
         fileMode = SmallFile.defaultMode()
         self.directories = directories
-        configuration.dataDirectory = directories.workPath
-        configuration.claimedDirectory = directories.work
-        var settings = DownloadsConfiguration(configuration)
+        settings.dataDirectory = directories.workPath
+        settings.claimedDirectory = directories.work
         settings.waitsForDisk = false
-        let client = try configuration.makeClient()
-        let log = Log(level: configuration.logLevel, format: configuration.logFormat)
+        let client = try invocation.configuration.makeClient()
+        let log = Log(level: invocation.configuration.logLevel, format: invocation.configuration.logFormat)
         do throws(DownloadsStartError) {
             downloads = try await DownloadService(
                 configuration: settings, client: client,

@@ -40,7 +40,7 @@ public enum Help {
             ("the commands that talk to a service", CommandName.clients),
             ("check", [.check]), ("health", [.health]),
         ].map { title, commands in
-            let options = OptionTable.all.filter { !$0.commands.isDisjoint(with: commands) }
+            let options = OptionTable.options(ofAny: commands)
             let isExplained = { (option: Option) in
                 explained.contains { $0.name == option.name && $0.commands == option.commands }
             }
@@ -87,7 +87,7 @@ public enum Help {
                 lines += ["  " + example.line] + (example.does.isEmpty ? [] : ["      " + example.does])
             }
         }
-        if command.options.contains(where: \.isInEnvironment) { lines += [""] + wrapped(aboutVariables) }
+        if command.options.contains(where: { $0.variable != nil }) { lines += [""] + wrapped(aboutVariables) }
         return lines + ["", "Exit status:"] + statuses(of: [command.name])
     }
 

@@ -63,7 +63,7 @@ public enum ManualPage {
         let value = option.placeholder.map { #" \fI\#(escaped($0))\fR"# } ?? ""
         let flags = option.flags.map { #"\fB\#(escaped($0))\fR\#(value)"# }.joined(separator: ", ")
         let commands = CommandName.allCases.filter(option.commands.contains).map(\.rawValue).joined(separator: ", ")
-        let variable = option.isInEnvironment ? " Variable: \(option.environmentName)." : ""
+        let variable = option.variable.map { " Variable: \($0)." } ?? ""
         let repeats = option.isRepeatable ? " May be repeated." : ""
         let takes = option.placeholder == nil ? "" : " Takes \(option.accepts)."
         return [

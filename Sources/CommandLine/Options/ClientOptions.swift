@@ -1,3 +1,4 @@
+public import DownloadCore
 public import HTTPCore
 
 /// The options of the commands that talk to a running service.
@@ -30,7 +31,7 @@ public struct ClientOptions: Sendable {
     /// Whether a download is added as paused.
     public var startsPaused = false
     /// The states to list; empty for all.
-    public var states: [String] = []
+    public var states: [DownloadState] = []
     /// Text to search for in URLs, file names and track names.
     public var text: String?
     /// The maximum number of rows to list.

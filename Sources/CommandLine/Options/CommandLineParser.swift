@@ -1,4 +1,6 @@
+internal import DownloadCore
 internal import Downloads
+internal import HTTPServer
 internal import ObjectStorage
 internal import PawlConfiguration
 
@@ -31,7 +33,7 @@ public enum CommandLineParser {
         var invocation = Invocation(command)
         // The terminal displays the progress, so `info` would only repeat it.
         if command == .get { invocation.configuration.logLevel = .warning }
-        if command == .demo { invocation.configuration.dataDirectory = Invocation.usualDirectories[1] }
+        if command == .demo { invocation.configuration.downloads.dataDirectory = Invocation.usualDirectories[1] }
         let options = OptionTable.options(of: command)
         let flags: [Flag]
         switch try read(arguments, options, into: &invocation) {
@@ -43,7 +45,7 @@ public enum CommandLineParser {
         try readEnvironment(environment, options.filter { !given.contains($0.name) }, into: &invocation)
         invocation.warnings = EnvironmentCheck.warnings(about: environment)
         for flag in flags { try set(flag.option, flag.value, calling: flag.option.flag, in: &invocation) }
-        invocation.configuration.objectCredentials = ObjectCredentials(environment: environment)
+        invocation.configuration.downloads.objectCredentials = ObjectCredentials(environment: environment)
         try check(invocation)
         return invocation
     }
@@ -112,9 +114,8 @@ public enum CommandLineParser {
     private static func readEnvironment(
         _ environment: [String: String], _ options: [Option], into invocation: inout Invocation
     ) throws(UsageError) {
-        for option in options where option.isInEnvironment {
-            let name = option.environmentName
-            guard let text = environment[name], !text.isEmpty else { continue }
+        for option in options {
+            guard let name = option.variable, let text = environment[name], !text.isEmpty else { continue }
             // Kubernetes sets PAWL_PORT=tcp://10.0.0.1:8080 in the pods beside a service named "pawl".
             if option.name == "port", text.hasPrefix("tcp://") { continue }
             guard option.isRepeatable else {
@@ -135,7 +136,7 @@ public enum CommandLineParser {
             let shown = option.isSecret ? "" : " '\(value)'"
             throw UsageError("pawl: bad value\(shown) for \(name): it takes \(option.accepts)")
         }
-        if let setting = option.setting { invocation.configuration.explicitSettings.insert(setting) }
+        if let setting = option.setting { invocation.configuration.downloads.explicitSettings.insert(setting) }
     }
 
     private static func take(_ argument: String, into invocation: inout Invocation) throws(UsageError) {
@@ -152,7 +153,7 @@ public enum CommandLineParser {
             let isGuarded = configuration.needsToken || configuration.allowsAnonymous
             guard isGuarded || !configuration.servesOtherMachines else {
                 throw UsageError(
-                    "pawl: --host \(configuration.host) serves other machines: give --token TOKEN, --token-file PATH or --tokens-file PATH, or --no-auth"
+                    "pawl: --host \(configuration.server.host) serves other machines: give --token TOKEN, --token-file PATH or --tokens-file PATH, or --no-auth"
                         + " to serve them without a token")
             }
             do throws(StartError) {
@@ -161,7 +162,7 @@ public enum CommandLineParser {
                 throw UsageError("pawl: bad value for --token: \(error)")
             }
             do throws(DownloadError) {
-                try DownloadsConfiguration(configuration).checkWebhooks()
+                try configuration.downloads.checkWebhooks()
             } catch {
                 throw UsageError("pawl: bad value for --webhook: \(error)")
             }
@@ -172,12 +173,12 @@ public enum CommandLineParser {
 
     /// Checks that a shared database and shared storage are given together.
     private static func checkFleet(_ configuration: Configuration) throws(UsageError) {
-        switch (configuration.isReplica, configuration.objects) {
+        switch (configuration.isReplica, configuration.downloads.objects) {
         case (false, nil): return
         case (true, nil): throw UsageError("pawl: --store needs --files as well: it takes \(ObjectLocation.form)")
         case (false, .some): throw UsageError("pawl: --files needs --store or --store-file as well: it takes a postgres:// URL")
         case (true, .some):
-            guard configuration.objectCredentials != nil else {
+            guard configuration.downloads.objectCredentials != nil else {
                 throw UsageError(
                     "pawl: --files needs the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, of visible ASCII characters without spaces"
                 )

@@ -56,7 +56,7 @@ public enum CommandName: String, Sendable, CaseIterable {
     case version
 
     /// The commands that run a service.
-    static let services: Set<CommandName> = [.serve, .demo]
+    package static let services: Set<CommandName> = [.serve, .demo]
     /// The commands that talk to a running service.
     static let clients: Set<CommandName> = [
         .search, .parts, .add, .list, .watch, .move, .pause, .resume, .cancel, .retry, .rm, .subscribe, .subscriptions, .refresh,

@@ -2,7 +2,7 @@
 enum EnvironmentCheck {
     /// One line with the names of all unknown variables. Values are left out, since they may be secrets.
     static func warnings(about environment: [String: String]) -> [String] {
-        let known = OptionTable.all.filter(\.isInEnvironment).map(\.environmentName)
+        let known = OptionTable.all.compactMap(\.variable)
         let unknown = environment.keys.sorted().filter { $0.hasPrefix("PAWL_") && !known.contains($0) && !isMadeByKubernetes($0) }
         guard !unknown.isEmpty else { return [] }
         let names = unknown.map { name in

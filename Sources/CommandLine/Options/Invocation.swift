@@ -1,3 +1,4 @@
+internal import Downloads
 public import DownloadCore
 public import PawlConfiguration
 public import System
@@ -40,12 +41,12 @@ public struct Invocation: Sendable {
     /// Opens the default data directory, if no option names another, and keeps it in the configuration: another user
     /// may have created it. `serve` and `demo` create it if it is missing.
     public mutating func claimUsualDirectory() throws(ClaimError) {
-        let (path, makes) = (configuration.dataDirectory, command == .serve || command == .demo)
+        let (path, makes) = (configuration.downloads.dataDirectory, command == .serve || command == .demo)
         guard makes || command == .backup || command == .check && !configuration.isReplica,
             Self.usualDirectories.contains(path)
         else { return }
         let (folder, name) = SmallFile.parts(of: path)
-        configuration.claimedDirectory = try Directory(claimingIn: folder).claimDirectory(name, at: path, makes: makes)
+        configuration.downloads.claimedDirectory = try Directory(claimingIn: folder).claimDirectory(name, at: path, makes: makes)
     }
 
     /// Writes the reason why a directory cannot be used to standard error, and returns the process's exit status.
@@ -55,7 +56,7 @@ public struct Invocation: Sendable {
         return (command == .check ? ExitStatus.unchecked : .failed).rawValue
     }
 
-    static let usualDirectories = [Configuration().dataDirectory, "./pawl-demo"]
+    static let usualDirectories = [Configuration().downloads.dataDirectory, "./pawl-demo"]
 
     init(_ command: CommandName, topic: CommandName? = nil) {
         self.command = command

@@ -39,7 +39,7 @@ extension DownloadService {
         let patience = patience(of: record.download)
         let sources = requests(for: machine, work, patience.limits)
         let announcements: Announcements =
-            !parts.configuration.usesAnnouncedMirrors ? .ignored : record.distrustsMirrors ? .verified : .used
+            parts.configuration.ignoresAnnouncedMirrors ? .ignored : record.distrustsMirrors ? .verified : .used
         let order = TransferAttempt.Order(
             id: id, operation: operation, partFiles: partFiles,
             hasRecordedBytes: hasRecordedBytes, requestedMediaType: record.requestedMediaType,
@@ -96,7 +96,7 @@ extension DownloadService {
         let (record, url) = (machine.record, machine.url)
         let mirrors = record.distrustsMirrors ? [] : record.mirrors.compactMap { HTTPURL($0) }
         let trustsAnnounced =
-            parts.configuration.usesAnnouncedMirrors && !record.distrustsMirrors && record.entity?.digest != nil
+            !parts.configuration.ignoresAnnouncedMirrors && !record.distrustsMirrors && record.entity?.digest != nil
         var urls = [url] + mirrors
         let announced = trustsAnnounced ? record.announcedMirrors.compactMap { HTTPURL($0) }.filter { !urls.contains($0) } : []
         urls += announced

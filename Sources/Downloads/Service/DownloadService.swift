@@ -91,7 +91,7 @@ public actor DownloadService {
             ).applying(configuration.retry),
             retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.newestID))
         context.callsWebhooks = parts.webhooks != nil
-        context.defaultWebhooks = DefaultWebhooks(urls: settings.webhooks, types: configuration.webhookTypes)
+        context.defaultWebhooks = DefaultWebhooks(urls: settings.webhooks, types: Set(configuration.webhookTypes))
         gate.isDiskLow = isDiskLow(try? parts.partFiles.space())
         try coordination.restore(contents, in: self)
         // The numbers of crashes are durable before anything is transferred again.

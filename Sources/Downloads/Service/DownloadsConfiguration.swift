@@ -15,9 +15,10 @@ public struct DownloadsConfiguration: Sendable {
     public var downloadsDirectory: String?
     /// The connection string of a fleet's database, for libpq; `nil`: records are kept in the data directory.
     public var database: String?
-    /// The object storage of a fleet's finished files, and the credentials that sign the requests; `nil`: the data
-    /// directory. It needs a database, which records the objects that have to be removed.
-    public var objects: (location: ObjectLocation, credentials: ObjectCredentials)?
+    /// The object storage of a fleet's finished files, which needs a database and credentials; `nil`: the data directory.
+    public var objects: ObjectLocation?
+    /// The credentials that sign requests to the object storage.
+    public var objectCredentials: ObjectCredentials?
     /// The time for which a replica keeps its downloads without renewing its lease; longer than a restart takes.
     public var lease: Duration = .seconds(15)
     /// Whether a replica that ends releases all its downloads for good. Other replicas start their transfers over.
@@ -37,7 +38,7 @@ public struct DownloadsConfiguration: Sendable {
     /// The default webhooks; `nil`: the webhooks of an earlier instance.
     public var webhooks: [HTTPURL]?
     /// The types of messages that default webhooks receive.
-    public var webhookTypes = Set(WebhookMessageType.selectable)
+    public var webhookTypes = WebhookMessageType.selectable
     /// The numbers above that the operator has set for this start. They take precedence over saved values.
     public var explicitSettings: Set<ServiceSettings.Name> = []
     /// The destinations that connections are allowed to.
@@ -58,8 +59,8 @@ public struct DownloadsConfiguration: Sendable {
     public var stallTimeout: Duration? = .seconds(30)
     /// Whether finished files get the modification times of their origins.
     public var remoteTime = false
-    /// Whether mirrors are used that origins announce.
-    public var usesAnnouncedMirrors = true
+    /// Whether mirrors that origins announce are not used.
+    public var ignoresAnnouncedMirrors = false
     /// The first and the longest delay between attempts.
     public var retryDelay: (first: Duration, longest: Duration) = (.seconds(1), .seconds(60))
     /// The operator's choice of when failed attempts are repeated.
@@ -104,9 +105,6 @@ public struct DownloadsConfiguration: Sendable {
     var webhookPolicy = WebhookPolicy()
 
     /// Makes the default configuration.
-    /// - Parameters:
-    ///   - dataDirectory: The directory of everything that the service keeps.
-    ///   - destinationGuard: The destinations that connections are allowed to.
     public init(dataDirectory: String, destinationGuard: DestinationGuard) {
         self.dataDirectory = dataDirectory
         self.destinationGuard = destinationGuard

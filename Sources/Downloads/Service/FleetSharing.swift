@@ -17,7 +17,9 @@ struct FleetSharing: Sendable {
         _ partFiles: PartFiles, log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) {
         self.fleet = fleet
-        guard let (location, credentials) = configuration.objects, let owner = contents.fleet?.owner else {
+        guard let location = configuration.objects, let credentials = configuration.objectCredentials,
+            let owner = contents.fleet?.owner
+        else {
             objects = nil
             return
         }

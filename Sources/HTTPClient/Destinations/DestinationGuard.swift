@@ -18,11 +18,11 @@ public struct DestinationGuard: Sendable {
     }
 
     /// Whether special-use addresses (``IPAddress/specialUse``) and addresses near this machine are allowed.
-    public let allowsPrivate: Bool
+    public var allowsPrivate: Bool
     /// The rules of additional allowed destinations.
-    public let allowed: [DestinationRule]
+    public var allowed: [DestinationRule]
     /// The rules of forbidden destinations, which take precedence over all that allows them.
-    public let denied: [DestinationRule]
+    public var denied: [DestinationRule]
     /// The local network of this machine at present; nil if it is not known.
     private let network: @Sendable () -> LocalNetwork?
 

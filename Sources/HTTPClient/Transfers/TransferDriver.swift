@@ -2,6 +2,7 @@ import CCurl
 import Glibc
 import HTTPCore
 import Synchronization
+import System
 
 /// Drives the transfers of one loop: carries out commands, calls libcurl, and checks time limits. Used on the loop's
 /// thread only.
@@ -11,9 +12,10 @@ final class TransferDriver {
     let failedHosts: FailedHosts
     private let loop: TransferLoop
     private let multi: MultiHandle
+    private let idleConnections: Int
     private var active: [ObjectIdentifier: ActiveTransfer] = [:] {
         // libcurl counts busy connections as well.
-        didSet { multi.limit(connections: active.count + configuration.idleConnectionsPerThread) }
+        didSet { multi.limit(connections: active.count + idleConnections) }
     }
     /// The transfers that wait for their speed limiters, and the earliest time at which one may continue.
     private var heldBack: [ObjectIdentifier: ActiveTransfer] = [:]
@@ -49,6 +51,7 @@ final class TransferDriver {
         self.loop = loop
         self.multi = multi
         configuration = loop.configuration
+        idleConnections = configuration.idleConnectionsPerThread ?? max(1, min(32, ProcessEnvironment.descriptorLimit / 32))
         credentials = loop.credentials
         failedHosts = loop.failedHosts
         gathered = GatheredBody(capacity: loop.configuration.receiveBufferBytes)

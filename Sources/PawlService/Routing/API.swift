@@ -77,7 +77,7 @@ final class API: Application {
         rendered = RenderedResources(linkPrefix: configuration.basePath, needsToken: access.needsToken)
         renderedWithoutSecrets = RenderedResources(linkPrefix: configuration.basePath, hidesSecrets: true)
         crossOrigin = CrossOriginPolicy(configuration.corsOrigins)
-        let path = (configuration.downloadsDirectory ?? configuration.dataDirectory) + "/files"
+        let path = (configuration.downloads.downloadsDirectory ?? configuration.downloads.dataDirectory) + "/files"
         aria2 =
             configuration.leavesOutAria2
             ? nil

@@ -45,7 +45,7 @@ struct AccessPolicy: Sendable {
     ///   - ticketKey: The key that signs tickets.
     init(_ configuration: Configuration, listed: [NamedToken] = [], ticketKey: [UInt8] = []) {
         tickets = Tickets(key: ticketKey)
-        hosts = AllowedHost.defaults(boundTo: configuration.host) + configuration.allowedHosts
+        hosts = AllowedHost.defaults(boundTo: configuration.server.host) + configuration.allowedHosts
         limits = RateLimits(requestsPerSecond: configuration.rateLimit)
         guard configuration.needsToken else {
             tokens = nil

@@ -1,3 +1,4 @@
+internal import HTTPServer
 public import PawlConfiguration
 internal import System
 
@@ -72,7 +73,7 @@ extension Service {
                 output.append(Array("listening on \(service.url)\n".utf8))
                 output.flush(within: .seconds(1))
                 // After a restart the replica keeps the port, which may have been chosen by the system.
-                configuration.port = service.port
+                configuration.server.port = service.port
                 await started(service)
             }
             isFirst = false

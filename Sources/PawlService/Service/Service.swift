@@ -79,7 +79,7 @@ public final class Service: Sendable {
         let metrics = ServiceMetrics(fenced: losses, receivedBytes: { client.receivedBytes })
         let downloads: DownloadService
         do throws(DownloadsStartError) {
-            let settings = DownloadsConfiguration(configuration)
+            let settings = configuration.downloads
             let webhooks = SignedWebhookSender(
                 client: client, destinationGuard: settings.destinationGuard, secrets: webhookSecrets,
                 linkPrefix: configuration.basePath)
@@ -97,23 +97,18 @@ public final class Service: Sendable {
             throw StartError(error.description)
         }
         let condition = ServiceCondition(
-            downloadsDirectory: configuration.downloadsDirectory ?? configuration.dataDirectory, started: .now)
+            downloadsDirectory: configuration.downloads.downloadsDirectory ?? configuration.downloads.dataDirectory, started: .now
+        )
         var sources = CatalogConfiguration(configuration)
         sources.replicas = { downloads.fleetCondition?.replicas ?? 1 }
         let catalog = Catalog(configuration: sources, client: client)
-        var settings = ServerConfiguration()
-        settings.host = configuration.host
-        settings.port = configuration.port
-        settings.unixSocket = configuration.unixSocket
-        settings.ingress.trustedProxies = configuration.trustedProxies
-        settings.ingress.basePath = configuration.basePath
-        settings.limits.connectionsPerAddress = configuration.maxConnectionsPerAddress
+        var settings = configuration.server
         settings.defaultFields = CrossOriginPolicy.defaultFields
         let descriptors = DescriptorBudget(descriptors: ProcessEnvironment.descriptorLimit, wanted: settings.limits)
         // The stored settings may differ from the configuration.
         settings.limits = descriptors.fit(transfers: await downloads.settings)
         let subscriptions = SubscriptionService(
-            downloads: downloads, catalog: catalog, client: client, destinationGuard: configuration.destinationGuard,
+            downloads: downloads, catalog: catalog, client: client, destinationGuard: configuration.downloads.destinationGuard,
             resource: { [linkPrefix = configuration.basePath] in $0.resource(linkPrefix) }
         ) { event in
             metrics.record(event)
@@ -252,6 +247,6 @@ extension CatalogConfiguration {
         self.init(bases: [
             "itunes": configuration.itunesURL, "posts": configuration.postsURL, "archive": configuration.archiveURL,
         ])
-        destinationGuard = configuration.destinationGuard.allowing(bases.values.map { DestinationRule($0) })
+        destinationGuard = configuration.downloads.destinationGuard.allowing(bases.values.map { DestinationRule($0) })
     }
 }

@@ -1,6 +1,9 @@
 import DownloadCore
 import DownloadStore
+import Downloads
+import HTTPClient
 import HTTPCore
+import HTTPServer
 import ObjectStorage
 import PawlConfiguration
 import Testing
@@ -25,64 +28,57 @@ struct CommandLineParserTests {
     @Test("Without options, all values are the contract's defaults")
     func defaults() throws {
         let configuration = try parse("serve")
-        #expect(configuration.host == "localhost")
-        #expect(configuration.port == 8080)
-        #expect(configuration.dataDirectory == "./pawl-data")
+        #expect(configuration.server.host == "localhost")
+        #expect(configuration.server.port == 8080)
+        #expect(configuration.downloads.dataDirectory == "./pawl-data")
         #expect(configuration.token == nil)
-        #expect(configuration.maxConcurrent == 8)
-        #expect(configuration.maxPerHost == 4)
-        #expect(configuration.segments == 4)
-        #expect(configuration.speedLimit == 0)
-        #expect(configuration.connectTimeout == .seconds(15))
-        #expect(configuration.responseTimeout == .seconds(60))
-        #expect(configuration.stallTimeout == .seconds(30))
-        #expect(!configuration.remoteTime && !configuration.ignoresAnnouncedMirrors)
-        #expect(!configuration.allowsPrivate)
+        #expect(configuration.downloads.maxConcurrent == 8)
+        #expect(configuration.downloads.maxPerHost == 4)
+        #expect(configuration.downloads.segments == 4)
+        #expect(configuration.downloads.speedLimit == 0)
+        #expect(configuration.downloads.connectTimeout == .seconds(15))
+        #expect(configuration.downloads.headTimeout == .seconds(60))
+        #expect(configuration.downloads.stallTimeout == .seconds(30))
+        #expect(!configuration.downloads.remoteTime && !configuration.downloads.ignoresAnnouncedMirrors)
+        #expect(!configuration.downloads.destinationGuard.allowsPrivate)
         #expect(configuration.corsOrigins.isEmpty)
         #expect(configuration.itunesURL.string == "https://itunes.apple.com/")
         #expect(configuration.postsURL.string == "https://jsonplaceholder.typicode.com/")
         #expect(configuration.archiveURL.string == "https://archive.org/")
         #expect(configuration.logLevel == .info)
         #expect(configuration.logFormat == .text)
-        #expect(try parse("demo").dataDirectory == "./pawl-demo")
+        #expect(try parse("demo").downloads.dataDirectory == "./pawl-demo")
     }
 
     @Test("Reads each option from a flag, a flag with an equals sign, and the environment")
     func everyOption() throws {
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+        // By option, or by the form of the value.
         let values = [
-            "host": "127.0.0.2", "port": "9", "data-dir": "/d", "downloads-dir": "/v", "file-mode": "0640",
-            "directory-mode": "0750", "token": "t0ken", "token-file": "/t", "webhook": "https://a.example/hook?key=x,y;z",
-            "webhook-events": "download.failed,service.degraded",
-            "webhook-secret": secret,
-            "webhook-secret-file": "/w",
-            "max-concurrent": "3", "max-per-host": "2", "segments": "7", "speed-limit": "1000",
-            "speed-schedule": "sat,sun\t22:00-06:00\t2M", "allow-destination": "10.0.0.0/8",
-            "deny-destination": "*.internal", "proxy": "http://user:pass@proxy.example:3128", "no-proxy": "10.0.0.0/8",
-            "cors-origin": "https://a.example", "allowed-host": "pawl.example", "itunes-url": "http://127.0.0.1:1/i",
-            "posts-url": "http://127.0.0.1:1/p", "archive-url": "http://127.0.0.1:1/a", "rate-limit": "100",
-            "max-connections-per-address": "20", "drain-delay": "5",
-            "ca-file": "/ca", "log-level": "debug",
-            "log-format": "json", "tokens-file": "/tokens", "min-free": "1G", "quota": "2T", "keep-completed": "30d",
-            "keep-ended": "7d", "trusted-proxy": "10.0.0.0/8", "base-path": "/pawl", "unix-socket": "/run/pawl/pawl.sock",
-            "netrc-file": "/n", "cookie-file": "/c", "header-file": "/h", "user-agent": "curl/8",
-            "store": "postgres://a@b/c", "store-file": "/s", "files": "s3://b/p?region=eu-west-1", "lease": "30s",
-            "connect-timeout": "5s", "response-timeout": "90", "stall-timeout": "0",
-            "retry": "3", "retry-wait": "2m", "retry-status": "404",
+            "N": "3", "PATH": "/p", "TIME": "40s", "SIZE": "1G", "RATE": "1000", "URL": "http://127.0.0.1:1",
+            "DESTINATION": "10.0.0.0/8", "ADDRESS": "127.0.0.2", "TOKEN": "t0ken", "SECRET": secret, "STATUS": "404",
+            "TYPES": "download.failed,service.degraded", "ENTRY": "sat,sun\t22:00-06:00\t2M", "TEXT": "curl/8",
+            "ORIGIN": "https://a.example", "HOST": "pawl.example", "CIDR": "10.0.0.0/8",
+            "file-mode": "0640", "directory-mode": "0750", "webhook": "https://a.example/hook?key=x,y;z",
+            "store": "postgres://a@b/c", "files": "s3://b/p?region=eu-west-1",
+            "proxy": "http://user:pass@proxy.example:3128", "log-level": "debug", "log-format": "json",
         ]
         // Each of these requires another.
         let companions = ["store": " --files s3://b", "store-file": " --files s3://b", "files": " --store postgres://d"]
         let keys = ["AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key"]
         for option in OptionTable.options(of: .serve) {
-            let value = option.placeholder == nil ? "true" : try #require(values[option.name], "\(option.name)")
+            let form = option.placeholder ?? ""
+            let value = form.isEmpty ? "true" : try #require(values[option.name] ?? values[form], "\(option.name)")
             let serve = "serve" + (companions[option.name] ?? "")
             let before = "\(try parse("serve", keys))"
-            let separate = "\(try parse("\(serve) --\(option.name)" + (option.placeholder == nil ? "" : " \(value)"), keys))"
+            let separate = "\(try parse("\(serve) --\(option.name)" + (form.isEmpty ? "" : " \(value)"), keys))"
             let joined = "\(try parse("\(serve) --\(option.name)=\(value)", keys))"
-            let variable = "\(try parse(serve, keys.merging([option.environmentName: value]) { $1 }))"
+            let name = try #require(option.variable)
+            let variable = "\(try parse(serve, keys.merging([name: value]) { $1 }))"
             #expect(separate != before || option.isSecret, "\(option.name)")
             #expect(separate == joined, "\(option.name)")
             #expect(separate == variable, "\(option.name)")
+            #expect(failure(["serve", "--\(option.name)=\0"])?.contains("it takes \(option.accepts)") == true, "\(option.name)")
         }
         #expect(try parse("serve --token t0ken").token?.digest == TokenDigest(of: "t0ken".utf8))
         #expect(try parse("serve --webhook-secret \(secret)").webhookSecrets == [WebhookSecret(secret)])
@@ -98,7 +94,7 @@ struct CommandLineParserTests {
             ("get --retry=0 http://a.example/", 0), ("serve --retry forever", RetryChoice.forEver), ("serve", nil),
         ] as [(String, Int?)])
     func retries(line: String, attempts: Int?) throws {
-        #expect(try parse(line).retry == RetryChoice(attempts: attempts))
+        #expect(try parse(line).downloads.retry == RetryChoice(attempts: attempts))
     }
 
     @Test("Refuses bad values of retries", arguments: ["--retry=x", "--retry=-1", "--retry-wait=0", "--retry-status=200"])
@@ -109,24 +105,24 @@ struct CommandLineParserTests {
     @Test("Further statuses accumulate")
     func retriedStatuses() throws {
         let given = try parse("serve --retry-status 404 --retry-status 403 --retry-wait 90")
-        #expect(given.retry == RetryChoice(longestDelay: 90, statuses: [404, 403]))
-        #expect(try parse("serve", ["PAWL_RETRY_STATUS": "404,410", "PAWL_RETRY": "0"]).retry.statuses == [404, 410])
+        #expect(given.downloads.retry == RetryChoice(longestDelay: 90, statuses: [404, 403]))
+        #expect(try parse("serve", ["PAWL_RETRY_STATUS": "404,410", "PAWL_RETRY": "0"]).downloads.retry.statuses == [404, 410])
     }
 
     @Test("Webhooks accumulate up to eight, and their URLs and secrets are not repeated in errors")
     func webhooks() throws {
         let environment = ["PAWL_WEBHOOK": "https://a.example/?a,b;c https://b.example/"]
-        let given = try parse("serve", environment).webhooks?.map(\.string)
+        let given = try parse("serve", environment).downloads.webhooks?.map(\.string)
         #expect(given == ["https://a.example/?a,b;c", "https://b.example/"])
-        #expect(try parse("serve --webhook http://c.example", environment).webhooks?.count == 1)
-        #expect(try parse("serve").webhooks == nil)
+        #expect(try parse("serve --webhook http://c.example", environment).downloads.webhooks?.count == 1)
+        #expect(try parse("serve").downloads.webhooks == nil)
         let nine = Array(repeating: ["--webhook", "https://a.example/?s3cret"], count: 9).flatMap(\.self)
         let tooMany = try #require(failure(["serve"] + nine))
         #expect(tooMany.contains("at most 8 times") && !tooMany.contains("s3cret"))
         #expect(failure(["serve", "--webhook", "ftp://s3cret"])?.contains("s3cret") == false)
-        #expect(try parse("serve").webhookTypes == WebhookMessageType.selectable)
+        #expect(try parse("serve").downloads.webhookTypes == WebhookMessageType.selectable)
         #expect(
-            try parse("serve --webhook-events service.degraded,download.failed").webhookTypes
+            try parse("serve --webhook-events service.degraded,download.failed").downloads.webhookTypes
                 == [.downloadFailed, .serviceDegraded])
         for types in ["download", "download.failed,", "webhook.test", ""] {
             #expect(failure(["serve", "--webhook-events", types])?.contains("subscription.failed, service.degraded") == true)
@@ -141,11 +137,11 @@ struct CommandLineParserTests {
         let keys = ["AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key"]
         let both = ["serve", "--store", "postgres://u:p%40ss@h/d", "--files", "s3://b"]
         let configuration = try CommandLineParser.parse(both, environment: keys).configuration
-        #expect(configuration.store == "postgres://u:p%40ss@h/d")
-        #expect(try configuration.objects == ObjectLocation(parsing: "s3://b"))
-        #expect(configuration.objectCredentials != nil)
-        #expect(configuration.lease == .seconds(15))
-        #expect(!configuration.leavesFleet)
+        #expect(configuration.downloads.database == "postgres://u:p%40ss@h/d")
+        #expect(try configuration.downloads.objects == ObjectLocation(parsing: "s3://b"))
+        #expect(configuration.downloads.objectCredentials != nil)
+        #expect(configuration.downloads.lease == .seconds(15))
+        #expect(!configuration.downloads.leavesFleet)
         #expect(failure(["serve", "--store", "postgres://h/d"], keys)?.contains("--store needs --files as well") == true)
         #expect(failure(["serve", "--files", "s3://b"], keys)?.contains("--files needs --store") == true)
         #expect(failure(both)?.contains("AWS_SECRET_ACCESS_KEY") == true)
@@ -157,16 +153,16 @@ struct CommandLineParserTests {
             ["check", "--store-file", "/s", "--files", "s3://b"], environment: keys.merging(["PAWL_STORE": "postgres://h"]) { $1 }
         )
         #expect(file.configuration.storeFile == "/s")
-        #expect(file.configuration.store == nil)
+        #expect(file.configuration.downloads.database == nil)
         #expect(try CommandLineParser.parse(["serve"], environment: keys).warnings.isEmpty)
     }
 
     @Test("A flag overrides its variable; the last of equal flags applies")
     func precedence() throws {
-        #expect(try parse("serve --port 1", ["PAWL_PORT": "2"]).port == 1)
-        #expect(try parse("serve --port 1 --port 3").port == 3)
-        #expect(try parse("serve", ["PAWL_PORT": ""]).port == 8080)
-        #expect(try !parse("serve --allow-private=false", ["PAWL_ALLOW_PRIVATE": "1"]).allowsPrivate)
+        #expect(try parse("serve --port 1", ["PAWL_PORT": "2"]).server.port == 1)
+        #expect(try parse("serve --port 1 --port 3").server.port == 3)
+        #expect(try parse("serve", ["PAWL_PORT": ""]).server.port == 8080)
+        #expect(try !parse("serve --allow-private=false", ["PAWL_ALLOW_PRIVATE": "1"]).downloads.destinationGuard.allowsPrivate)
     }
 
     @Test("Repeatable options accumulate; flags replace the variable's list")
@@ -180,7 +176,7 @@ struct CommandLineParserTests {
 
     @Test("Ignores even an invalid variable if its flag is given")
     func overruledVariable() throws {
-        #expect(try parse("serve --port 1", ["PAWL_PORT": "nonsense"]).port == 1)
+        #expect(try parse("serve --port 1", ["PAWL_PORT": "nonsense"]).server.port == 1)
         #expect(failure(["serve"], ["PAWL_PORT": "nonsense"])?.contains("PAWL_PORT") == true)
     }
 
@@ -201,7 +197,7 @@ struct CommandLineParserTests {
 
     @Test("Ignores a port variable that Kubernetes derives from a service's name")
     func kubernetes() throws {
-        #expect(try parse("serve", ["PAWL_PORT": "tcp://10.0.0.1:8080"]).port == 8080)
+        #expect(try parse("serve", ["PAWL_PORT": "tcp://10.0.0.1:8080"]).server.port == 8080)
     }
 
     @Test(
@@ -344,10 +340,10 @@ struct CommandLineParserTests {
             "--token 0123456789abcdef", "--token-file f", "--tokens-file f", "--no-auth",
         ])
     func beyondLoopback(flags: String) throws {
-        #expect(try parse("serve --host 0.0.0.0 \(flags)").host == "0.0.0.0")
-        #expect(try parse("serve --host 127.9.9.9").host == "127.9.9.9")
-        #expect(try parse("serve --host [::1]").host == "::1")
-        #expect(try parse("serve --host LocalHost").host == "localhost")
+        #expect(try parse("serve --host 0.0.0.0 \(flags)").server.host == "0.0.0.0")
+        #expect(try parse("serve --host 127.9.9.9").server.host == "127.9.9.9")
+        #expect(try parse("serve --host [::1]").server.host == "::1")
+        #expect(try parse("serve --host LocalHost").server.host == "localhost")
     }
 
     @Test("A short token is refused for other machines, with a hint for a longer one", arguments: ["0.0.0.0", "::"])
@@ -370,7 +366,7 @@ struct CommandLineParserTests {
         #expect(invocation.command == .get)
         #expect(invocation.operands == ["http://a.example/1", "http://a.example/2", "http://a.example/-"])
         #expect(invocation.directory == "dir")
-        #expect(invocation.configuration.segments == 2)
+        #expect(invocation.configuration.downloads.segments == 2)
         #expect(invocation.configuration.logLevel == .warning)
         #expect(
             try CommandLineParser.parse(["get", "http://a.example/1", "-o", "x"], environment: [:]).output == "x")
@@ -380,16 +376,16 @@ struct CommandLineParserTests {
     func shortFlags() throws {
         let invocation = try CommandLineParser.parse(
             ["get", "-x8", "-dmusic", "-o", "x", "--limit=1.5M", "http://a.example/1"], environment: ["PAWL_SPEED_LIMIT": "1"])
-        #expect(invocation.configuration.segments == 8)
+        #expect(invocation.configuration.downloads.segments == 8)
         #expect(invocation.directory == "music")
         #expect(invocation.output == "x")
-        #expect(invocation.configuration.speedLimit == 1_572_864)
+        #expect(invocation.configuration.downloads.speedLimit == 1_572_864)
         #expect(
             try CommandLineParser.parse(["get", "http://a.example/"], environment: ["PAWL_SPEED_LIMIT": "2k"]).configuration
-                .speedLimit == 2048)
+                .downloads.speedLimit == 2048)
         #expect(
             try CommandLineParser.parse(["get", "--speed-limit", "5", "http://a.example/"], environment: [:]).configuration
-                .speedLimit == 5)
+                .downloads.speedLimit == 5)
     }
 
     @Test("A label is limited in characters, as in the service")
@@ -484,7 +480,7 @@ struct CommandLineParserTests {
     @Test("A mode is three or four octal digits with the required bits, and without execution")
     func modes() throws {
         func permissions(_ arguments: [String], _ environment: [String: String] = [:]) throws -> FilePermissions {
-            try CommandLineParser.parse(["serve"] + arguments, environment: environment).configuration.filePermissions
+            try CommandLineParser.parse(["serve"] + arguments, environment: environment).configuration.downloads.filePermissions
         }
         #expect(try permissions([]) == FilePermissions())
         for (text, mode) in [("0640", 0o640), ("640", 0o640), ("0600", 0o600), ("0666", 0o666)] as [(String, UInt32)] {
@@ -503,7 +499,7 @@ struct CommandLineParserTests {
             #expect(throws: UsageError.self, "\(text)") { try permissions(["--directory-mode", text]) }
         }
         let configuration = try CommandLineParser.parse(["check", "--downloads-dir", "/volume"], environment: [:]).configuration
-        #expect(configuration.downloadsDirectory == "/volume")
+        #expect(configuration.downloads.downloadsDirectory == "/volume")
         #expect(try permissions([]) == FilePermissions())
     }
 

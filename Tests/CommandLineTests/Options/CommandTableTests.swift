@@ -90,14 +90,6 @@ struct CommandTableTests {
         #expect(try Self.document("pawl.1") == ManualPage.text, "run: pawl man > docs/pawl.1")
     }
 
-    @Test("docs/options.md has a row for every option of the service, and no others")
-    func optionsPage() throws {
-        let rows = try Self.document("options.md").split(separator: "\n").filter { $0.hasPrefix("| `--") }
-        let flags = rows.flatMap { $0.split(separator: "|")[0].matches(of: /`(--[a-z0-9-]+)`/).map { String($0.1) } }
-        #expect(Set(flags) == Set(CommandName.services.flatMap(OptionTable.options).map(\.flag)))
-        #expect(Set(flags).count == flags.count)
-    }
-
     @Test("docs/terminal.md names every command and exit status")
     func terminalPage() throws {
         let text = try Self.document("terminal.md")

@@ -303,7 +303,7 @@ struct ObjectFleetTests {
                 try place
                 ?? ObjectLocation(
                     parsing: "s3://\(scene.storage.location.bucket)/\(prefix)?endpoint=http://127.0.0.1:\(scene.relay.port)")
-            let replica = try await scene.replica { $0.objects?.location = location }
+            let replica = try await scene.replica { $0.objects = location }
             await replica.service.shutdown()
             return nil
         } catch {

@@ -48,7 +48,7 @@ final class ObjectScene: Sendable {
         try await fleet.replica(
             in: directory,
             configure: {
-                $0.objects = objects
+                ($0.objects, $0.objectCredentials) = (objects.location, objects.credentials)
                 configure(&$0)
             }, store: store)
     }

@@ -142,7 +142,7 @@ struct AnnouncedMirrorTests {
         }
         let denied = try DestinationRule(parsing: "127.0.0.1:\(mirror.port)")
         let fixture = try await ServiceFixture {
-            if reason == .byOption { $0.usesAnnouncedMirrors = false }
+            if reason == .byOption { $0.ignoresAnnouncedMirrors = true }
             if reason == .byGuard {
                 $0.destinationGuard = DestinationGuard(allowsPrivate: true, allowed: [], denied: [denied])
             }
@@ -217,7 +217,7 @@ struct AnnouncedMirrorTests {
         _ = try await before.follow(made.id) { $0.bytesReceived == Int64(Self.half) }
         _ = try await before.service.perform(.pause, on: made.id)
         await before.service.shutdown()
-        let after = try await ServiceFixture(continuing: before) { $0.usesAnnouncedMirrors = isUsed }
+        let after = try await ServiceFixture(continuing: before) { $0.ignoresAnnouncedMirrors = !isUsed }
         _ = try await after.service.perform(.resume, on: made.id)
         let done = try await after.end(of: made.id)
         #expect(done.state == (isUsed ? .completed : .failed), "\(String(describing: done.error))")

@@ -1,3 +1,4 @@
+import Downloads
 import Foundation
 import JSON
 import PawlConfiguration
@@ -135,7 +136,7 @@ struct Aria2RouteTests {
     @Test("Commands have their effect, or are refused with aria2's messages")
     func commands() async throws {
         try await RunningService.with {
-            $0.maxConcurrent = 1
+            $0.downloads.maxConcurrent = 1
         } _: { running in
             let gid = try await running.addURI(Self.slow, #"{"gid":"00000000000000aB"}"#)
             #expect(gid == "00000000000000ab")

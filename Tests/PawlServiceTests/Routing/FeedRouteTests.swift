@@ -2,6 +2,7 @@ import DownloadCore
 import Feeds
 import Foundation
 import HTTPCore
+import HTTPServer
 import JSON
 import PawlConfiguration
 import System
@@ -96,7 +97,7 @@ struct FeedRouteTests {
         let origin = try PodcastOrigin("<title>Show</title>")
         let host = try #require(AllowedHost(parsing: "media.example"))
         try await origin.with {
-            $0.trustedProxies = [AddressBlock(base: .v4(0x7F00_0001), length: 32)]
+            $0.server.ingress.trustedProxies = [AddressBlock(base: .v4(0x7F00_0001), length: 32)]
             $0.allowedHosts = [host]
         } _: { running in
             let id = try #require(try await running.follow(origin, finished: 0)["id"]?.string)

@@ -39,8 +39,8 @@ struct FleetRouteTests {
             downloads = try await DownloadService(configuration: settings, client: client) { _ in }
             await downloads.start()
             var configuration = Configuration()
-            configuration.port = 0
-            configuration.dataDirectory = directory.path
+            configuration.server.port = 0
+            configuration.downloads.dataDirectory = directory.path
             let condition = ServiceCondition(downloadsDirectory: directory.path, started: .now)
             condition.isReady = true
             let log = Log(level: .error, format: .text, now: { .now() }, sink: { _ in })

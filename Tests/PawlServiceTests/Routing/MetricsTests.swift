@@ -1,4 +1,5 @@
 import DownloadCore
+import Downloads
 import HTTPClient
 import HTTPCore
 import PawlConfiguration
@@ -63,7 +64,7 @@ struct MetricsTests {
         let receiver = try ScriptedOrigin { _ in [.response(503, [], body: [])] }
         let base = try #require(HTTPURL(receiver.url("/")))
         try await RunningService.with {
-            $0.allowedDestinations.append(DestinationRule(base))
+            $0.downloads.destinationGuard.allowed.append(DestinationRule(base))
         } _: { running in
             // The origin accepts no messages there.
             let id = try await running.add("/entity?size=1", #","webhook":"\#(running.upstreamURL)/nowhere""#)

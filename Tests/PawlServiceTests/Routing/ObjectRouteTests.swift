@@ -63,7 +63,7 @@ struct ObjectRouteTests {
         var settings = DownloadsConfiguration(
             dataDirectory: directory.path + "/data", destinationGuard: DestinationGuard(allowsPrivate: true, allowed: []))
         settings.database = database.conninfo
-        settings.objects = (location, credentials)
+        (settings.objects, settings.objectCredentials) = (location, credentials)
         let end = Waiter<DownloadState?>(nil)
         let downloads = try await DownloadService(configuration: settings, client: client) { event in
             if case .transition(let download) = event, !download.state.isLive { end.update { $0 = download.state } }
@@ -75,8 +75,8 @@ struct ObjectRouteTests {
         #expect(try await end.wait { $0 != nil } == .completed)
         while downloads.index.download(id)?.state != .completed { try await nextTurn() }
         var configuration = Configuration()
-        configuration.port = 0
-        configuration.dataDirectory = directory.path
+        configuration.server.port = 0
+        configuration.downloads.dataDirectory = directory.path
         let condition = ServiceCondition(downloadsDirectory: directory.path, started: .now)
         let log = Log(level: .error, format: .text, now: { .now() }, sink: { _ in })
         let catalog = Catalog(configuration: CatalogConfiguration(bases: [:]), client: client)

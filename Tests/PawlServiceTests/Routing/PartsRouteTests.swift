@@ -1,3 +1,4 @@
+import Downloads
 import HTTPClient
 import HTTPCore
 import JSON
@@ -34,7 +35,7 @@ struct PartsRouteTests {
         let base = try #require(HTTPURL(archive.url("")))
         try await RunningService.with { configuration in
             configuration.archiveURL = base
-            configuration.allowedDestinations.append(DestinationRule(base))
+            configuration.downloads.destinationGuard.allowed.append(DestinationRule(base))
         } _: { running in
             try await body(running)
         }

@@ -1,3 +1,4 @@
+import Downloads
 import Foundation
 import HTTPClient
 import HTTPCore
@@ -76,7 +77,7 @@ struct SubscriptionEventTests {
         let directory = try TemporaryDirectory()
         try "board read read-token\n".write(toFile: directory.path + "/tokens", atomically: true, encoding: .utf8)
         try await RunningService.with {
-            $0.allowedDestinations.append(DestinationRule(base))
+            $0.downloads.destinationGuard.allowed.append(DestinationRule(base))
             $0.token = AccessToken("own-token")
             $0.tokensFile = directory.path + "/tokens"
         } _: { running in

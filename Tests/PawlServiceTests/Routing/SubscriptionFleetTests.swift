@@ -22,9 +22,9 @@ struct SubscriptionFleetTests {
         let database = try PrivatePostgres.database()
         let base = try #require(HTTPURL(feed.origin.url("")))
         let configure: (inout Configuration) -> Void = { configuration in
-            configuration.store = database.conninfo
-            configuration.lease = .seconds(3)
-            configuration.allowedDestinations.append(DestinationRule(base))
+            configuration.downloads.database = database.conninfo
+            configuration.downloads.lease = .seconds(3)
+            configuration.downloads.destinationGuard.allowed.append(DestinationRule(base))
         }
         try await RunningService.with(configure) { first in
             try await RunningService.with(configure) { second in try await body(first, second) }

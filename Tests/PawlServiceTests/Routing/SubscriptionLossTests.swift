@@ -1,3 +1,4 @@
+import Downloads
 import HTTPClient
 import HTTPCore
 import JSON
@@ -137,7 +138,7 @@ struct SubscriptionLossTests {
         }
         let base = try #require(HTTPURL(origin.url("")))
         try await RunningService.with { configuration in
-            configuration.allowedDestinations.append(DestinationRule(base))
+            configuration.downloads.destinationGuard.allowed.append(DestinationRule(base))
         } _: { running in
             let parts = try await running.send("GET", "/search/parts?id=feed:\(origin.url("/feed"))")
             #expect(parts.json["total"]?.integer == 3 && parts.json["warnings"]?.array?.isEmpty == true, "\(parts.text)")

@@ -1,3 +1,4 @@
+import Downloads
 import HTTPClient
 import HTTPCore
 import JSON
@@ -319,7 +320,7 @@ struct SubscriptionOwnershipTests {
         let base = try #require(HTTPURL(archive.url("")))
         try await RunningService.with { configuration in
             configuration.archiveURL = base
-            configuration.allowedDestinations += [DestinationRule(base)]
+            configuration.downloads.destinationGuard.allowed += [DestinationRule(base)]
         } _: { running in
             let made = try await running.send(
                 "POST", "/subscriptions", json: #"{"source":{"search":{"source":"archive","term":"a"}},"take":"all"}"#)

@@ -1,3 +1,4 @@
+import Downloads
 import Foundation
 import HTTPClient
 import HTTPCore
@@ -56,7 +57,7 @@ struct WorkRouteTests {
             try await RunningService.with(directory: directory) { configuration in
                 configuration.archiveURL = base
                 configuration.itunesURL = base
-                configuration.allowedDestinations.append(DestinationRule(base))
+                configuration.downloads.destinationGuard.allowed.append(DestinationRule(base))
             } _: { running in
                 try await body(running)
             }
@@ -301,7 +302,7 @@ struct WorkRouteTests {
         let base = try #require(HTTPURL(archive.url("")))
         try await RunningService.with(directory: directory) { configuration in
             configuration.archiveURL = base
-            configuration.allowedDestinations.append(DestinationRule(base))
+            configuration.downloads.destinationGuard.allowed.append(DestinationRule(base))
         } _: { running in
             try await body(running)
         }
@@ -393,7 +394,7 @@ struct WorkRouteTests {
         for turn in 1...2 {
             try await RunningService.with(directory: directory) { configuration in
                 configuration.itunesURL = base
-                configuration.allowedDestinations.append(DestinationRule(base))
+                configuration.downloads.destinationGuard.allowed.append(DestinationRule(base))
             } _: { running in
                 if turn == 1 {
                     made = ids(try await order(running, #""partsOf":"itunes:9","paused":true"#))
@@ -434,7 +435,7 @@ struct WorkRouteTests {
             link.withLock { $0 = "/e.mp3?updated=\(turn)" }
             try await RunningService.with(directory: directory) { configuration in
                 configuration.itunesURL = base
-                configuration.allowedDestinations.append(DestinationRule(base))
+                configuration.downloads.destinationGuard.allowed.append(DestinationRule(base))
             } _: { running in
                 let work = try await order(running, #""partsOf":"itunes:9""#)
                 let id = try #require(ids(work).first, "\(work.text)")

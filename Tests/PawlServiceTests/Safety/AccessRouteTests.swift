@@ -4,6 +4,7 @@ import DownloadStore
 import Downloads
 import Foundation
 import HTTPCore
+import HTTPServer
 import JSON
 import PawlConfiguration
 import System
@@ -356,13 +357,13 @@ struct AccessRouteTests {
         let path = directory.path + "/token"
         try Data("short\n".utf8).write(to: URL(filePath: path))
         var configuration = Configuration()
-        configuration.host = "0.0.0.0"
-        configuration.port = 0
-        configuration.dataDirectory = directory.path + "/data"
+        configuration.server.host = "0.0.0.0"
+        configuration.server.port = 0
+        configuration.downloads.dataDirectory = directory.path + "/data"
         configuration.tokenFile = path
         let silent = Log(level: .error, format: .text, now: { .now() }, sink: { _ in })
         await #expect(throws: StartError.self) { _ = try await Service.start(configuration, log: silent) }
-        #expect(!FileManager.default.fileExists(atPath: configuration.dataDirectory))
+        #expect(!FileManager.default.fileExists(atPath: configuration.downloads.dataDirectory))
 
         let lines = Locked("")
         let log = Log(level: .error, format: .text, now: { .now() }) { bytes in
@@ -370,7 +371,7 @@ struct AccessRouteTests {
         }
         try Data("long-enough-to-be-safe\n".utf8).write(to: URL(filePath: path))
         try await RunningService.with(log: log) {
-            $0.host = "0.0.0.0"
+            $0.server.host = "0.0.0.0"
             $0.tokenFile = path
         } _: { running in
             func status(_ token: String) async throws -> Int {

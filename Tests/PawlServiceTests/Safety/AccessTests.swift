@@ -1,4 +1,5 @@
 import HTTPCore
+import HTTPServer
 import PawlConfiguration
 import Testing
 
@@ -27,7 +28,7 @@ struct AccessTests {
         ])
     func shortToken(host: String, text: String, isFine: Bool) {
         var configuration = Configuration()
-        configuration.host = host
+        configuration.server.host = host
         configuration.token = AccessToken(text)
         // It permits a service without a token, not with a bad one.
         configuration.allowsAnonymous = true
@@ -91,7 +92,7 @@ struct AccessTests {
 
     private func allows(_ authority: String, bound: String, _ extra: [AllowedHost]) -> Bool {
         var configuration = Configuration()
-        configuration.host = bound
+        configuration.server.host = bound
         configuration.allowedHosts = extra
         var fields = Fields()
         fields.append(.host, authority)

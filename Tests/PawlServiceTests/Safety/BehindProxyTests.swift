@@ -3,6 +3,7 @@ import DownloadStore
 import Downloads
 import Foundation
 import HTTPCore
+import HTTPServer
 import JSON
 import PawlConfiguration
 import System
@@ -20,7 +21,7 @@ struct BehindProxyTests {
     ]
 
     private static func trust(_ configuration: inout Configuration) {
-        configuration.trustedProxies = [AddressBlock(base: .v4(0x7F00_0001), length: 32)]
+        configuration.server.ingress.trustedProxies = [AddressBlock(base: .v4(0x7F00_0001), length: 32)]
     }
 
     private static func log(into lines: Locked<[String]>) -> Log {
@@ -35,7 +36,7 @@ struct BehindProxyTests {
             let lines = Locked<[String]>([])
             let log = Self.log(into: lines)
             try await RunningService.with(log: log) {
-                $0.trustedProxies = other.map { [$0] } ?? []
+                $0.server.ingress.trustedProxies = other.map { [$0] } ?? []
                 $0.token = AccessToken("s3cret")
                 $0.rateLimit = 3
             } _: { running in
@@ -165,7 +166,7 @@ struct BehindProxyTests {
     func prefixes(isStripped: Bool) async throws {
         try await RunningService.with {
             Self.trust(&$0)
-            if !isStripped { $0.basePath = PathPrefix(parsing: "/pawl") ?? .none }
+            if !isStripped { $0.server.ingress.basePath = PathPrefix(parsing: "/pawl") ?? .none }
         } _: { running in
             let fields = isStripped ? [("X-Forwarded-Prefix", "/pawl")] : []
             let base = isStripped ? "" : "/pawl"
@@ -216,7 +217,7 @@ struct BehindProxyTests {
     @Test("All paths are below the base path, and only probes are outside it too")
     func basePath() async throws {
         try await RunningService.with {
-            $0.basePath = PathPrefix(parsing: "/media/pawl") ?? .none
+            $0.server.ingress.basePath = PathPrefix(parsing: "/media/pawl") ?? .none
             $0.token = AccessToken("s3cret")
         } _: { running in
             for path in ["/healthz", "/readyz", "/", "/docs", "/openapi.yaml", "/console/start.js", "/problems/not-found"] {

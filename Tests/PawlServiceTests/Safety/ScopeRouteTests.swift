@@ -4,6 +4,7 @@ import DownloadTransfer
 import Downloads
 import Foundation
 import HTTPCore
+import HTTPServer
 import JSON
 import PawlConfiguration
 import System
@@ -337,7 +338,7 @@ struct ScopeRouteTests {
             lines.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
         }
         try await serve("ops full long-enough-full-token\n", log: log) {
-            $0.host = "0.0.0.0"
+            $0.server.host = "0.0.0.0"
         } _: { running, path in
             func isValid() async throws -> Bool {
                 try await running.send("GET", "/stats", fields: [Self.bearer("long-enough-full")]).status == 200
@@ -365,10 +366,10 @@ struct ScopeRouteTests {
         }
         let directory = try TemporaryDirectory()
         var configuration = Configuration()
-        configuration.port = 0
-        configuration.dataDirectory = directory.path + "/data"
+        configuration.server.port = 0
+        configuration.downloads.dataDirectory = directory.path + "/data"
         configuration.tokensFile = directory.path + "/none"
         await #expect(throws: StartError.self) { _ = try await Service.start(configuration, log: log) }
-        #expect(!FileManager.default.fileExists(atPath: configuration.dataDirectory))
+        #expect(!FileManager.default.fileExists(atPath: configuration.downloads.dataDirectory))
     }
 }

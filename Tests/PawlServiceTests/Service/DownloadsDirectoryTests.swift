@@ -1,3 +1,4 @@
+import Downloads
 import Foundation
 import JSON
 import PawlConfiguration
@@ -26,8 +27,8 @@ struct DownloadsDirectoryTests {
         let path = volume.path + "/files/music/a.bin"
         var id = ""
         try await RunningService.with(directory: directory) {
-            $0.downloadsDirectory = volume.path
-            ($0.filePermissions.file, $0.filePermissions.directory) = (0o640, 0o750)
+            $0.downloads.downloadsDirectory = volume.path
+            ($0.downloads.filePermissions.file, $0.downloads.filePermissions.directory) = (0o640, 0o750)
         } _: { running in
             id = try await running.add("/entity?size=2000000", #","filename":"a.bin","folder":"music""#)
             try await running.complete(id)
@@ -44,7 +45,7 @@ struct DownloadsDirectoryTests {
         #expect(!FileManager.default.fileExists(atPath: directory.path + "/files"))
         #expect(!FileManager.default.fileExists(atPath: directory.path + "/incomplete"))
         try await RunningService.with(directory: directory) {
-            $0.downloadsDirectory = volume.path
+            $0.downloads.downloadsDirectory = volume.path
         } _: { running in
             let file = try await running.send("GET", "/downloads/\(id)/file")
             #expect(file.status == 200 && file.body.count == 2_000_000)
@@ -57,10 +58,10 @@ struct DownloadsDirectoryTests {
     func isHeld() async throws {
         let volume = try Self.volume()
         try await RunningService.with {
-            $0.downloadsDirectory = volume.path
+            $0.downloads.downloadsDirectory = volume.path
         } _: { _ in
             await #expect(throws: (any Error).self) {
-                try await RunningService.with({ $0.downloadsDirectory = volume.path }) { _ in }
+                try await RunningService.with({ $0.downloads.downloadsDirectory = volume.path }) { _ in }
             }
         }
     }

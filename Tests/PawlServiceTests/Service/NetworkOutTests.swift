@@ -1,3 +1,4 @@
+import Downloads
 import HTTPClient
 import HTTPCore
 import JSON
@@ -16,9 +17,9 @@ struct NetworkOutTests {
             request.method == "POST" ? [.response(204)] : [.response(body: Array("through".utf8))]
         }
         try await RunningService.with {
-            $0.proxy = Proxy(parsing: "\(scheme)://user:p%40ss@127.0.0.1:\(proxy.port)")
+            $0.client.proxy = Proxy(parsing: "\(scheme)://user:p%40ss@127.0.0.1:\(proxy.port)")
             $0.itunesURL = HTTPURL("http://itunes.test:\($0.itunesURL.port)") ?? $0.itunesURL
-            $0.allowedDestinations = []
+            $0.downloads.destinationGuard.allowed = []
         } _: { running in
             #expect(try await running.send("GET", "/search?term=prelude").status == 200)
             let body = #"{"url":"http://origin.test:\#(origin.port)/a.bin","webhook":"http://hook.test:\#(origin.port)/hook"}"#
@@ -43,7 +44,7 @@ struct NetworkOutTests {
         let source = try ScriptedOrigin { _ in [.redirect(to: "http://127.0.0.1:\(inside.port)/latest/meta-data")] }
         try await RunningService.with {
             $0.itunesURL = HTTPURL(source.url()) ?? $0.itunesURL
-            $0.allowedDestinations = []
+            $0.downloads.destinationGuard.allowed = []
         } _: { running in
             let answer = try await running.send("GET", "/search?term=a")
             #expect(answer.code == "upstream-unreachable", "\(answer.text)")

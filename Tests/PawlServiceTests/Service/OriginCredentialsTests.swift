@@ -1,4 +1,5 @@
 import DownloadCore
+import Downloads
 import Foundation
 import HTTPClient
 import HTTPCore
@@ -76,7 +77,7 @@ struct OriginCredentialsTests {
     ) async throws {
         let rules = try origins.map { try DestinationRule(parsing: "127.0.0.1:\($0.port)") }
         try await RunningService.with(log: log) { configuration in
-            configuration.allowedDestinations += rules
+            configuration.downloads.destinationGuard.allowed += rules
             configure(&configuration)
         } _: {
             try await body($0)

@@ -1,4 +1,5 @@
 import DownloadCore
+import Downloads
 import Foundation
 import JSON
 import PawlConfiguration
@@ -63,7 +64,7 @@ struct ReleaseStoreTests {
             let data = temporary.path + "/data"
             try FileManager.default.copyItem(atPath: release.appending(path: "data").path, toPath: data)
             try await check {
-                $0.dataDirectory = data
+                $0.downloads.dataDirectory = data
             } _: { running, downloads in
                 for download in [downloads[0], downloads[3]] {
                     let file = try await running.send("GET", try #require(download["links"]?["file"]?.string))
@@ -84,8 +85,8 @@ struct ReleaseStoreTests {
             let database = try PrivatePostgres.database()
             try database.execute(file: release.appending(path: "fleet.sql").path)
             try await check {
-                $0.store = database.conninfo
-                $0.lease = .seconds(3)
+                $0.downloads.database = database.conninfo
+                $0.downloads.lease = .seconds(3)
             }
         }
     }

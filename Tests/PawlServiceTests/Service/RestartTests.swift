@@ -1,6 +1,7 @@
 import Foundation
 import HTTPClient
 import HTTPCore
+import HTTPServer
 import JSON
 import PawlConfiguration
 import TestSupport
@@ -103,7 +104,7 @@ struct RestartTests {
         var resource: [UInt8] = []
         try await RunningService.with(directory: directory) {
             $0.webhookSecrets = Self.secrets.compactMap { WebhookSecret($0) }
-            $0.allowedDestinations.append(allowed)
+            $0.downloads.destinationGuard.allowed.append(allowed)
         } _: { running in
             let id = try await running.add(
                 "/entity?size=1000", #","labels":["ü"],"track":{"name":"x","n":0.5},"webhook":"\#(receiver.url("/hook"))""#)
@@ -116,7 +117,7 @@ struct RestartTests {
         isUp.update { $0 = true }
         try await RunningService.with(directory: directory) {
             $0.webhookSecrets = Self.secrets.compactMap { WebhookSecret($0) }
-            $0.allowedDestinations.append(allowed)
+            $0.downloads.destinationGuard.allowed.append(allowed)
         } _: { _ in
             let delivered = try #require(try await receiver.requests(atLeast: tries + 1).last)
             let first = try #require(receiver.requests.first)
@@ -138,8 +139,8 @@ struct RestartTests {
     func webhookSecretFile() async throws {
         let path = directory.path + "/secret"
         var configuration = Configuration()
-        configuration.port = 0
-        configuration.dataDirectory = directory.path + "/unused"
+        configuration.server.port = 0
+        configuration.downloads.dataDirectory = directory.path + "/unused"
         configuration.webhookSecretFile = path
         let silent = Log(level: .error, format: .text, now: { .now() }, sink: { _ in })
         for contents in [nil, "", "\n\(Self.secrets[0])\n", "a-s3cret", Self.secrets[0] + ","] {
@@ -154,7 +155,7 @@ struct RestartTests {
         try Data("\(Self.secrets[0])\r\nsecond line".utf8).write(to: URL(filePath: path))
         try await RunningService.with(directory: directory) {
             $0.webhookSecretFile = path
-            $0.allowedDestinations.append(allowed)
+            $0.downloads.destinationGuard.allowed.append(allowed)
         } _: { running in
             func expectSigned(by secrets: [String]) async throws {
                 let count = receiver.requests.count
@@ -183,7 +184,7 @@ struct RestartTests {
         let receiver = try ScriptedOrigin { _ in [.response(204)] }
         let allowed = try DestinationRule(parsing: "127.0.0.1:\(receiver.port)")
         try await RunningService.with(directory: directory) {
-            $0.allowedDestinations.append(allowed)
+            $0.downloads.destinationGuard.allowed.append(allowed)
         } _: { running in
             _ = try await running.add("/entity?size=10", #","webhook":"\#(receiver.url("/hook"))""#)
             let request = try #require(try await receiver.requests(atLeast: 1).first)

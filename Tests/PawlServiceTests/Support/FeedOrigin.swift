@@ -1,3 +1,4 @@
+import Downloads
 import HTTPClient
 import HTTPCore
 import PawlConfiguration
@@ -94,6 +95,6 @@ extension RunningService {
         feeds: [FeedOrigin], directory: TemporaryDirectory? = nil, _ body: (RunningService) async throws -> Void
     ) async throws {
         let bases = try feeds.map { try #require(HTTPURL($0.origin.url(""))) }
-        try await with(directory: directory, { $0.allowedDestinations += bases.map { DestinationRule($0) } }, body)
+        try await with(directory: directory, { $0.downloads.destinationGuard.allowed += bases.map { DestinationRule($0) } }, body)
     }
 }

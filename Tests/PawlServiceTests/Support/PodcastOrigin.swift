@@ -1,4 +1,5 @@
 import DownloadCore
+import Downloads
 import HTTPClient
 import HTTPCore
 import JSON
@@ -51,7 +52,7 @@ final class PodcastOrigin: Sendable {
     ) async throws {
         let base = try #require(HTTPURL(origin.url("")))
         try await RunningService.with(directory: directory, log: log) { configuration in
-            configuration.allowedDestinations.append(DestinationRule(base))
+            configuration.downloads.destinationGuard.allowed.append(DestinationRule(base))
             configuration.tokensFile = tokens
             configure(&configuration)
         } _: {

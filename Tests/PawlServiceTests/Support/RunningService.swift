@@ -5,6 +5,7 @@ import Downloads
 import Foundation
 import HTTPClient
 import HTTPCore
+import HTTPServer
 import JSON
 import PawlConfiguration
 import TestSupport
@@ -39,10 +40,10 @@ final class RunningService: Sendable {
         let upstream = TestUpstream()
         let upstreamURL = try upstream.start()
         var configuration = Configuration()
-        configuration.port = 0
-        configuration.dataDirectory = directory.path
+        configuration.server.port = 0
+        configuration.downloads.dataDirectory = directory.path
         let base = try #require(URL(string: upstreamURL))
-        configuration.allowedDestinations = [try DestinationRule(parsing: "127.0.0.1:\(try #require(base.port))")]
+        configuration.downloads.destinationGuard.allowed = [try DestinationRule(parsing: "127.0.0.1:\(try #require(base.port))")]
         configuration.itunesURL = try #require(HTTPURL(upstreamURL + upstreamPath))
         configuration.postsURL = try #require(HTTPURL(upstreamURL + upstreamPath))
         configuration.archiveURL = try #require(HTTPURL(upstreamURL + upstreamPath))

@@ -1,4 +1,5 @@
 import DownloadCore
+import Downloads
 import Foundation
 import HTTPClient
 import HTTPCore
@@ -22,7 +23,7 @@ struct WebhookRouteTests {
     ) async throws {
         let allowed = try origins.map { try DestinationRule(parsing: "127.0.0.1:\($0.port)") }
         try await RunningService.with(log: log) {
-            $0.allowedDestinations += allowed
+            $0.downloads.destinationGuard.allowed += allowed
             configure(&$0)
         } _: {
             try await body($0)
@@ -86,7 +87,7 @@ struct WebhookRouteTests {
             ]
         }
         try await with([receiver]) {
-            $0.webhooks = [HTTPURL(receiver.url("/hook"))].compactMap(\.self)
+            $0.downloads.webhooks = [HTTPURL(receiver.url("/hook"))].compactMap(\.self)
         } _: { running in
             let tested = try await running.send("POST", "/settings/webhooks/test")
             #expect(tested.text.contains(#""status":\#(status),"#), "\(tested.text)")
@@ -97,7 +98,7 @@ struct WebhookRouteTests {
     func redirect() async throws {
         let receiver = try ScriptedOrigin { _ in [.response(302, [("Location", "/other")])] }
         try await with([receiver]) {
-            $0.webhooks = [HTTPURL(receiver.url("/hook"))].compactMap(\.self)
+            $0.downloads.webhooks = [HTTPURL(receiver.url("/hook"))].compactMap(\.self)
         } _: { running in
             let tested = try await running.send("POST", "/settings/webhooks/test")
             #expect(tested.text.contains(#""status":302,"error":"it answered 302""#), "\(tested.text)")
@@ -109,7 +110,7 @@ struct WebhookRouteTests {
     func everyDownload() async throws {
         let receiver = try ScriptedOrigin { _ in [.response(204)] }
         try await with([receiver]) {
-            $0.webhooks = [HTTPURL(receiver.url("/hook"))].compactMap(\.self)
+            $0.downloads.webhooks = [HTTPURL(receiver.url("/hook"))].compactMap(\.self)
         } _: { running in
             let url = "\(running.upstreamURL)/entity?size=10"
             let added = try await running.send(
@@ -125,8 +126,8 @@ struct WebhookRouteTests {
         let receiver = try ScriptedOrigin { _ in [.response(204)] }
         let feed = try FeedOrigin([("1", "One")])
         try await with([receiver, feed.origin]) {
-            $0.webhooks = [HTTPURL(receiver.url("/hook"))].compactMap(\.self)
-            $0.webhookTypes = [.subscriptionFailed]
+            $0.downloads.webhooks = [HTTPURL(receiver.url("/hook"))].compactMap(\.self)
+            $0.downloads.webhookTypes = [.subscriptionFailed]
         } _: { running in
             let made = try await running.send("POST", "/subscriptions", json: #"{"feedUrl":"\#(feed.url)?key=s3cret"}"#)
             let id = try #require(made.json["id"]?.string)
