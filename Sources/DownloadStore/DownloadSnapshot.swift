@@ -29,14 +29,8 @@ enum DownloadSnapshot {
         put("segments", Int64(download.segments))
         put("attempts", Int64(download.attempts))
         put("error", download.error.map(encode))
-        put("checksum", download.checksum?.description)
         put("sha256", download.sha256)
-        put("priority", Int64(download.priority))
-        put("labels", download.labels.isEmpty ? nil : .array(download.labels.map(JSONValue.string)))
-        put("speedLimit", download.speedLimit)
-        put("timeouts", download.timeouts.isEmpty ? nil : download.timeouts.json)
-        put("retry", download.retry.isEmpty ? nil : download.retry.json)
-        put("remoteTime", download.remoteTime.map(JSONValue.bool))
+        members += download.options.members
         // As text, so that every byte is preserved.
         put("track", download.track.map { String(decoding: $0, as: UTF8.self) })
         put("createdAt", download.createdAt)
@@ -88,14 +82,8 @@ enum DownloadSnapshot {
         download.segments = Int(clamping: number("segments"))
         download.attempts = Int(clamping: number("attempts"))
         download.error = value["error"].flatMap(failure)
-        download.checksum = value["checksum"]?.string.flatMap { try? Checksum(parsing: $0) }
         download.sha256 = value["sha256"]?.string
-        download.priority = Int(clamping: number("priority"))
-        download.labels = (value["labels"]?.array ?? []).compactMap(\.string)
-        download.speedLimit = number("speedLimit")
-        if let timeouts = value["timeouts"].flatMap(Timeouts.init) { download.timeouts = timeouts }
-        if let retry = value["retry"].flatMap({ try? RetryChoice(json: $0) }) { download.retry = retry }
-        if let remoteTime = value["remoteTime"]?.bool { download.remoteTime = remoteTime }
+        download.apply(DownloadOptions(members: value))
         if let track = value["track"]?.string { download.track = Array(track.utf8) }
         download.startedAt = time("startedAt")
         download.updatedAt = time("updatedAt") ?? download.createdAt

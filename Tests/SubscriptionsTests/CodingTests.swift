@@ -18,14 +18,14 @@ struct CodingTests {
         settings.filter.minDurationMs = 1
         settings.filter.maxDurationMs = 2
         settings.naming = try NamingTemplate(folder: "{artist}/{work}", file: "{date} {title}")
-        settings.folder = "x/y"
-        settings.labels = ["l", "m"]
-        settings.priority = -3
-        settings.speedLimit = 1_000
+        settings.options.folder = "x/y"
+        settings.options.labels = ["l", "m"]
+        settings.options.priority = -3
+        settings.options.speedLimit = 1_000
         settings.formats = ["FLAC"]
         var headers = RequestHeaders()
         try headers.append(.authorization, "Basic eA==")
-        settings.headers = Array(headers)
+        settings.options.headers = headers
         let url = try #require(HTTPURL("https://a.test/feed?key=1"))
         let time = Timestamp(millisecondsSinceEpoch: 1_000)
         for source in [Subscription.Source.feed(url), .work("archive:x"), .search(term: "jazz \"live\"")] {

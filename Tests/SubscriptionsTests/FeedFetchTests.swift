@@ -279,7 +279,7 @@ struct FeedFetchTests {
         if test.hasSecrets {
             var headers = RequestHeaders()
             try headers.append(FieldName(constant: "X-Secret"), "s3cret")
-            settings.headers = Array(headers)
+            settings.options.headers = headers
         }
         var subscription = Subscription(
             id: DownloadID(value: 1), source: .feed(url), settings: settings, at: Timestamp(millisecondsSinceEpoch: 1_000))

@@ -211,11 +211,10 @@ struct NamingTests {
         ] as [(String?, String?, String, String)])
     func folderChoice(template: String?, chosen: String?, folder: String, filename: String) throws {
         let url = try #require(HTTPURL("https://a.test/1"))
-        var new = NewDownload(url: url)
-        new.folder = chosen ?? ""
         let naming = try NamingTemplate(folder: template, file: nil)
-        let made = DownloadTemplate(new, choosesFolder: chosen != nil, naming: naming)
-            .download(of: episode { $0.season = nil }, at: url, track: [])
+        var options = DownloadOptions()
+        options.folder = chosen
+        let made = NewDownload(of: episode { $0.season = nil }, at: url, track: [], options, naming: naming)
         #expect(made.folder == folder)
         #expect(made.filename == filename)
         #expect(!made.lacksExtension)
@@ -224,20 +223,22 @@ struct NamingTests {
     @Test("A name gets its extension from the response if the source knows none")
     func extensions() throws {
         let url = try #require(HTTPURL("https://a.test/1"))
-        let template = DownloadTemplate(
-            NewDownload(url: url), choosesFolder: false, naming: try NamingTemplate(folder: nil, file: "{number} {title}"))
+        let naming = try NamingTemplate(folder: nil, file: "{number} {title}")
+        func download(of part: SearchItem) -> NewDownload {
+            NewDownload(of: part, at: url, track: [], DownloadOptions(), naming: naming)
+        }
         for part in [episode { $0.suggestion?.suffix = nil }, episode { $0.suggestion = nil }] {
-            let made = template.download(of: part, at: url, track: [])
+            let made = download(of: part)
             #expect(made.filename == "7 Title")
             #expect(made.lacksExtension)
         }
-        #expect(!template.download(of: file("README"), at: url, track: []).lacksExtension)
-        let usual = template.download(
+        #expect(!download(of: file("README")).lacksExtension)
+        let usual = download(
             of: episode {
                 ($0.number, $0.name) = (nil, nil)
                 $0.suggestion?.title = ".."
                 $0.suggestion?.suffix = nil
-            }, at: url, track: [])
+            })
         #expect(usual.filename == "2026-01-01")
         #expect(usual.lacksExtension)
     }

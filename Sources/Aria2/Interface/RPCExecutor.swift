@@ -224,15 +224,12 @@ final class RPCExecutor: Sendable {
         let download = try download(gid, for: caller)
         let refusal = RPCError("Cannot change option for GID#\(download.gid)")
         guard download.state.isLive else { throw refusal }
-        let options = try DownloadOptions(members, in: files)
+        let options = try RPCOptions(members, in: files)
         var change = options.change(of: download, usualSegments: await downloads.settings.segments)
         // An unchanged folder or name must not interrupt a transfer.
         if change.folder == download.folder { change.folder = nil }
         if change.filename == download.filename { change.filename = nil }
-        guard
-            change.folder != nil || change.filename != nil || change.speedLimit != nil || change.segments != nil
-                || change.timeouts != nil || change.retry != nil
-        else { return .ok }
+        guard change.options != DownloadOptions() else { return .ok }
         _ = try await RPCError.rethrowing(
             gid: gid, refusal: refusal, await downloads.change(download.id, change) { $0.state.isLive })
         return .ok
@@ -251,8 +248,8 @@ final class RPCExecutor: Sendable {
         let known = details.sources.compactMap { HTTPURL($0.url) }
         let list = URIList(known, deleting: deleted, adding: added, at: position)
         guard let first = list.urls.first else { throw RPCError("A download needs at least one URI.") }
-        guard list.urls.count <= DownloadOptions.maximumURIs else {
-            throw RPCError("A download has at most \(DownloadOptions.maximumURIs) URIs.")
+        guard list.urls.count <= RPCOptions.maximumURIs else {
+            throw RPCError("A download has at most \(RPCOptions.maximumURIs) URIs.")
         }
         let result = Answer.numbers([list.deleted, list.added])
         guard list.deleted + list.added > 0 else { return result }
@@ -383,7 +380,7 @@ final class RPCExecutor: Sendable {
                 let addresses = try call.parameters.strings(0)
                 let members = try call.parameters.optionalMembers(1) ?? []
                 let position = try call.parameters.position(2)
-                let options = try DownloadOptions(members, in: files)
+                let options = try RPCOptions(members, in: files)
                 return .success(try options.download(of: addresses, position: position, usualSegments: usual))
             } catch {
                 return .failure(error)

@@ -178,7 +178,7 @@ struct GetSession {
             case .cancelled: try await downloads.remove(known.id, deletingFile: false)
             }
         }
-        var new = NewDownload(url: shown, filename: nil)
+        var new = NewDownload(url: shown)
         new.checksum = checksum
         new.headers = headers(for: url)
         return try await downloads.add(new).download.id

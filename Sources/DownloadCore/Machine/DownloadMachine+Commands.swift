@@ -98,7 +98,7 @@ extension DownloadMachine {
         switch request {
         case .retry: state == .failed || state == .cancelled ? nil : refusal("retry")
         case .change(let wanted):
-            if let part = wanted.partBeforeCompletion, state == .completed || bytes.publishedName != nil {
+            if state == .completed || bytes.publishedName != nil, let part = wanted.partBeforeCompletion {
                 refusal("new \(part)")
             } else {
                 wanted.move != nil && !record.download.isInQueue ? refusal("new position") : nil
@@ -304,11 +304,7 @@ extension DownloadMachine {
         if goesOn { leavePhase(&context) }
         if wanted.movesFile { move(wanted, to: facts.name, &context) }
         if relinks, let url = wanted.url { relink(to: url, headers: wanted.headers) }
-        if let mirrors = wanted.mirrors {
-            record.mirrors = mirrors.map(\.string)
-            record.distrustsMirrors = false
-        }
-        if let segments = wanted.segments { record.requestedSegments = segments }
+        record.apply(wanted.options)
         if let others = placement?.others, !others.isEmpty { context.actions.append(.reassign(others)) }
         let (count, usual) = (written.byteCount, context.retryPolicy)
         change(&context) { download in

@@ -139,22 +139,36 @@ extension Download {
 extension Download {
     /// Creates a download from a request.
     package init(_ new: NewDownload, id: DownloadID, at now: Timestamp) {
-        self.init(id: id, url: new.url.string, state: new.startsPaused ? .paused : .queued, createdAt: now)
-        filename = new.filename
+        let options = new.options
+        self.init(id: id, url: new.url.string, state: options.startsPaused ? .paused : .queued, createdAt: now)
+        filename = options.filename
         bytesTotal = new.bytesTotal
         change {
-            $0.checksum = new.checksum
-            $0.priority = new.priority
-            $0.labels = new.labels
-            $0.folder = new.folder
-            $0.speedLimit = new.speedLimit
-            $0.timeouts = new.timeouts
-            $0.retry = new.retry
-            $0.remoteTime = new.remoteTime
-            $0.track = new.track
-            $0.trackName = new.trackName
-            $0.chosenGID = new.gid
+            $0.apply(options)
+            $0.folder = options.folder ?? ""
+            $0.track = options.track
+            $0.trackName = options.trackName
+            $0.chosenGID = options.gid
         }
+    }
+
+    /// Takes chosen values. The caller sets name and folder, which the service reserves.
+    package mutating func apply(_ options: DownloadOptions) {
+        change { $0.apply(options) }
+    }
+
+    /// The values that clients choose and that ``apply(_:)`` takes.
+    package var options: DownloadOptions {
+        var options = DownloadOptions()
+        guard let rare = rare?.value else { return options }
+        options.checksum = rare.checksum
+        if rare.priority != 0 { options.priority = rare.priority }
+        if !rare.labels.isEmpty { options.labels = rare.labels }
+        if rare.speedLimit != 0 { options.speedLimit = rare.speedLimit }
+        if !rare.timeouts.isEmpty { options.timeouts = rare.timeouts }
+        if !rare.retry.isEmpty { options.retry = rare.retry }
+        options.remoteTime = rare.remoteTime
+        return options
     }
 
     /// The failure of a download that retries, failed, or was paused after crashes; `nil` otherwise.
@@ -314,6 +328,16 @@ extension Download {
         @usableFromInline var scatteredRanges: [Range<Int64>]?
         @usableFromInline var chosenGID: DownloadGID?
         @usableFromInline var arrival: DownloadID?
+
+        mutating func apply(_ options: DownloadOptions) {
+            checksum = options.checksum ?? checksum
+            priority = options.priority ?? priority
+            labels = options.labels ?? labels
+            speedLimit = options.speedLimit ?? speedLimit
+            timeouts = options.timeouts ?? timeouts
+            retry = options.retry ?? retry
+            remoteTime = options.remoteTime ?? remoteTime
+        }
     }
 
     /// All values that few downloads have, in one block of memory.

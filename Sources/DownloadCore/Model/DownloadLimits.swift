@@ -53,37 +53,24 @@ public enum DownloadLimits {
 }
 
 extension DownloadLimits {
-    /// Refuses a new download with a value beyond its limit.
+    /// Refuses options with a value beyond its limit.
     /// - Throws: `invalid`.
-    package static func check(_ new: NewDownload) throws(DownloadError) {
-        try check(new.url, "the URL")
-        try check(mirrors: new.mirrors)
-        if let webhook = new.webhook { try check(webhook, "the webhook") }
-        try check(new.priority, "the priority", in: priorities)
-        try check(labels: new.labels)
-        try check(new.speedLimit, "the speed limit", in: 0...Int64.max)
-        if let connections = new.segments { try check(connections, "the number of segments", in: segments) }
-        try check(new.timeouts)
-        if let position = new.position { try check(position, "the position", in: 0...Int.max) }
-        if let pattern = new.mediaType, !isMediaTypePattern(pattern) {
+    package static func check(_ options: DownloadOptions, of url: HTTPURL?) throws(DownloadError) {
+        if let url { try check(url, "the URL") }
+        if let mirrors = options.mirrors { try check(mirrors: mirrors) }
+        if let webhook = options.webhook { try check(webhook, "the webhook") }
+        if let priority = options.priority { try check(priority, "the priority", in: priorities) }
+        if let labels = options.labels { try check(labels: labels) }
+        if let limit = options.speedLimit { try check(limit, "the speed limit", in: 0...Int64.max) }
+        if let connections = options.segments { try check(connections, "the number of segments", in: segments) }
+        if let timeouts = options.timeouts { try check(timeouts) }
+        if let position = options.position { try check(position, "the position", in: 0...Int.max) }
+        if let pattern = options.mediaType, !isMediaTypePattern(pattern) {
             throw .invalid("the media type is '\(pattern.prefix(mediaType))'; it takes one such as audio/mp4 or audio/*")
         }
-        if let bytes = new.track?.count, bytes > track {
+        if let bytes = options.track?.count, bytes > track {
             throw .invalid("the track has \(bytes) bytes; it takes at most \(track)")
         }
-    }
-
-    /// Refuses a change with a value beyond its limit.
-    /// - Throws: `invalid`.
-    package static func check(_ change: DownloadChange) throws(DownloadError) {
-        if let url = change.url { try check(url, "the URL") }
-        if let mirrors = change.mirrors { try check(mirrors: mirrors) }
-        if let priority = change.priority { try check(priority, "the priority", in: priorities) }
-        if let labels = change.labels { try check(labels: labels) }
-        if let limit = change.speedLimit { try check(limit, "the speed limit", in: 0...Int64.max) }
-        if let connections = change.segments { try check(connections, "the number of segments", in: segments) }
-        if let timeouts = change.timeouts { try check(timeouts) }
-        if let position = change.position { try check(position, "the position", in: 0...Int.max) }
     }
 
     /// Refuses default webhooks beyond the limits.

@@ -20,14 +20,16 @@ extension DownloadRecord {
     package init(_ new: NewDownload, id: DownloadID, at now: Timestamp) {
         self.init(Download(new, id: id, at: now))
         var values = Particulars()
-        values.requestedFilename = new.filename
-        values.lacksExtension = new.lacksExtension && new.filename != nil
-        values.requestedMediaType = new.mediaType
-        values.requestedSegments = new.segments
-        values.headers = new.headers.fields
-        values.mirrors = new.mirrors.map(\.string)
-        values.webhook = new.webhook?.string
+        values.requestedFilename = new.options.filename
+        values.lacksExtension = new.lacksExtension && new.options.filename != nil
+        values.headers = new.options.headers.fields
+        values.apply(new.options)
         keep(values)
+    }
+
+    /// Takes chosen values that only the service needs. The caller sets name and header fields.
+    package mutating func apply(_ options: DownloadOptions) {
+        change { $0.apply(options) }
     }
 
     /// The representation that the partial bytes belong to; `nil` before the first response.
@@ -121,7 +123,7 @@ extension DownloadRecord {
     }
 
     /// Values that a finished download no longer needs. Without a box, they take no memory.
-    private struct Particulars: Sendable {
+    private struct Particulars: Sendable, Equatable {
         var entity: SavedEntity?
         var segments: [SyncedSegment] = []
         var requestedFilename: String?
@@ -137,10 +139,12 @@ extension DownloadRecord {
         var transferCrashes = 0
         var distrustsMirrors = false
 
-        var isEmpty: Bool {
-            entity == nil && segments.isEmpty && requestedFilename == nil && !lacksExtension && requestedMediaType == nil
-                && requestedSegments == nil && headers.isEmpty && mirrors.isEmpty && announcedMirrors.isEmpty && webhook == nil
-                && retryHold == nil && partGeneration == nil && transferCrashes == 0 && !distrustsMirrors
+        mutating func apply(_ options: DownloadOptions) {
+            requestedMediaType = options.mediaType ?? requestedMediaType
+            requestedSegments = options.segments ?? requestedSegments
+            webhook = options.webhook?.string ?? webhook
+            guard let urls = options.mirrors else { return }
+            (mirrors, distrustsMirrors) = (urls.map(\.string), false)
         }
     }
 
@@ -151,7 +155,7 @@ extension DownloadRecord {
     }
 
     private mutating func keep(_ values: Particulars) {
-        particulars = values.isEmpty ? nil : Box(values)
+        particulars = values == Particulars() ? nil : Box(values)
     }
 
     /// Removes the values that only a transfer needs: header fields with their secrets, segments and mirrors. The version of

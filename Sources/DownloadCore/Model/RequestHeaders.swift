@@ -32,7 +32,7 @@ extension RequestHeader: Equatable {
 /// The header fields of a download's requests. It contains only fields that a user may set, and each name once.
 ///
 /// Values may be secrets: they are never logged. Only harmless fields are sent to another origin.
-public struct RequestHeaders: Sendable {
+public struct RequestHeaders: Sendable, Equatable {
     /// The fields in the order of their addition.
     private(set) var fields: [RequestHeader] = []
 
@@ -55,11 +55,11 @@ public struct RequestHeaders: Sendable {
     /// Creates an empty list.
     public init() {}
 
-    /// Creates a list of accepted fields. Other ones are left out.
+    /// Creates a list of accepted fields. Other ones are left out. Credentials may be longer than other values.
     public init(_ headers: some Sequence<RequestHeader>) {
         for header in headers {
             guard let name = FieldName(header.name) else { continue }
-            try? append(name, header.value)
+            if name == .authorization { try? authorize(header.value) } else { try? append(name, header.value) }
         }
     }
 
@@ -95,8 +95,9 @@ public struct RequestHeaders: Sendable {
 
     /// Appends `Authorization` with the credentials of a URL. The limits of fields do not count: the URL has a limit.
     /// - Parameter credentials: The value of ``HTTPURL/basicAuthorization``.
-    /// - Throws: `repeated`.
+    /// - Throws: `repeated`, `badValue`.
     public mutating func authorize(_ credentials: String) throws(Fault) {
+        guard Self.isValue(credentials, limit: .max) else { throw .badValue }
         guard !contains(.authorization) else { throw .repeated }
         fields.append(RequestHeader(name: FieldName.authorization.canonical, value: credentials))
     }
@@ -108,8 +109,8 @@ public struct RequestHeaders: Sendable {
         fields.firstIndex { FieldName($0.name) == name }
     }
 
-    private static func isValue(_ text: String) -> Bool {
-        text.utf8.count <= DownloadLimits.headerValue && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+    private static func isValue(_ text: String, limit: Int = DownloadLimits.headerValue) -> Bool {
+        text.utf8.count <= limit && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 }
 

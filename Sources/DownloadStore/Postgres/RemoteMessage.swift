@@ -108,59 +108,25 @@ extension RemoteMessage {
     }
 
     private static func encode(_ change: DownloadChange) -> JSONValue {
-        var members: [JSONMember] = []
-        func put(_ name: String, _ value: JSONValue?) {
-            if let value { members.append(JSONMember(name: name, value: value)) }
-        }
-        func strings(_ values: [String]?) -> JSONValue? { values.map { .array($0.map(JSONValue.string)) } }
-        put("priority", change.priority.map { .integer(Int64($0)) })
-        put("labels", strings(change.labels))
-        put("checksum", change.checksum.map { .string($0.description) })
-        put("addedLabel", change.addedLabel.map(JSONValue.string))
-        put("removedLabel", change.removedLabel.map(JSONValue.string))
-        put("speedLimit", change.speedLimit.map(JSONValue.integer))
-        put("url", change.url.map { .string($0.string) })
+        let texts = [
+            ("addedLabel", change.addedLabel), ("removedLabel", change.removedLabel), ("url", change.url?.string),
+        ]
         let headers = change.headers.map { JSONMember(name: $0.name, value: .string($0.value)) }
-        put("headers", headers.isEmpty ? nil : .object(headers))
-        put("filename", change.filename.map(JSONValue.string))
-        put("folder", change.folder.map(JSONValue.string))
-        put("mirrors", strings(change.mirrors?.map(\.string)))
-        put("segments", change.segments.map { .integer(Int64($0)) })
-        put("timeouts", change.timeouts?.json)
-        put("retry", change.retry?.json)
-        switch change.move {
-        case nil: break
-        case .start(let places): put("fromStart", .integer(Int64(places)))
-        case .current(let places): put("fromCurrent", .integer(Int64(places)))
-        case .end(let places): put("fromEnd", .integer(Int64(places)))
-        }
-        return .object(members)
+        return .object(
+            change.options.members + texts.compactMap { name, text in text.map { JSONMember(name: name, value: .string($0)) } }
+                + (headers.isEmpty ? [] : [JSONMember(name: "headers", value: .object(headers))]))
     }
 
     private static func change(_ value: JSONValue) -> DownloadChange {
         var change = DownloadChange()
-        func number(_ name: String) -> Int? { value[name]?.integer.map { Int(clamping: $0) } }
-        change.priority = number("priority")
-        change.labels = value["labels"]?.array?.compactMap(\.string)
-        change.checksum = value["checksum"]?.string.flatMap { try? Checksum(parsing: $0) }
+        change.options = DownloadOptions(members: value)
         change.addedLabel = value["addedLabel"]?.string
         change.removedLabel = value["removedLabel"]?.string
-        change.speedLimit = value["speedLimit"]?.integer
         change.url = value["url"]?.string.flatMap { HTTPURL($0) }
-        for member in value["headers"]?.members ?? [] {
-            guard let name = FieldName(member.name), let text = member.value.string else { continue }
-            // Credentials of a URL may be longer than other values.
-            if name == .authorization { try? change.headers.authorize(text) } else { try? change.headers.append(name, text) }
-        }
-        change.filename = value["filename"]?.string
-        change.folder = value["folder"]?.string
-        change.mirrors = value["mirrors"]?.array?.compactMap { $0.string.flatMap { HTTPURL($0) } }
-        change.segments = number("segments")
-        change.timeouts = value["timeouts"].flatMap(Timeouts.init)
-        change.retry = value["retry"].flatMap { try? RetryChoice(json: $0) }
-        change.move =
-            number("fromStart").map(QueueMove.start) ?? number("fromCurrent").map(QueueMove.current)
-            ?? number("fromEnd").map(QueueMove.end)
+        change.options.headers = RequestHeaders(
+            (value["headers"]?.members ?? []).compactMap { member in
+                member.value.string.map { RequestHeader(name: member.name, value: $0) }
+            })
         return change
     }
 

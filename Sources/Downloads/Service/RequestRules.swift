@@ -10,21 +10,14 @@ struct RequestRules: Sendable {
     /// - Parameter names: The reserved and published paths.
     /// - Throws: `destinationForbidden`, `invalid`.
     func check(_ new: NewDownload, _ names: FileNames) throws(DownloadError) {
-        try DownloadLimits.check(new)
-        try check(new.url)
-        for url in new.mirrors { try check(url, role: "the mirror") }
-        if let webhook = new.webhook { try check(webhook, role: "the webhook") }
-        try check(filename: new.filename, folder: new.folder, of: nil, names)
+        try check(new.options, new.url, of: nil, names)
     }
 
     /// Checks a change of a download.
     /// - Parameter names: The reserved and published paths.
     /// - Throws: `destinationForbidden`, `invalid`.
     func check(_ change: DownloadChange, of id: DownloadID, _ names: FileNames) throws(DownloadError) {
-        try DownloadLimits.check(change)
-        if let url = change.url { try check(url) }
-        for url in change.mirrors ?? [] { try check(url, role: "the mirror") }
-        try check(filename: change.filename, folder: change.folder, of: id, names)
+        try check(change.options, change.url, of: id, names)
     }
 
     /// Checks new default webhooks.
@@ -34,13 +27,16 @@ struct RequestRules: Sendable {
         for webhook in webhooks { try check(webhook, role: "the webhook") }
     }
 
-    /// Refuses names and folders that a file cannot have.
-    /// - Parameter id: The download of the file; `nil`: a new one.
+    /// - Parameter id: The download; `nil`: a new one.
     private func check(
-        filename: String?, folder: String?, of id: DownloadID?, _ names: FileNames
+        _ options: DownloadOptions, _ url: HTTPURL?, of id: DownloadID?, _ names: FileNames
     ) throws(DownloadError) {
-        if let filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
-        guard let folder, !folder.isEmpty else { return }
+        try DownloadLimits.check(options, of: url)
+        if let url { try check(url) }
+        for url in options.mirrors ?? [] { try check(url, role: "the mirror") }
+        if let webhook = options.webhook { try check(webhook, role: "the webhook") }
+        if let filename = options.filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
+        guard let folder = options.folder, !folder.isEmpty else { return }
         if let objection = FileNaming.objection(toFolder: folder) { throw .invalid(objection) }
         // A download waits for a file system.
         if let objection = names.objection(toFolder: FileNaming.normalised(folder), for: id), objection.kind == .other {

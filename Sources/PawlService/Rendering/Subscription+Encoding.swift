@@ -104,10 +104,10 @@ extension Subscription {
         } else {
             writer.null()
         }
-        writer.member("folder", settings.folder)
-        writer.texts(settings.labels, "labels")
-        writer.member("priority", settings.priority)
-        writer.member("speedLimit", settings.speedLimit)
+        writer.member("folder", settings.options.folder)
+        writer.texts(settings.options.labels ?? [], "labels")
+        writer.member("priority", settings.options.priority ?? 0)
+        writer.member("speedLimit", settings.options.speedLimit ?? 0)
         writer.texts(settings.formats, "formats")
     }
 

@@ -117,7 +117,7 @@ extension API {
             Result { () throws(Problem) in
                 let request = try request.get()
                 switch request.source {
-                case .url(let url): return request.download(of: url)
+                case .url(let url): return NewDownload(url: url.withoutUserInfo, request.options)
                 case .track(let id): return try Self.download(request, id, found.removeFirst())
                 }
             }

@@ -5,6 +5,7 @@ internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import PawlConfiguration
+internal import Subscriptions
 internal import System
 
 /// Requests that list, add, show, command and remove downloads.
@@ -129,7 +130,7 @@ extension API {
     /// The download that a request asks for, looked up if the request names a track.
     private func resolve(_ request: DownloadRequest) async throws(Problem) -> NewDownload {
         switch request.source {
-        case .url(let url): return request.download(of: url)
+        case .url(let url): return NewDownload(url: url.withoutUserInfo, request.options)
         case .track(let id): return try Self.download(request, id, await Result(catching: catalog, id))
         }
     }
@@ -152,7 +153,7 @@ extension API {
                 let hint = item.hasParts ? "; GET /search/parts lists its parts" : ""
                 throw Problem(.notFound, "\(member), which has no file to download\(hint)")
             }
-            return request.download(of: item, at: url, track: track)
+            return NewDownload(of: item, at: url, track: track, request.options)
         }
     }
 

@@ -96,7 +96,7 @@ extension API {
                     "'xmlUrl' is '\(HTTPURL.withoutSecrets(in: outline.address).prefix(200))'; it takes an http or https URL"))
         }
         var settings = Subscription.Settings()
-        settings.labels = labels
+        settings.options.labels = labels
         if let credentials = url.basicAuthorization { settings.authorize(credentials) }
         do throws(SubscriptionError) {
             return .success(try await subscriptions.create(.feed(url.withoutUserInfo), settings, name: outline.title))
@@ -114,12 +114,15 @@ extension API {
                 guard case .feed(let url) = subscription.source else { continue }
                 let address = url.withoutUserInfo.string
                 if hidesSecrets {
-                    guard subscription.settings.headers.isEmpty, HTTPURL.withoutSecrets(in: address) == address else { continue }
+                    guard subscription.settings.options.headers.isEmpty, HTTPURL.withoutSecrets(in: address) == address else {
+                        continue
+                    }
                 }
                 let page = subscription.pageUrl.map { hidesSecrets ? HTTPURL.withoutSecrets(in: $0) : $0 }
                 list.outlines.append(
                     OPML.Outline(
-                        address: address, title: subscription.name, page: page, labels: subscription.settings.labels))
+                        address: address, title: subscription.name, page: page, labels: subscription.settings.options.labels ?? []
+                    ))
             }
             var response = Response()
             response.forbidStoring()

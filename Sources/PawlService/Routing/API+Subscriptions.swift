@@ -26,7 +26,7 @@ extension API {
                     matching.removeAll { version in
                         let subscription = version.subscription
                         if !states.isEmpty, !states.contains(subscription.state) { return true }
-                        if let label, !subscription.settings.labels.containsExactly(label) { return true }
+                        if let label, subscription.settings.options.labels?.containsExactly(label) != true { return true }
                         guard let wanted else { return false }
                         let name = hidesSecrets ? HTTPURL.withoutSecrets(in: subscription.name) : subscription.name
                         return ![name, subscription.work(hidesSecrets: hidesSecrets)].contains {

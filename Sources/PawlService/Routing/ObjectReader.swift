@@ -26,6 +26,11 @@ struct ObjectReader {
         members.contains { $0.name.isExactly(name) && !$0.value.isNull }
     }
 
+    /// Whether the member is present and `null`. It is not known once it has been taken.
+    func isNull(_ name: String) -> Bool {
+        members.contains { $0.name.isExactly(name) && $0.value.isNull }
+    }
+
     mutating func value(_ name: String) -> JSONValue? {
         known.append(name)
         guard let index = members.firstIndex(where: { $0.name.isExactly(name) }) else { return nil }

@@ -16,22 +16,28 @@ struct SubscriptionRequest: Sendable {
 
     /// The source; `nil` if the request names none.
     private(set) var source: Source?
+    /// The user and password in the address, as a header field's value; `nil` for none.
+    private var credentials: String?
+    private let body: JSONValue
+
     /// Whether it gives headers, or a user and password in the address.
-    private(set) var givesHeaders = false
-    /// The changes of the settings, in the order of the contract.
-    private var changes: [@Sendable (inout Subscription.Settings) -> Void] = []
+    var givesHeaders: Bool { credentials != nil || body["headers"]?.isNull == false }
 
     /// Applies the request to settings.
     func apply(to settings: inout Subscription.Settings) {
-        for change in changes { change(&settings) }
+        guard var reader = try? ObjectReader(body) else { return }
+        try? settings.read(&reader)
+        guard let credentials else { return }
+        // Headers of the same request win.
+        if body["headers"]?.isNull == false, settings.options.headers.contains(.authorization) { return }
+        settings.authorize(credentials)
     }
 
     /// Reads the JSON object.
     /// - Parameter isNew: Whether it creates a subscription, and so takes `source`.
     init(_ value: JSONValue, isNew: Bool) throws(Problem) {
-        let members = Set((value.members ?? []).filter(\.value.isNull).map(\.name))
+        body = value
         var reader = try ObjectReader(value)
-        var credentials: String?
         if isNew, let value = reader.value("source") { source = try Self.source(value) }
         if let text = try reader.string("feedUrl", limit: DownloadLimits.url) {
             guard source == nil else {
@@ -44,84 +50,15 @@ struct SubscriptionRequest: Sendable {
             source = .feed(url.withoutUserInfo)
             credentials = url.basicAuthorization
         }
-        if let every = try reader.integer(
-            "every", in: CheckSchedule.Limits.shortest...CheckSchedule.Limits.longest)
-        {
-            changes.append { $0.every = every }
-        }
-        if let take = try Self.take(&reader) { changes.append { $0.take = take } }
-        if let keep = try reader.integer("keep", in: 1...SubscriptionService.Limits.items) {
-            changes.append { $0.keep = keep }
-        } else if members.contains("keep") {
-            changes.append { $0.keep = nil }
-        }
-        try readFilter(&reader, nulls: members)
-        if let naming = try reader.naming("naming") {
-            changes.append { $0.naming = naming }
-        } else if members.contains("naming") {
-            changes.append { $0.naming = nil }
-        }
-        if let folder = try reader.string("folder", limit: DownloadLimits.folder) {
-            if let objection = FileNaming.objection(toFolder: folder) { throw Problem(.invalidRequest, objection) }
-            changes.append { $0.folder = folder }
-        } else if members.contains("folder") {
-            changes.append { $0.folder = nil }
-        }
-        if reader.holds("labels") {
-            let labels = try DownloadRequest.labels(&reader)
-            changes.append { $0.labels = labels }
-        } else {
-            _ = reader.value("labels")
-        }
-        if let priority = try reader.integer("priority", in: DownloadLimits.priorities) {
-            changes.append { $0.priority = priority }
-        }
-        if let limit = try reader.integer("speedLimit", in: 0...Int64.max) { changes.append { $0.speedLimit = limit } }
-        if let formats = try reader.strings("formats", count: Catalog.maximumFormats, limit: 200) {
-            changes.append { $0.formats = formats }
-        }
-        if let webhook = try reader.url("webhook") {
-            changes.append { $0.webhook = webhook }
-        } else if members.contains("webhook") {
-            changes.append { $0.webhook = nil }
-        }
-        if reader.holds("headers") {
-            let headers = Array(try DownloadRequest.headers(&reader))
-            givesHeaders = true
-            changes.append { $0.headers = headers }
-        } else {
-            _ = reader.value("headers")
-        }
-        if let credentials {
-            let isGiven = givesHeaders
-            givesHeaders = true
-            changes.append { settings in
-                // Headers of the same request win.
-                if isGiven, settings.headers.contains(where: { $0.name.lowercased() == "authorization" }) { return }
-                settings.authorize(credentials)
-            }
+        var settings = Subscription.Settings()
+        try settings.read(&reader)
+        if let objection = settings.options.folder.flatMap({ FileNaming.objection(toFolder: $0) }) {
+            throw Problem(.invalidRequest, objection)
         }
         try reader.finish()
         // Last, since a mistyped name of the source is an unknown member.
         if isNew, source == nil {
             throw reader.refusal("source", "is missing; a subscription takes either 'source' or 'feedUrl'")
-        }
-    }
-
-    private mutating func readFilter(_ reader: inout ObjectReader, nulls: Set<String>) throws(Problem) {
-        let names = [reader.holds("include"), reader.holds("exclude")]
-        let (include, exclude) = (try reader.patterns("include"), try reader.patterns("exclude"))
-        if names[0] { changes.append { $0.filter.include = include } }
-        if names[1] { changes.append { $0.filter.exclude = exclude } }
-        if let duration = try reader.integer("minDurationMs", in: 0...Int64.max) {
-            changes.append { $0.filter.minDurationMs = duration }
-        } else if nulls.contains("minDurationMs") {
-            changes.append { $0.filter.minDurationMs = nil }
-        }
-        if let duration = try reader.integer("maxDurationMs", in: 0...Int64.max) {
-            changes.append { $0.filter.maxDurationMs = duration }
-        } else if nulls.contains("maxDurationMs") {
-            changes.append { $0.filter.maxDurationMs = nil }
         }
     }
 
@@ -159,9 +96,40 @@ struct SubscriptionRequest: Sendable {
         }
         return .feed(url)
     }
+}
 
-    private static func take(_ reader: inout ObjectReader) throws(Problem) -> BacklogChoice? {
-        guard let value = reader.value("take") else { return nil }
+extension Subscription.Settings {
+    /// Adds the credentials of an address to the header fields.
+    mutating func authorize(_ credentials: String) {
+        options.headers = RequestHeaders(options.headers.filter { $0.name.lowercased() != "authorization" })
+        try? options.headers.authorize(credentials)
+    }
+
+    /// Reads the settings of a request. An absent member changes nothing, and `null` takes a choice back.
+    fileprivate mutating func read(_ reader: inout ObjectReader) throws(Problem) {
+        if reader.isNull("keep") { keep = nil }
+        if reader.isNull("minDurationMs") { filter.minDurationMs = nil }
+        if reader.isNull("maxDurationMs") { filter.maxDurationMs = nil }
+        if reader.isNull("naming") { naming = nil }
+        if reader.isNull("folder") { options.folder = nil }
+        if reader.isNull("webhook") { options.webhook = nil }
+        every = try reader.integer("every", in: CheckSchedule.Limits.shortest...CheckSchedule.Limits.longest) ?? every
+        take = try reader.take("take") ?? take
+        keep = try reader.integer("keep", in: 1...SubscriptionService.Limits.items) ?? keep
+        filter.include = try reader.patterns("include") ?? filter.include
+        filter.exclude = try reader.patterns("exclude") ?? filter.exclude
+        filter.minDurationMs = try reader.integer("minDurationMs", in: 0...Int64.max) ?? filter.minDurationMs
+        filter.maxDurationMs = try reader.integer("maxDurationMs", in: 0...Int64.max) ?? filter.maxDurationMs
+        naming = try reader.naming("naming") ?? naming
+        try options.read([.folder, .labels, .priority, .speedLimit], &reader)
+        formats = try reader.strings("formats", count: Catalog.maximumFormats, limit: 200) ?? formats
+        try options.read([.webhook, .headers], &reader)
+    }
+}
+
+extension ObjectReader {
+    fileprivate mutating func take(_ name: String) throws(Problem) -> BacklogChoice? {
+        guard let value = value(name) else { return nil }
         switch value.string {
         case "new": return .new
         case "all": return .all
@@ -170,18 +138,9 @@ struct SubscriptionRequest: Sendable {
         guard value.members?.count == 1, let count = value["latest"]?.integer,
             (1...Int64(SubscriptionService.Limits.items)).contains(count)
         else {
-            throw reader.refusal(
-                "take", "takes \"new\", \"all\" or {\"latest\": N} with N from 1 to \(SubscriptionService.Limits.items)")
+            throw refusal(
+                name, "takes \"new\", \"all\" or {\"latest\": N} with N from 1 to \(SubscriptionService.Limits.items)")
         }
         return .latest(Int(count))
-    }
-}
-
-extension Subscription.Settings {
-    /// Adds the credentials of an address to the header fields.
-    mutating func authorize(_ credentials: String) {
-        var fields = RequestHeaders(headers.filter { $0.name.lowercased() != "authorization" })
-        try? fields.authorize(credentials)
-        headers = Array(fields)
     }
 }

@@ -13,7 +13,9 @@ struct WorkRequest: Sendable {
     let filter: ItemFilter
     /// The fields for the first host of each part. Of a feed, its origin alone gets those that may be secret.
     let headers: RequestHeaders
-    private let template: DownloadTemplate
+    /// The other options of the downloads.
+    private let options: DownloadOptions
+    private let naming: NamingTemplate?
 
     /// Reads the members of the JSON object.
     init(_ reader: inout ObjectReader) throws(Problem) {
@@ -23,28 +25,28 @@ struct WorkRequest: Sendable {
         self.id = id
         formats = try reader.strings("formats", count: Catalog.maximumFormats, limit: 200) ?? []
         var filter = ItemFilter()
-        filter.include = try reader.patterns("include")
-        filter.exclude = try reader.patterns("exclude")
+        filter.include = try reader.patterns("include") ?? []
+        filter.exclude = try reader.patterns("exclude") ?? []
         self.filter = filter
-        let naming = try reader.naming("naming")
-        guard let placeholder = HTTPURL("http://invalid/") else { throw reader.refusal("partsOf", "cannot be processed") }
-        var new = NewDownload(url: placeholder)
-        headers = try DownloadRequest.headers(&reader)
-        try new.readSettings(&reader)
+        naming = try reader.naming("naming")
+        var options = DownloadOptions()
+        try options.read(DownloadOptions.Member.ofWork, &reader)
+        headers = options.headers
+        options.headers = RequestHeaders()
+        self.options = options
         guard reader.value("downloads") == nil else {
             throw reader.refusal("downloads", "is given together with 'partsOf'; a batch takes only one of them")
         }
         try reader.finish()
-        template = DownloadTemplate(new, choosesFolder: false, naming: naming)
     }
 
     /// Returns the download of a part at this URL.
     func download(of item: SearchItem, at url: HTTPURL, track: [UInt8]) -> NewDownload {
-        var new = template.download(of: item, at: url, track: track)
+        var new = NewDownload(of: item, at: url, track: track, options, naming: naming)
         let isForeign = feed.map { !url.hasOrigin(of: $0) } ?? false
         for header in headers where !isForeign || header.isHarmless {
             guard let name = FieldName(header.name) else { continue }
-            try? new.headers.append(name, header.value)
+            try? new.options.headers.append(name, header.value)
         }
         return new
     }
@@ -54,9 +56,11 @@ struct WorkRequest: Sendable {
 }
 
 extension ObjectReader {
-    /// The patterns of a list; none if the member is absent.
-    mutating func patterns(_ name: String) throws(Problem) -> [GlobPattern] {
-        let texts = try strings(name, count: ItemFilter.maximumPatterns, limit: ItemFilter.longestPattern) ?? []
+    /// The patterns of a list; `nil` if the member is absent.
+    mutating func patterns(_ name: String) throws(Problem) -> [GlobPattern]? {
+        guard let texts = try strings(name, count: ItemFilter.maximumPatterns, limit: ItemFilter.longestPattern) else {
+            return nil
+        }
         guard !texts.contains(where: { $0.allSatisfy(\.isWhitespace) }) else {
             throw refusal(name, "has an empty pattern, which no name matches; '*' matches every name")
         }

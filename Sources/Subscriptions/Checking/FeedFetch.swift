@@ -119,7 +119,7 @@ struct FeedFetch: Sendable {
             if let tag { request.conditions.append((name: "If-None-Match", value: tag)) }
             if let date { request.conditions.append((name: "If-Modified-Since", value: date)) }
         }
-        request.fields = subscription.settings.headers.map { ($0.name, $0.value) }
+        request.fields = subscription.settings.options.headers.map { ($0.name, $0.value) }
         if !request.fields.contains(where: { FieldName($0.name) == .accept }) {
             request.fields.append((name: "Accept", value: Catalog.feedAccept))
         }

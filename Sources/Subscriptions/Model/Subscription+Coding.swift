@@ -49,7 +49,7 @@ extension Subscription {
     /// The row without the secrets that no response shows.
     var shown: StoredSubscription {
         var shown = self
-        (shown.settings.headers, shown.settings.webhook) = ([], nil)
+        (shown.settings.options.headers, shown.settings.options.webhook) = (RequestHeaders(), nil)
         return shown.stored
     }
 
@@ -69,13 +69,9 @@ extension Subscription {
             put(naming.folder, "namingFolder", &writer)
             put(naming.file, "namingFile", &writer)
         }
-        put(settings.folder, "folder", &writer)
-        Self.put(settings.labels, "labels", &writer)
-        writer.member("priority", settings.priority)
-        writer.member("speedLimit", settings.speedLimit)
+        for member in settings.options.members { writer.member(member.name, member.value) }
         Self.put(settings.formats, "formats", &writer)
-        put(settings.webhook?.string, "webhook", &writer)
-        Self.put(settings.headers.flatMap { [$0.name, $0.value] }, "headers", &writer)
+        Self.put(settings.options.headers.flatMap { [$0.name, $0.value] }, "headers", &writer)
     }
 
     private func put(_ text: String?, _ name: String, _ writer: inout JSONWriter) {
@@ -180,15 +176,12 @@ extension Subscription.Settings {
         if namingFolder != nil || namingFile != nil {
             naming = try? NamingTemplate(folder: namingFolder, file: namingFile)
         }
-        folder = value["folder"]?.string
-        labels = Subscription.texts(value, "labels")
-        priority = Int(clamping: value["priority"]?.integer ?? 0)
-        speedLimit = value["speedLimit"]?.integer ?? 0
         formats = Subscription.texts(value, "formats")
-        webhook = value["webhook"]?.string.flatMap { HTTPURL($0) }
+        options = DownloadOptions(members: value)
         let headers = Subscription.texts(value, "headers")
-        self.headers = stride(from: 0, to: headers.count - headers.count % 2, by: 2).map {
-            RequestHeader(name: headers[$0], value: headers[$0 + 1])
-        }
+        options.headers = RequestHeaders(
+            stride(from: 0, to: headers.count - headers.count % 2, by: 2).map {
+                RequestHeader(name: headers[$0], value: headers[$0 + 1])
+            })
     }
 }

@@ -66,22 +66,13 @@ public struct Subscription: Sendable, Equatable {
         public var keep: Int?
         /// The conditions for items that are taken without a command.
         public var filter = ItemFilter()
-        /// The names of the files, which precede `folder`; `nil` for the work's.
+        /// The names of the files, which precede the folder of the options; `nil` for the work's names.
         public var naming: NamingTemplate?
-        /// The folder of the files; `nil` for the work's.
-        public var folder: String?
-        /// The labels of the downloads.
-        public var labels: [String] = []
-        /// The priority of the downloads.
-        public var priority = 0
-        /// The speed limit of each download in bytes per second; 0 for none.
-        public var speedLimit: Int64 = 0
+        /// The options of the downloads. Without a folder, files are in the work's. The header fields are for one
+        /// origin: the one that they were given for.
+        public var options = DownloadOptions()
         /// The formats of works with formats; empty for those that the source prefers.
         public var formats: [String] = []
-        /// The URL that receives each download when it ends; `nil` for none. It may have a secret.
-        public var webhook: HTTPURL?
-        /// Header fields of requests to the origin that they were given for. Their values are secrets.
-        public var headers: [RequestHeader] = []
 
         /// Creates the default settings.
         public init() {}
@@ -93,7 +84,7 @@ public struct Subscription: Sendable, Equatable {
     public var source: Source
     /// The former addresses of the feed, the oldest first.
     public var formerAddresses: [String] = []
-    /// The origin that `settings.headers` were given for.
+    /// The origin that the header fields of the options were given for.
     public var headersOrigin: String?
     /// The choices of the user.
     public var settings: Settings
@@ -159,7 +150,7 @@ public struct Subscription: Sendable, Equatable {
         case .work(let id): name = id
         case .search(let term): name = term
         }
-        if case .feed(let url) = source, !settings.headers.isEmpty { headersOrigin = url.origin }
+        if case .feed(let url) = source, !settings.options.headers.isEmpty { headersOrigin = url.origin }
     }
 
     /// The schedule of the next check.

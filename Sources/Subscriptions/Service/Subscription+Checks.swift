@@ -9,22 +9,18 @@ extension Subscription {
         guard let url = details.item.downloadUrl.flatMap({ HTTPURL($0) }) else {
             return .failure(Problem(.notFound, "'\(details.name)' has no URL to download"))
         }
-        var new = NewDownload(url: url)
-        new.priority = settings.priority
-        new.speedLimit = settings.speedLimit
-        new.webhook = settings.webhook
-        new.labels = labels ?? settings.labels
-        new.headers = headers(for: url)
-        new.folder = settings.folder ?? ""
-        let template = DownloadTemplate(new, choosesFolder: settings.folder != nil, naming: settings.naming)
-        return .success(template.download(of: details.item, at: url, track: details.track))
+        var options = settings.options
+        options.labels = labels ?? options.labels
+        options.headers = headers(for: url)
+        return .success(
+            NewDownload(of: details.item, at: url, track: details.track, options, naming: settings.naming))
     }
 
     /// Returns the header fields for the file of an item.
     func headers(for url: HTTPURL) -> RequestHeaders {
         // The files of a catalogue's work are on several hosts. The first host of each download gets the headers.
         let isOwn = if case .feed = source { url.origin == headersOrigin } else { true }
-        return RequestHeaders(settings.headers.filter { isOwn || $0.isHarmless })
+        return RequestHeaders(settings.options.headers.filter { isOwn || $0.isHarmless })
     }
 
     /// Whether more items are taken than are to be kept.

@@ -161,7 +161,7 @@ extension SubscriptionService {
             let before = subscription
             if let address, givesHeaders, address.origin != subscription.headersOrigin {
                 // The present ones stay with the origin that they were given for.
-                subscription.settings.headers = []
+                subscription.settings.options.headers = RequestHeaders()
             }
             change(&subscription.settings)
             if let address {

@@ -10,8 +10,8 @@ import Testing
 struct OptionTests {
     private let files = FilesDirectory("/data/files/")
 
-    private func options(_ json: String) throws -> DownloadOptions {
-        try DownloadOptions(try JSONValue(parsing: Array(json.utf8)).members ?? [], in: files)
+    private func options(_ json: String) throws -> RPCOptions {
+        try RPCOptions(try JSONValue(parsing: Array(json.utf8)).members ?? [], in: files)
     }
 
     private func refusal(_ json: String) -> String? {
@@ -42,7 +42,7 @@ struct OptionTests {
     func ignored() throws {
         for json in [#"{"nope":"x"}"#, #"{"split":5}"#, #"{"pause":true}"#, #"{"dir":5,"header":5}"#, #"{"out":""}"#] {
             let new = try options(json).download(of: ["http://h/a"], position: nil, usualSegments: 4)
-            #expect(new.segments == nil && !new.startsPaused && new.folder == "" && new.headers.isEmpty && new.filename == nil)
+            #expect(new.segments == nil && !new.startsPaused && new.folder == nil && new.headers.isEmpty && new.filename == nil)
         }
     }
 
@@ -54,7 +54,7 @@ struct OptionTests {
         ])
     func paths(out: String, folder: String, name: String) throws {
         let new = try options(#"{"out":"\#(out)"}"#).download(of: ["http://h/a"], position: nil, usualSegments: 4)
-        #expect(new.folder == folder && new.filename == name)
+        #expect(new.folder ?? "" == folder && new.filename == name)
         for dir in ["music", "./music", "/data/files/music/."] {
             let new = try options(#"{"out":"\#(out)","dir":"\#(dir)"}"#).download(
                 of: ["http://h/a"], position: nil, usualSegments: 4)
@@ -72,7 +72,9 @@ struct OptionTests {
     @Test("Sizes have K and M; the smaller number of connections applies")
     func numbers() throws {
         let limits = [("0", 0), ("10", 10), ("10K", 10_240), ("2m", 2_097_152)]
-        for (text, bytes) in limits { #expect(try options(#"{"max-download-limit":"\#(text)"}"#).speedLimit == Int64(bytes)) }
+        for (text, bytes) in limits {
+            #expect(try options(#"{"max-download-limit":"\#(text)"}"#).common.speedLimit == Int64(bytes))
+        }
         let connections = [
             (#"{"split":"5","max-connection-per-server":"3"}"#, 3), (#"{"split":"2"}"#, 2), (#"{"split":"9"}"#, 4),
             (#"{"max-connection-per-server":"16"}"#, 4), (#"{"split":"1000","max-connection-per-server":"16"}"#, 16), ("{}", nil),
@@ -90,7 +92,7 @@ struct OptionTests {
         let new = try options(json).download(
             of: ["nope", " http://h/a b/ü?x=1|2 ", "HTTPS://user:pw@H:443/c\\d#f", "ftp://h/e"], position: 3, usualSegments: 4)
         #expect(new.url.string == "http://h/a%20b/%C3%BC?x=1|2")
-        #expect(new.mirrors.map(\.string) == ["https://h/c%5Cd"])
+        #expect(new.mirrors?.map(\.string) == ["https://h/c%5Cd"])
         #expect(new.folder == "music/new")
         #expect(new.filename == "a.bin")
         #expect(new.startsPaused)

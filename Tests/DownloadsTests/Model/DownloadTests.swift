@@ -72,9 +72,17 @@ struct DownloadTests {
     @Test("A new download becomes a record with all requested values")
     func newDownloadBecomesRecord() throws {
         let url = try #require(HTTPURL("https://example.com/a"))
-        let new = NewDownload(
-            url: url, filename: "x.bin", headers: .of(["Cookie": "a=b"]), mediaType: "audio/*", mirrors: [url], priority: 3,
-            labels: ["l"], speedLimit: 5, segments: 2, startsPaused: true, webhook: url)
+        var new = NewDownload(url: url)
+        new.filename = "x.bin"
+        new.headers = .of(["Cookie": "a=b"])
+        new.mediaType = "audio/*"
+        new.mirrors = [url]
+        new.priority = 3
+        new.labels = ["l"]
+        new.speedLimit = 5
+        new.segments = 2
+        new.startsPaused = true
+        new.webhook = url
         let id = DownloadID(value: 7 << 80)
         let record = DownloadRecord(new, id: id, at: Timestamp(millisecondsSinceEpoch: 9))
         #expect(record.download.state == .paused)

@@ -55,7 +55,7 @@ struct AnnouncedMirrorTests {
         try headers.append(.authorization, "Bearer s3cret")
         try headers.append(.userAgent, "mine")
         let url = try #require(HTTPURL(origin.url("/file.bin")))
-        return try await fixture.service.add(NewDownload(url: url, headers: headers)).download
+        return try await fixture.service.add(NewDownload(url: url, .with { $0.headers = headers })).download
     }
 
     @Test("A mirror that the origin announces with a digest brings the missing bytes, and gets no secret of the request")
@@ -151,7 +151,7 @@ struct AnnouncedMirrorTests {
         let url = try #require(HTTPURL(origin.url(path)))
         let checksum = Checksum(.sha256, bytes: SHA256.digest(of: Self.content))
         let made = try await fixture.service.add(
-            NewDownload(url: url, checksum: reason == .withAnotherDigest ? checksum : nil)
+            NewDownload(url: url, .with { $0.checksum = reason == .withAnotherDigest ? checksum : nil })
         ).download
         let done = try await fixture.end(of: made.id)
         #expect(done.state == .completed, "\(String(describing: done.error))")

@@ -223,7 +223,7 @@ struct ChangeTests {
         let fixture = try await ServiceFixture(allowsPrivate: false)
         let address = try #require(HTTPURL("http://192.0.2.1/a"))
         let made = try await fixture.service.add(
-            NewDownload(url: try #require(HTTPURL("https://example.org/a")), startsPaused: true)
+            NewDownload(url: try #require(HTTPURL("https://example.org/a")), .with { $0.startsPaused = true })
         ).download
         await #expect(throws: DownloadError.self) { try await fixture.service.change(made.id, change { $0.url = address }) }
         #expect(fixture.service.index.download(made.id)?.url == "https://example.org/a")

@@ -34,7 +34,7 @@ struct DigestFieldTests {
         }
         let url = try #require(HTTPURL(origin.url("/abc.txt")))
         let made = try await fixture.service.add(
-            NewDownload(url: url, checksum: try checksum.map { try Checksum(parsing: $0) })
+            NewDownload(url: url, try .with { $0.checksum = try checksum.map { try Checksum(parsing: $0) } })
         ).download
         let done = try await fixture.end(of: made.id)
         #expect(done.state == (isPublished ? .completed : .failed))
@@ -111,7 +111,8 @@ struct DigestFieldTests {
         }
         let fixture = try await ServiceFixture()
         // Known from the client; or unknown, and then from the mirror's own statement.
-        var new = NewDownload(url: try #require(HTTPURL(origin.url("/file.bin"))), checksum: isKnown ? checksum : nil)
+        var new = NewDownload(
+            url: try #require(HTTPURL(origin.url("/file.bin"))), .with { $0.checksum = isKnown ? checksum : nil })
         new.mirrors = [try #require(HTTPURL(mirror.url("/file.bin")))]
         let made = try await fixture.service.add(new).download
         let done = try await fixture.end(of: made.id)
@@ -135,13 +136,14 @@ struct DigestFieldTests {
         let urls = try origins.map { try #require(HTTPURL($0.url("/abc.txt"))) }
         let checksum = try Checksum(parsing: "sha-256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
         let fixture = try await ServiceFixture()
-        var new = NewDownload(url: urls[0], checksum: checksum)
+        var new = NewDownload(url: urls[0], .with { $0.checksum = checksum })
         new.mirrors = Array(urls[1...])
         let done = try await fixture.end(of: fixture.service.add(new).download.id)
         #expect(done.state == .completed, "\(String(describing: done.error))")
         #expect(try fixture.file(done) == content)
 
-        let alone = try await fixture.end(of: fixture.service.add(NewDownload(url: urls[1], checksum: checksum)).download.id)
+        let alone = try await fixture.end(
+            of: fixture.service.add(NewDownload(url: urls[1], .with { $0.checksum = checksum })).download.id)
         #expect(alone.error?.code == .checksumMismatch && alone.bytesReceived == 0)
         await fixture.service.shutdown()
     }

@@ -19,7 +19,7 @@ struct ManyOfOneURLTests {
         let fixture = try await ServiceFixture(disk: disk) { $0.maxConcurrent = 32 }
         let url = try fixture.url("size=10&seed=1")
         let outcomes = try await fixture.service.add(
-            (0..<Self.count).map { _ in .success(NewDownload(url: url, onDuplicate: .new)) })
+            (0..<Self.count).map { _ in .success(NewDownload(url: url, .with { $0.onDuplicate = .new })) })
         var ended: [Download] = []
         for outcome in outcomes { ended.append(try await fixture.end(of: try outcome.get().download.id)) }
         #expect(ended.allSatisfy { $0.state == .completed })
@@ -55,7 +55,7 @@ struct ManyOfOneURLTests {
         let batch = try await cost(
             of: {
                 let items = (0..<40).map { _ in
-                    Result<NewDownload, Problem>.success(NewDownload(url: url, startsPaused: true))
+                    Result<NewDownload, Problem>.success(NewDownload(url: url, .with { $0.startsPaused = true }))
                 }
                 let outcomes = try await fixture.service.add(items)
                 #expect(Set(try outcomes.map { try $0.get().download.id }).count == 1)

@@ -319,8 +319,10 @@ struct MirrorTests {
         let url = try #require(HTTPURL(origin.url("/start")))
         let digest = SHA256.hexadecimal(of: right)
         let done = try await fixture.end(
-            of: try await fixture.service.add(NewDownload(url: url, checksum: try Checksum(parsing: "sha-256:" + digest)))
-                .download.id)
+            of: try await fixture.service.add(
+                NewDownload(url: url, try .with { $0.checksum = try Checksum(parsing: "sha-256:" + digest) })
+            )
+            .download.id)
         if wrongRedirects <= 3 {
             #expect(done.state == .completed, "\(String(describing: done.error))")
             #expect(try fixture.file(done) == right)

@@ -114,7 +114,7 @@ struct PageTests {
         }
         let fixture = try await ServiceFixture()
         let track = Array(#"{"kind":"podcast-episode","name":"One"}"#.utf8)
-        let made = try await fixture.service.add(NewDownload(url: url(origin, "/one.m4b"), track: track)).download
+        let made = try await fixture.service.add(NewDownload(url: url(origin, "/one.m4b"), .with { $0.track = track })).download
         let done = try await fixture.end(of: made.id)
         #expect(done.state == .completed, "\(String(describing: done.error))")
         #expect(try fixture.file(done) == content)

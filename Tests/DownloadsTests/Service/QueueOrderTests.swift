@@ -79,7 +79,7 @@ struct QueueOrderTests {
         let (fixture, ids) = try await queue(2)
         var items: [Result<NewDownload, Problem>] = []
         for (number, position) in [0, 1, nil, 0].enumerated() {
-            items.append(.success(NewDownload(url: try fixture.url("size=10&seed=3\(number)"), position: position)))
+            items.append(.success(NewDownload(url: try fixture.url("size=10&seed=3\(number)"), .with { $0.position = position })))
         }
         let outcomes = try await fixture.service.add(items)
         let made = try outcomes.map { try $0.get().download }
@@ -93,7 +93,7 @@ struct QueueOrderTests {
     func batchAtTheFront() async throws {
         let (fixture, ids) = try await queue(3)
         let items: [Result<NewDownload, Problem>] = try (0..<300).map {
-            .success(NewDownload(url: try fixture.url("size=10&seed=4\($0)"), position: 0))
+            .success(NewDownload(url: try fixture.url("size=10&seed=4\($0)"), .with { $0.position = 0 }))
         }
         let made = try await fixture.service.add(items).map { try $0.get().download }
         #expect(made.map(\.position) == Array(0..<300))
@@ -105,8 +105,8 @@ struct QueueOrderTests {
     func inTurn() async throws {
         let (fixture, ids) = try await queue(2)
         let positions = [0, 0, nil, 1, 3, 0, nil, 9, 1]
-        let items: [Result<NewDownload, Problem>] = try positions.enumerated().map {
-            .success(NewDownload(url: try fixture.url("size=10&seed=6\($0)"), position: $1))
+        let items: [Result<NewDownload, Problem>] = try positions.enumerated().map { number, position in
+            .success(NewDownload(url: try fixture.url("size=10&seed=6\(number)"), .with { $0.position = position }))
         }
         let made = try await fixture.service.add(items, keepsOrder: false).map { try $0.get().download }
         var model = ids
@@ -124,7 +124,7 @@ struct QueueOrderTests {
         var model = ids
         for number in 0..<300 {
             let key = RequestKey("k\(number)", request: [])
-            let new = NewDownload(url: try fixture.url("size=10&seed=5\(number)"), position: 1)
+            let new = NewDownload(url: try fixture.url("size=10&seed=5\(number)"), .with { $0.position = 1 })
             #expect(try await fixture.service.claim(key) == nil)
             let told = try await fixture.service.add(new, key: key).download
             await fixture.service.release(key)
@@ -152,7 +152,7 @@ struct QueueOrderTests {
                 }
             }
             let items: [Result<NewDownload, Problem>] = try positions.enumerated().map { number, position in
-                .success(NewDownload(url: try fixture.url("size=10&seed=\(step)&n=\(number)"), position: position))
+                .success(NewDownload(url: try fixture.url("size=10&seed=\(step)&n=\(number)"), .with { $0.position = position }))
             }
             let made =
                 if items.count == 1, let new = try items.first?.get() {
@@ -186,7 +186,7 @@ struct QueueOrderTests {
         let service = fixture.service
         let urls = try (0..<200).map { try fixture.url("size=10&seed=6\($0)") }
         let told = try await withThrowingTaskGroup(of: Download.self) { group in
-            for url in urls { group.addTask { try await service.add(NewDownload(url: url, position: 1)).download } }
+            for url in urls { group.addTask { try await service.add(NewDownload(url: url, .with { $0.position = 1 })).download } }
             try await fixture.store.delayed.wait { $0.count == 200 }
             for commit in fixture.store.delayed.value { commit.set(nil) }
             return try await group.reduce(into: []) { $0.append($1) }

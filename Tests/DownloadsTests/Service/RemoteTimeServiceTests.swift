@@ -27,7 +27,7 @@ struct RemoteTimeServiceTests {
         let before = try await ServiceFixture { $0.remoteTime = option }
         let url = try #require(HTTPURL(origin.url("/file.bin")))
         let start = SystemTime.sinceEpoch
-        let made = try await before.service.add(NewDownload(url: url, remoteTime: chosen)).download
+        let made = try await before.service.add(NewDownload(url: url, .with { $0.remoteTime = chosen })).download
         #expect(made.remoteTime == chosen)
         let done = try await before.end(of: made.id)
         let identity = try #require(done.file)

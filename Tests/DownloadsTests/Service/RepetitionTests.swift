@@ -15,7 +15,7 @@ struct RepetitionTests {
     func keyOverCrash() async throws {
         let before = try await ServiceFixture(starting: false)
         #expect(try await before.service.claim(key) == nil)
-        let new = NewDownload(url: try before.url("size=10&seed=80"), startsPaused: true)
+        let new = NewDownload(url: try before.url("size=10&seed=80"), .with { $0.startsPaused = true })
         let made = try await before.service.add(new, key: key).download
         await before.service.release(key)
 
@@ -54,9 +54,9 @@ struct RepetitionTests {
             .success(NewDownload(url: try fixture.url("size=10&seed=82"))),
             .failure(Problem(.notFound, "no")),
             .success(NewDownload(url: try fixture.url("size=10&seed=82"))),
-            .success(NewDownload(url: try fixture.url("size=10&seed=82"), onDuplicate: .reject)),
-            .success(NewDownload(url: try fixture.url("size=10&seed=82"), onDuplicate: .new)),
-            .success(NewDownload(url: try fixture.url("size=10&seed=83"), filename: "../bad")),
+            .success(NewDownload(url: try fixture.url("size=10&seed=82"), .with { $0.onDuplicate = .reject })),
+            .success(NewDownload(url: try fixture.url("size=10&seed=82"), .with { $0.onDuplicate = .new })),
+            .success(NewDownload(url: try fixture.url("size=10&seed=83"), .with { $0.filename = "../bad" })),
         ]
         #expect(try await fixture.service.claim(key) == nil)
         let outcomes = try await fixture.service.add(items, key: key)

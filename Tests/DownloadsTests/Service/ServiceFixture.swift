@@ -250,3 +250,12 @@ extension DownloadService {
     /// Returns when the actor is free.
     fileprivate func pass() {}
 }
+
+extension DownloadOptions {
+    /// Returns options with these choices.
+    static func with(_ choose: (inout DownloadOptions) throws -> Void) rethrows -> DownloadOptions {
+        var options = DownloadOptions()
+        try choose(&options)
+        return options
+    }
+}

@@ -132,7 +132,13 @@ struct WebhookTests {
         let hook = try url(receiver)
         let somewhere = try #require(HTTPURL("https://example.org/a"))
         await #expect(throws: DownloadError.self) {
-            try await fixture.service.add(NewDownload(url: somewhere, startsPaused: true, webhook: hook))
+            try await fixture.service.add(
+                NewDownload(
+                    url: somewhere,
+                    .with {
+                        $0.startsPaused = true
+                        $0.webhook = hook
+                    }))
         }
         await fixture.service.shutdown()
     }

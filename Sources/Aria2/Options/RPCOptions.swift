@@ -4,45 +4,44 @@ internal import JSON
 internal import System
 
 /// The options of `addUri` and `changeOption`.
-struct DownloadOptions {
+struct RPCOptions {
     /// The folder for `dir`; `nil` if it was not given.
     let folder: String?
-    /// The name of the file; `nil` if it was not given.
-    let out: String?
     /// The folder that `out` names, below the download's folder; empty if it names none.
     private let outFolder: String
-    let speedLimit: Int64?
     /// `split` and `max-connection-per-server`.
-    let split: Int64?
-    let connectionsPerServer: Int64?
-    /// `connect-timeout` and `timeout`, which is for heads and bodies.
-    private let timeouts: Timeouts
-    /// `max-tries` (0: for ever) and `retry-wait` (0: the service chooses the delay).
-    private let retry: RetryChoice
+    private let split: Int64?
+    private let connectionsPerServer: Int64?
+    /// The choices for new and for changed downloads: the name in `out`; `max-download-limit`; `connect-timeout` and
+    /// `timeout`, which is for heads and bodies; `max-tries` (0: for ever) and `retry-wait` (0: the service chooses the delay).
+    private(set) var common = DownloadOptions()
     private let reader: OptionReader
 
     init(_ members: [JSONMember], in files: FilesDirectory) throws(RPCError) {
         reader = try OptionReader(members)
-        if let directory = reader.text("dir") {
-            folder = directory.isEmpty ? "" : try files.folder(ofDirectory: directory)
-        } else {
-            folder = nil
+        folder = try reader.text("dir").map { directory throws(RPCError) in
+            directory.isEmpty ? "" : try files.folder(ofDirectory: directory)
         }
         let path = reader.text("out") ?? ""
         let names = Self.names(path)
-        (outFolder, out) = (names.dropLast().joined(separator: "/"), path.isEmpty ? nil : names.last)
-        if out != nil { try Self.check(names) }
-        speedLimit = reader.number("max-download-limit")
+        outFolder = names.dropLast().joined(separator: "/")
         split = reader.number("split")
         connectionsPerServer = reader.number("max-connection-per-server")
+        if !path.isEmpty {
+            try Self.check(names)
+            common.filename = names.last
+        }
+        common.speedLimit = reader.number("max-download-limit")
         let timeout = reader.number("timeout").map(Int.init(clamping:))
-        timeouts = Timeouts(
+        let timeouts = Timeouts(
             connect: reader.number("connect-timeout").map(Int.init(clamping:)), response: timeout, stall: timeout)
-        retry = RetryChoice(
+        let retry = RetryChoice(
             attempts: reader.number("max-tries").map {
                 $0 == 0 ? RetryChoice.forEver : Self.within(RetryChoice.attemptLimits, $0)
             },
             longestDelay: reader.number("retry-wait").flatMap { $0 == 0 ? nil : Self.within(RetryChoice.delays, $0) })
+        if !timeouts.isEmpty { common.timeouts = timeouts }
+        if !retry.isEmpty { common.retry = retry }
     }
 
     private static func within(_ range: ClosedRange<Int>, _ number: Int64) -> Int {
@@ -105,21 +104,18 @@ struct DownloadOptions {
             throw RPCError(isForeign ? "No URI to download: only http and https URLs can be downloaded." : "No URI to download.")
         }
         guard urls.count <= Self.maximumURIs else { throw RPCError("A download has at most \(Self.maximumURIs) URIs.") }
-        var new = NewDownload(url: url.withoutUserInfo, onDuplicate: .new)
-        new.mirrors = urls.dropFirst().map(\.withoutUserInfo)
-        new.filename = out
-        new.folder = folder(in: "") ?? ""
-        new.headers = try RequestFields.read(reader, for: url)
-        new.checksum = try checksum
-        new.speedLimit = speedLimit ?? 0
-        new.segments = segments(usual: usualSegments)
-        new.timeouts = timeouts
-        new.retry = retry
-        new.remoteTime = reader.number("remote-time").map { $0 == 1 }
-        new.startsPaused = reader.isTrue("pause")
-        new.gid = try gid
-        new.position = position
-        return new
+        var options = common
+        options.onDuplicate = .new
+        options.mirrors = urls.dropFirst().map(\.withoutUserInfo)
+        options.folder = folder(in: "")
+        options.headers = try RequestFields.read(reader, for: url)
+        options.checksum = try checksum
+        options.segments = segments(usual: usualSegments)
+        options.remoteTime = reader.number("remote-time").map { $0 == 1 }
+        options.startsPaused = reader.isTrue("pause")
+        options.gid = try gid
+        options.position = position
+        return NewDownload(url: url.withoutUserInfo, options)
     }
 
     /// `sha-256=<hex>`
@@ -149,19 +145,17 @@ struct DownloadOptions {
     ///   - usualSegments: The number of connections for a file in the settings.
     func change(of current: Download, usualSegments: Int) -> DownloadChange {
         var change = DownloadChange()
+        change.options = common
         change.folder = folder(in: current.folder)
-        change.filename = out
-        change.speedLimit = speedLimit
         change.segments = segments(usual: usualSegments)
-        if !timeouts.isEmpty {
-            change.timeouts = Timeouts(
-                connect: timeouts.connect ?? current.timeouts.connect, response: timeouts.response ?? current.timeouts.response,
-                stall: timeouts.stall ?? current.timeouts.stall)
+        change.timeouts = common.timeouts.map {
+            Timeouts(
+                connect: $0.connect ?? current.timeouts.connect, response: $0.response ?? current.timeouts.response,
+                stall: $0.stall ?? current.timeouts.stall)
         }
-        if !retry.isEmpty {
-            change.retry = RetryChoice(
-                attempts: retry.attempts ?? current.retry.attempts,
-                longestDelay: retry.longestDelay ?? current.retry.longestDelay,
+        change.retry = common.retry.map {
+            RetryChoice(
+                attempts: $0.attempts ?? current.retry.attempts, longestDelay: $0.longestDelay ?? current.retry.longestDelay,
                 statuses: current.retry.statuses)
         }
         return change
@@ -174,7 +168,7 @@ struct GlobalOptions {
     let values: [ServiceSettings.Name: Int64]
 
     init(_ members: [JSONMember], in files: FilesDirectory) throws(RPCError) {
-        let options = try DownloadOptions(members, in: files)
+        let options = try RPCOptions(members, in: files)
         guard options.folder ?? "" == "" else {
             throw .badOption("dir", "It is \(files.path). Only the service's own options change it.")
         }
