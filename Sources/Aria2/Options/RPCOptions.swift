@@ -37,15 +37,13 @@ struct RPCOptions {
             connect: reader.number("connect-timeout").map(Int.init(clamping:)), response: timeout, stall: timeout)
         let retry = RetryChoice(
             attempts: reader.number("max-tries").map {
-                $0 == 0 ? RetryChoice.forEver : Self.within(RetryChoice.attemptLimits, $0)
+                $0 == 0 ? RetryChoice.forEver : RetryChoice.attemptLimits.nearest(to: Int(clamping: $0))
             },
-            longestDelay: reader.number("retry-wait").flatMap { $0 == 0 ? nil : Self.within(RetryChoice.delays, $0) })
+            longestDelay: reader.number("retry-wait").flatMap {
+                $0 == 0 ? nil : RetryChoice.delays.nearest(to: Int(clamping: $0))
+            })
         if !timeouts.isEmpty { common.timeouts = timeouts }
         if !retry.isEmpty { common.retry = retry }
-    }
-
-    private static func within(_ range: ClosedRange<Int>, _ number: Int64) -> Int {
-        min(max(Int(clamping: number), range.lowerBound), range.upperBound)
     }
 
     /// Returns the names of a path without a `.` for the same folder: `./a/./b` is `a/b`.
@@ -175,7 +173,7 @@ struct GlobalOptions {
         let reader = try OptionReader(members)
         var values: [ServiceSettings.Name: Int64] = [:]
         func set(_ name: ServiceSettings.Name, _ value: Int64?) {
-            if let value { values[name] = min(max(value, name.range.lowerBound), name.range.upperBound) }
+            if let value { values[name] = name.range.nearest(to: value) }
         }
         set(.maxConcurrent, reader.number("max-concurrent-downloads"))
         set(.speedLimit, reader.number("max-overall-download-limit"))

@@ -1,9 +1,9 @@
-package import HTTPCore
+internal import HTTPCore
 
 /// The limits of the values of a download. Its record keeps all of them, so each needs a limit.
 ///
-/// ``DownloadService`` refuses values beyond them. Front ends read their limits here, so that a refusal can name the
-/// parameter of the client.
+/// ``DownloadOptions`` has no values beyond them. Front ends read their limits here, and refuse other values with the name of
+/// the client's parameter.
 public enum DownloadLimits {
     /// The maximum number of characters of a URL, as written. Most origins allow as many bytes for the request line.
     public static let url = 8192
@@ -52,70 +52,7 @@ public enum DownloadLimits {
     }
 }
 
-extension DownloadLimits {
-    /// Refuses options with a value beyond its limit.
-    /// - Throws: `invalid`.
-    package static func check(_ options: DownloadOptions, of url: HTTPURL?) throws(DownloadError) {
-        if let url { try check(url, "the URL") }
-        if let mirrors = options.mirrors { try check(mirrors: mirrors) }
-        if let webhook = options.webhook { try check(webhook, "the webhook") }
-        if let priority = options.priority { try check(priority, "the priority", in: priorities) }
-        if let labels = options.labels { try check(labels: labels) }
-        if let limit = options.speedLimit { try check(limit, "the speed limit", in: 0...Int64.max) }
-        if let connections = options.segments { try check(connections, "the number of segments", in: segments) }
-        if let timeouts = options.timeouts { try check(timeouts) }
-        if let position = options.position { try check(position, "the position", in: 0...Int.max) }
-        if let pattern = options.mediaType, !isMediaTypePattern(pattern) {
-            throw .invalid("the media type is '\(pattern.prefix(mediaType))'; it takes one such as audio/mp4 or audio/*")
-        }
-        if let bytes = options.track?.count, bytes > track {
-            throw .invalid("the track has \(bytes) bytes; it takes at most \(track)")
-        }
-    }
-
-    /// Refuses default webhooks beyond the limits.
-    /// - Throws: `invalid`.
-    package static func check(webhooks: [HTTPURL]) throws(DownloadError) {
-        guard webhooks.count <= DefaultWebhooks.limit else {
-            throw .invalid("there are \(webhooks.count) webhooks; the settings take at most \(DefaultWebhooks.limit)")
-        }
-        for webhook in webhooks { try check(webhook, "the webhook") }
-    }
-
-    private static func check(_ url: HTTPURL, _ name: String) throws(DownloadError) {
-        // A character has up to four bytes, and each has three once it is percent-encoded.
-        guard url.string.utf8.count <= 12 * self.url else {
-            throw .invalid("\(name) is too long; it takes at most \(self.url) characters")
-        }
-    }
-
-    private static func check(_ chosen: Timeouts) throws(DownloadError) {
-        for (name, seconds) in chosen.members {
-            if let seconds { try check(seconds, "the \(name) timeout", in: timeouts) }
-        }
-    }
-
-    private static func check(mirrors: [HTTPURL]) throws(DownloadError) {
-        guard mirrors.count <= self.mirrors else {
-            throw .invalid("there are \(mirrors.count) mirrors; a download takes at most \(self.mirrors)")
-        }
-        for mirror in mirrors { try check(mirror, "the mirror") }
-    }
-
-    private static func check(labels: [String]) throws(DownloadError) {
-        guard labels.count <= self.labels else {
-            throw .invalid("there are \(labels.count) labels; a download takes at most \(self.labels)")
-        }
-        guard labels.allSatisfy(isLabel) else {
-            throw .invalid("a label has 1 to \(label) characters, and no control characters")
-        }
-    }
-
-    private static func check<Number: FixedWidthInteger>(
-        _ value: Number, _ name: String, in range: ClosedRange<Number>
-    ) throws(DownloadError) {
-        guard !range.contains(value) else { return }
-        let accepted = range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)"
-        throw .invalid("\(name) is \(value); it takes \(accepted)")
-    }
+extension ClosedRange {
+    /// Returns the value of the range that is nearest to another one.
+    public func nearest(to value: Bound) -> Bound { Swift.min(Swift.max(value, lowerBound), upperBound) }
 }

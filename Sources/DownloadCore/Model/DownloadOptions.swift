@@ -2,6 +2,9 @@ public import HTTPCore
 package import JSON
 
 /// The choices of a client for a download, without its URL. `nil` leaves a value to the service or, in a change, as it is.
+///
+/// All values are within ``DownloadLimits``: a number becomes the nearest possible one, and further mirrors and texts that cannot
+/// be labels are dropped. Front ends refuse such values before.
 public struct DownloadOptions: Sendable, Equatable {
     /// The file's name; see `FileNaming.objection(to:)`.
     public var filename: String?
@@ -14,15 +17,21 @@ public struct DownloadOptions: Sendable, Equatable {
     /// The media type that the file must have, or a pattern such as `audio/*`.
     public var mediaType: String?
     /// Other URLs of the same bytes.
-    public var mirrors: [HTTPURL]?
+    public var mirrors: [HTTPURL]? {
+        didSet {
+            if let urls = mirrors, urls.count > DownloadLimits.mirrors { mirrors = Array(urls.prefix(DownloadLimits.mirrors)) }
+        }
+    }
     /// The priority, see ``DownloadLimits/priorities``. Higher priorities start earlier.
-    public var priority: Int?
+    public var priority: Int? { didSet { priority = priority.map(DownloadLimits.priorities.nearest(to:)) } }
     /// The user's labels.
-    public var labels: [String]?
+    public var labels: [String]? {
+        didSet { if labels?.allSatisfy(DownloadLimits.isLabel) == false { labels?.removeAll { !DownloadLimits.isLabel($0) } } }
+    }
     /// The speed limit in bytes per second; 0 is no limit.
-    public var speedLimit: Int64?
+    public var speedLimit: Int64? { didSet { speedLimit = speedLimit.map { max($0, 0) } } }
     /// The maximum number of connections for this file.
-    public var segments: Int?
+    public var segments: Int? { didSet { segments = segments.map(DownloadLimits.segments.nearest(to:)) } }
     /// The time limits of its requests, as far as they differ from the service's.
     public var timeouts: Timeouts?
     /// The choice of when failed attempts are repeated, as far as it differs from the service's.
@@ -37,7 +46,7 @@ public struct DownloadOptions: Sendable, Equatable {
     /// The number of downloads that are to precede this one in the queue, 0 or more.
     public var position: Int? {
         get { if case .start(let places) = move { places } else { nil } }
-        set { move = newValue.map(QueueMove.start) }
+        set { move = newValue.map { .start(max($0, 0)) } }
     }
 
     // MARK: - Choices for new downloads only
@@ -100,7 +109,8 @@ extension DownloadOptions {
         return members
     }
 
-    /// Reads the values of ``members``. Values that cannot be read are absent.
+    /// Reads the values of ``members``, which had to be within the limits when a client chose them. Values that cannot be read
+    /// are absent.
     package init(members value: JSONValue) {
         func number(_ name: String) -> Int? { value[name]?.integer.map { Int(clamping: $0) } }
         filename = value["filename"]?.string

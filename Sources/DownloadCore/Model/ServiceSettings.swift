@@ -62,7 +62,7 @@ public struct ServiceSettings: Sendable, Equatable {
             }
         }
         set {
-            let value = min(max(newValue, name.range.lowerBound), name.range.upperBound)
+            let value = name.range.nearest(to: newValue)
             switch name {
             case .maxConcurrent: maxConcurrent = Int(clamping: value)
             case .maxPerHost: maxPerHost = Int(clamping: value)

@@ -5,17 +5,17 @@ package import JSON
 /// `nil` leaves a limit to the service's option. See ``DownloadLimits/timeouts`` for the possible values.
 public struct Timeouts: Sendable, Equatable {
     /// The longest wait for a connection.
-    public var connect: Int?
+    public let connect: Int?
     /// The longest wait for the head of a response, once the connection is there.
-    public var response: Int?
+    public let response: Int?
     /// The longest time without a byte of a body.
-    public var stall: Int?
+    public let stall: Int?
 
-    /// Creates a choice of limits.
+    /// Creates a choice of limits: the nearest ones in ``DownloadLimits/timeouts``.
     public init(connect: Int? = nil, response: Int? = nil, stall: Int? = nil) {
-        self.connect = connect
-        self.response = response
-        self.stall = stall
+        self.connect = connect.map(DownloadLimits.timeouts.nearest(to:))
+        self.response = response.map(DownloadLimits.timeouts.nearest(to:))
+        self.stall = stall.map(DownloadLimits.timeouts.nearest(to:))
     }
 
     /// Whether all limits are left to the service's options.

@@ -54,9 +54,9 @@ struct AdditionPlan {
         _ new: NewDownload, at now: Timestamp, _ context: inout DownloadMachine.Context, _ names: inout FileNames,
         hasFile: (Download, FileNames) -> Bool, reserveEventID: () -> EventID
     ) throws(DownloadError) -> Addition {
-        try rules.check(new, names)
+        try rules.check(new.options, new.url, of: nil, names)
         let url = new.url.string
-        if new.options.onDuplicate != .new {
+        if new.onDuplicate != .new {
             var found = drafts.first[url]
             if found == nil {
                 found = parts.candidates(for: new, in: index).first { download in
@@ -65,36 +65,32 @@ struct AdditionPlan {
                 }
             }
             if let found {
-                if new.options.onDuplicate == .reject { throw .duplicate(found.id) }
+                if new.onDuplicate == .reject { throw .duplicate(found.id) }
                 return .existing(found)
             }
         }
-        if let gid = new.options.gid, pendingGIDs.contains(gid) || drafts.gids.contains(gid) || index.find(gid: gid) != nil {
+        if let gid = new.gid, pendingGIDs.contains(gid) || drafts.gids.contains(gid) || index.find(gid: gid) != nil {
             throw .gidInUse(gid)
         }
         var id = context.newIdentity(at: now)
-        while new.options.gid == nil, pendingGIDs.contains(id.gid) || index.isKnownGID(id.gid) {
-            id = context.newIdentity(at: now)
-        }
+        while new.gid == nil, pendingGIDs.contains(id.gid) || index.isKnownGID(id.gid) { id = context.newIdentity(at: now) }
         var new = new
-        if let label, new.options.labels?.containsExactly(label) != true { new.options.labels = (new.labels ?? []) + [label] }
         new.options.filename = new.options.filename.map(FileNaming.normalised)
         new.options.folder = new.options.folder.map(FileNaming.normalised)
         new.options.retry = new.options.retry?.completed(by: context.retryPolicy)
         var record = DownloadRecord(new, id: id, at: now)
+        if let label, !record.download.labels.containsExactly(label) { record.download.labels.append(label) }
         if let path = record.download.path {
             record.download.filename = names.reserve(path, for: id).name
         } else if !record.download.folder.isEmpty {
             names.reserve(folder: record.download.folder, for: id)
         }
         record.download.changeID = reserveEventID()
-        if let position = new.options.position {
-            assignRank(to: &record.download, at: position, newest: context.newIdentity(at: now))
-        }
+        if let position = new.position { assignRank(to: &record.download, at: position, newest: context.newIdentity(at: now)) }
         queue.insert(id, record.download.rank)
-        if let gid = new.options.gid { drafts.gids.insert(gid) }
+        if let gid = new.gid { drafts.gids.insert(gid) }
         drafts.records.append(Draft(record: record, url: new.url))
-        if new.options.onDuplicate == .new { drafts.extra.insert(id) }
+        if new.onDuplicate == .new { drafts.extra.insert(id) }
         var download = record.download
         download.waitingFor = index.waitingReason(of: download)
         if drafts.first[url] == nil { drafts.first[url] = download }

@@ -141,7 +141,7 @@ extension DownloadService {
     public func change(
         _ id: DownloadID, _ change: DownloadChange, if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) -> Download {
-        try parts.rules.check(change, of: id, names)
+        try parts.rules.check(change.options, change.url, of: id, names)
         return try await ask(.change(change), of: id, if: isExpected)
     }
 

@@ -6,32 +6,17 @@ internal import HTTPCore
 struct RequestRules: Sendable {
     let destinations: DestinationGuard
 
-    /// Checks a request to download.
-    /// - Parameter names: The reserved and published paths.
+    /// Checks a new or changed download.
+    /// - Parameters:
+    ///   - id: The changed download; `nil`: a new one.
+    ///   - names: The reserved and published paths.
     /// - Throws: `destinationForbidden`, `invalid`.
-    func check(_ new: NewDownload, _ names: FileNames) throws(DownloadError) {
-        try check(new.options, new.url, of: nil, names)
-    }
-
-    /// Checks a change of a download.
-    /// - Parameter names: The reserved and published paths.
-    /// - Throws: `destinationForbidden`, `invalid`.
-    func check(_ change: DownloadChange, of id: DownloadID, _ names: FileNames) throws(DownloadError) {
-        try check(change.options, change.url, of: id, names)
-    }
-
-    /// Checks new default webhooks.
-    /// - Throws: `destinationForbidden`, `invalid`.
-    func check(webhooks: [HTTPURL]) throws(DownloadError) {
-        try DownloadLimits.check(webhooks: webhooks)
-        for webhook in webhooks { try check(webhook, role: "the webhook") }
-    }
-
-    /// - Parameter id: The download; `nil`: a new one.
-    private func check(
+    func check(
         _ options: DownloadOptions, _ url: HTTPURL?, of id: DownloadID?, _ names: FileNames
     ) throws(DownloadError) {
-        try DownloadLimits.check(options, of: url)
+        if let bytes = options.track?.count, bytes > DownloadLimits.track {
+            throw .invalid("the track has \(bytes) bytes; it takes at most \(DownloadLimits.track)")
+        }
         if let url { try check(url) }
         for url in options.mirrors ?? [] { try check(url, role: "the mirror") }
         if let webhook = options.webhook { try check(webhook, role: "the webhook") }
@@ -44,9 +29,22 @@ struct RequestRules: Sendable {
         }
     }
 
-    /// Refuses a destination that is forbidden, as far as that is known without a name server.
+    /// Checks new default webhooks.
+    /// - Throws: `destinationForbidden`, `invalid`.
+    func check(webhooks: [HTTPURL]) throws(DownloadError) {
+        guard webhooks.count <= DefaultWebhooks.limit else {
+            throw .invalid("there are \(webhooks.count) webhooks; the settings take at most \(DefaultWebhooks.limit)")
+        }
+        for webhook in webhooks { try check(webhook, role: "the webhook") }
+    }
+
+    /// Refuses a URL that is too long, and a destination that is forbidden, as far as that is known without a name server.
     /// - Parameter role: The role of the URL for messages; `nil`: it is the download's own URL.
     private func check(_ url: HTTPURL, role: String? = nil) throws(DownloadError) {
+        // A character has up to four bytes, and each has three once it is percent-encoded.
+        guard url.string.utf8.count <= 12 * DownloadLimits.url else {
+            throw .invalid("\(role ?? "the URL") is too long; it takes at most \(DownloadLimits.url) characters")
+        }
         if case .forbidden(let reason) = destinations.evaluate(host: url.host, port: url.port) {
             throw .destinationForbidden(role.map { "\($0) \(reason)" } ?? reason)
         }

@@ -372,9 +372,7 @@ extension SubscriptionService {
             if left.state == .new, case .failed(let failure, _) = listing { return (left, failure) }
             return (left, nil)
         }
-        let labels =
-            (subscription.settings.options.labels ?? [])
-            + [details.item.id].compactMap(\.self).filter { DownloadLimits.isLabel($0) }
+        let labels = (subscription.settings.options.labels ?? []) + [details.item.id].compactMap(\.self)
         let requests = listing.items.map { subscription.download(of: $0.details, labels: labels) }
         let folders = requests.compactMap { try? $0.get().folder }
         if let obstacle = await downloads.obstacles(toFolders: Set(folders)).values.first {

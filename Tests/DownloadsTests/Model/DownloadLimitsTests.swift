@@ -25,23 +25,25 @@ struct DownloadLimitsTests {
 
     private static let excesses: [Excess] = [
         Excess("URL") { $0.url = try url(12 * DownloadLimits.url) },
-        Excess("17 mirrors") { $0.mirrors = Array(repeating: $0.url, count: 17) },
         Excess("mirror") { $0.mirrors = [try url(12 * DownloadLimits.url)] },
         Excess("webhook") { $0.webhook = try url(12 * DownloadLimits.url) },
-        Excess("priority is 11") { $0.priority = 11 },
-        Excess("priority is -11") { $0.priority = -11 },
-        Excess("33 labels") { $0.labels = (0..<33).map(String.init) },
-        Excess("label") { $0.labels = [""] },
-        Excess("label") { $0.labels = ["a\nb"] },
-        Excess("label") { $0.labels = [String(repeating: "ü", count: 201)] },
-        Excess("speed limit is -1; it takes 0 or more") { $0.speedLimit = -1 },
-        Excess("segments is 0; it takes 1 to 16") { $0.segments = 0 },
-        Excess("segments is 17") { $0.segments = 17 },
-        Excess("position is -1") { $0.position = -1 },
-        Excess("media type") { $0.mediaType = "audio" },
-        Excess("media type") { $0.mediaType = "audio/" + String(repeating: "x", count: 256) },
         Excess("65537 bytes") { $0.track = [UInt8](repeating: 0x20, count: 65537) },
     ]
+
+    @Test("Options have the nearest possible numbers, no more mirrors than possible, and no labels that are none")
+    func options() throws {
+        let urls = Array(repeating: try Self.url(1), count: 17)
+        let long = String(repeating: "ü", count: 200)
+        for (given, possible) in [(-11, -10), (11, 10), (3, 3)] {
+            #expect(DownloadOptions.with { $0.priority = given }.priority == possible)
+        }
+        for (given, possible) in [(0, 1), (17, 16)] { #expect(DownloadOptions.with { $0.segments = given }.segments == possible) }
+        #expect(DownloadOptions.with { $0.mirrors = urls }.mirrors == Array(urls.dropLast()))
+        #expect(DownloadOptions.with { $0.labels = ["", "a", "a\nb", long, long + "x"] }.labels == ["a", long])
+        #expect(DownloadOptions.with { $0.speedLimit = -1 }.speedLimit == 0)
+        #expect(DownloadOptions.with { $0.position = -1 }.position == 0)
+        #expect(Timeouts(connect: -1, response: 86_401, stall: 7) == Timeouts(connect: 0, response: 86_400, stall: 7))
+    }
 
     @Test("add refuses a value beyond its limit, alone and in a batch, and the rest of the batch is added")
     func additions() async throws {
@@ -86,8 +88,7 @@ struct DownloadLimitsTests {
         let fixture = try await ServiceFixture(starting: false)
         let id = try await fixture.service.add(try Self.new()).download.id
         let changes: [(inout DownloadChange) throws -> Void] = [
-            { $0.url = try Self.url(12 * DownloadLimits.url) }, { $0.mirrors = Array(repeating: try Self.url(1), count: 17) },
-            { $0.priority = 11 }, { $0.labels = [""] }, { $0.speedLimit = -1 }, { $0.segments = 17 }, { $0.position = -1 },
+            { $0.url = try Self.url(12 * DownloadLimits.url) }, { $0.mirrors = [try Self.url(12 * DownloadLimits.url)] },
         ]
         for set in changes {
             var draft = DownloadChange()
