@@ -30,7 +30,7 @@ package enum OptionTable {
     private static let listening = CommandName.services.union([.health])
     private static let clients = CommandName.services.union(CommandName.clients)
 
-    /// The options of services, some of which other commands have as well.
+    /// The options of services. Other commands have some of them as well.
     private static let services: [Option] = [
         Option(
             "host", ValueForm(placeholder: "ADDRESS", accepts: "an IP address or localhost", read: bindableHost),

@@ -9,7 +9,7 @@ internal import System
 /// ``DownloadService/change(_:_:if:)`` refuses values beyond ``DownloadLimits``, bad names, and forbidden destinations.
 @dynamicMemberLookup
 public struct DownloadChange: Sendable {
-    /// Another URL of the same content. The header fields are for it, and replace those of the same names.
+    /// Another URL of the same content. The header fields are for it, and replace fields of the same names.
     public var url: HTTPURL?
     /// The changed values.
     public var options = DownloadOptions()

@@ -66,7 +66,7 @@ public struct DownloadOptions: Sendable, Equatable {
     public init() {}
 }
 
-/// The reaction to a URL that has a live or completed download already. The raw values are those of the API.
+/// The reaction to a URL that has a live or completed download already. The raw values are the API's.
 public enum DuplicatePolicy: String, Sendable, CaseIterable {
     /// Returns the existing download.
     case returnExisting = "return"
