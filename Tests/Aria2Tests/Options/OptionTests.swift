@@ -99,7 +99,7 @@ struct OptionTests {
         #expect(new.gid?.value == 0xab)
         #expect(new.checksum?.description == "sha-1:0123456789abcdef0123456789abcdef01234567")
         #expect(new.speedLimit == 1024)
-        #expect(new.timeouts == Timeouts() && new.remoteTime == nil)
+        #expect(new.timeouts == nil && new.remoteTime == nil)
         #expect(new.position == 3)
         #expect(new.onDuplicate == .new)
         #expect(
@@ -178,7 +178,7 @@ struct OptionTests {
         ] as [(String, Int?, Int?)])
     func retries(json: String, attempts: Int?, wait: Int?) throws {
         let new = try options(json).download(of: ["http://h/a"], position: nil, usualSegments: 4)
-        #expect(new.retry == RetryChoice(attempts: attempts, longestDelay: wait))
+        #expect((new.retry ?? RetryChoice()) == RetryChoice(attempts: attempts, longestDelay: wait))
         let id = DownloadID(value: 7)
         var download = Download(id: id, url: "http://h/a", createdAt: id.createdAt)
         download.retry = RetryChoice(attempts: 5, longestDelay: 6, statuses: [404])
