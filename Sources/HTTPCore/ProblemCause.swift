@@ -6,10 +6,6 @@ public protocol ProblemCause: Error {
 
 extension ProblemCause {
     /// Does the work, and throws its error as a problem.
-    ///
-    /// Never inlined: in the closure of a task, the optimiser of Swift 6.3 confuses results if a typed error is caught after
-    /// a suspension.
-    @inline(never)
     public static func asProblem<Value>(
         _ work: @autoclosure () async throws(Self) -> Value
     ) async throws(Problem) -> Value {

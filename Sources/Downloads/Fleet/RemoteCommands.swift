@@ -38,7 +38,7 @@ struct RemoteCommands {
     private static let quickMisses = 5
 
     /// The number of the last remote command.
-    private var lastNumber: UInt64 = 0
+    private var lastNumber: UInt64
     private var sent: [UInt64: Sent] = [:]
     private var accepted = AcceptedCommands()
     /// The messages to send, by the instances that receive them.
@@ -47,6 +47,11 @@ struct RemoteCommands {
     /// The number of accepted commands that are remembered.
     var acceptedCount: Int { accepted.count }
 
+    /// Creates the state of an instance without commands.
+    /// - Parameter instance: The instance. Its numbers follow it. So a reply to an earlier instance on the same data directory,
+    ///   which this instance receives too, is for none of its commands.
+    init(instance: Int64) { lastNumber = UInt64(bitPattern: instance) }
+
     // MARK: - Own commands
 
     /// Adds a command to the messages to send. It gets a new number, so that a late reply to an earlier one is ignored.
@@ -54,7 +59,7 @@ struct RemoteCommands {
     ///   - owner: The instance that owns the download.
     ///   - revision: The revision that the download must have; `nil`: any.
     mutating func send(_ order: Order, to owner: Int64, revision: UInt64?) {
-        lastNumber += 1
+        lastNumber &+= 1
         let command = RemoteMessage.Command(number: lastNumber, id: order.id, request: order.request, revision: revision)
         sent[command.number] = Sent(order: order, command: command, owner: owner)
         messages[owner, default: RemoteMessage()].commands.append(command)

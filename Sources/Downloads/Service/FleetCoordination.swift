@@ -13,7 +13,7 @@ final class FleetCoordination: Coordination {
     private let objects: ObjectFinishedFiles?
     private let log: @Sendable (DownloadLogEvent) -> Void
     private var slots = SlotRequests()
-    private(set) var commands = RemoteCommands()
+    private(set) lazy var commands = RemoteCommands(instance: fleet.instance)
     private(set) var isFenced = false
     /// The last known settings of the database, and the number of times they were read.
     private var keptSettings: [String: String] = [:]

@@ -75,7 +75,7 @@ struct RemoteCommandsTests {
     @Test("Commands and replies are sent and repeated", arguments: rows.indices)
     func row(_ number: Int) {
         let (name, steps) = Self.rows[number]
-        var commands = RemoteCommands()
+        var commands = RemoteCommands(instance: 0)
         for (offset, step) in steps.enumerated() {
             let place = Comment(rawValue: "\(name), step \(offset)")
             switch step {
@@ -96,9 +96,27 @@ struct RemoteCommandsTests {
         }
     }
 
+    @Test("A reply to an earlier instance on the same data directory is for no command of the next one")
+    func earlierInstance() throws {
+        func sent(by instance: Int64) throws -> (commands: RemoteCommands, number: UInt64) {
+            var commands = RemoteCommands(instance: instance)
+            commands.send(Self.order(9), to: 5, revision: nil)
+            guard case .fleet(.send(let text, _))? = commands.takeMessages().first else { throw CancellationError() }
+            return (commands, try #require(RemoteMessage(text).commands.first).number)
+        }
+        let number = try sent(by: 331_376_778_171_734_168).number
+        for instance in [7_398_037_545_084_848_365, .min, .max, -1] as [Int64] {
+            var next = try sent(by: instance)
+            let late = RemoteMessage.Reply(number: number, result: .failure(.notFound))
+            #expect(Self.words(next.commands.receive(late)) == "nothing", "\(instance)")
+            let reply = RemoteMessage.Reply(number: next.number, result: .failure(.notFound))
+            #expect(Self.words(next.commands.receive(reply)) == "9 ended", "\(instance)")
+        }
+    }
+
     @Test("A command that is missed again and again is sent after a pause")
     func pauses() {
-        var (commands, order) = (RemoteCommands(), Self.order(9))
+        var (commands, order) = (RemoteCommands(instance: 0), Self.order(9))
         for attempt in 1...8 as ClosedRange<UInt64> {
             commands.send(order, to: 5, revision: nil)
             guard case .missed(let next, let pauses)? = commands.receive(RemoteMessage.Reply(number: attempt, result: nil)) else {
