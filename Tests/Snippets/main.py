@@ -6,6 +6,7 @@ import http.server
 import json
 import os
 import pathlib
+import random
 import re
 import socket
 import subprocess
@@ -103,12 +104,21 @@ def test_readme():
         service.close()
 
 
+def bound(port):
+    """A socket that listens at the port; None if another one does."""
+    try:
+        return socket.create_server(("127.0.0.1", port))
+    except OSError:
+        return None
+
+
 def test_tour():
     """The commands of tour.md, unchanged but for the build, the port and the ids, in one shell, beside another demo."""
     text = (ROOT / "docs/tour.md").read_text().replace("\\\n", "")
     commands = re.findall(r"^    \$ (.*)$", text, re.MULTILINE)
     assert commands.pop(0) == "swift build -c release --product pawl"
-    with socket.create_server(("127.0.0.1", 0)) as free:
+    # Beyond the ports that the system gives to others while the demo is not running.
+    with next(filter(None, map(bound, random.sample(range(20_000, 32_000), 100)))) as free:
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
     directory = tempfile.TemporaryDirectory(prefix="pawl-snippet-")
