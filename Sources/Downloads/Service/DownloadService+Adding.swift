@@ -81,7 +81,7 @@ extension DownloadService {
         var preparation = label.map { WorkPreparation(label: $0) }
         while true {
             let urls = requests.lazy.filter { $0.onDuplicate != .new }.map(\.url.string)
-            while let end = urls.compactMap({ self.ledger.urls[$0] }).first { try await follow(end, by: deadline) }
+            while let end = urls.compactMap({ self.ledger.urls.end(of: $0) }).first { try await follow(end, by: deadline) }
             guard let steps = preparation?.steps(for: requests, in: index, isCurrent: isCurrent), !steps.isEmpty else { break }
             for start in stride(from: 0, to: steps.count, by: Self.bulkPiece) {
                 _ = try await ask(steps[start...].prefix(Self.bulkPiece), by: deadline)

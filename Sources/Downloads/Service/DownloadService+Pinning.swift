@@ -66,7 +66,7 @@ extension DownloadService {
         var hasWaited = false
         var isBehind = ids.contains { index.version(of: $0) == nil }
         while true {
-            if let end = ids.lazy.compactMap({ self.ledger.reads[$0] }).first {
+            if let end = ids.lazy.compactMap({ self.ledger.reads.end(of: $0) }).first {
                 try await follow(end, by: deadline)
                 hasWaited = true
             } else if isBehind {
@@ -114,7 +114,7 @@ extension DownloadService {
     }
 
     /// Whether a request waits for a download's record.
-    func isBeingRead(_ id: DownloadID) -> Bool { ledger.reads[id] != nil }
+    func isBeingRead(_ id: DownloadID) -> Bool { ledger.reads.isUnderWay(id) }
 
     /// Makes and pins a machine for a record that was read; `nil` if the download already has one or was removed.
     private func hold(_ record: DownloadRecord) -> LiveDownload? {

@@ -16,20 +16,25 @@ extension RequestEnd {
 
 /// Pieces of work that requests do, with the ends of these requests.
 struct SharedRequests<Piece: Hashable & Sendable>: Sendable {
-    private var ends: [Piece: RequestEnd] = [:]
+    /// The ends by piece; `nil`: no request waits for it.
+    private var ends: [Piece: RequestEnd?] = [:]
 
-    /// Returns the end of the request that does a piece; `nil`: none does it.
-    subscript(piece: Piece) -> RequestEnd? { ends[piece] }
+    /// Whether a request does a piece.
+    func isUnderWay(_ piece: Piece) -> Bool { ends[piece] != nil }
 
-    /// Begins the pieces of one request.
-    mutating func begin(_ pieces: some Sequence<Piece>) {
-        let end = RequestEnd()
-        for piece in pieces { ends[piece] = end }
+    /// Returns the end of the request that does a piece, to wait for it; `nil`: none does it.
+    mutating func end(of piece: Piece) -> RequestEnd? {
+        guard let known = ends[piece] else { return nil }
+        let end = known ?? RequestEnd()
+        ends[piece] = .some(end)
+        return end
     }
+
+    mutating func begin(_ pieces: some Sequence<Piece>) { for piece in pieces { ends.updateValue(nil, forKey: piece) } }
 
     /// Ends the pieces of one request, and resumes the requests that wait for it.
     mutating func end(_ pieces: some Sequence<Piece>, after failure: DownloadError?) {
-        for piece in pieces { ends.removeValue(forKey: piece)?.resume(after: failure) }
+        for piece in pieces { ends.removeValue(forKey: piece)??.resume(after: failure) }
     }
 }
 
@@ -105,7 +110,7 @@ struct RequestLedger: Sendable {
     // MARK: - New downloads
 
     /// URLs whose first download is being made durable. Another one may be a duplicate.
-    private(set) var urls = SharedRequests<String>()
+    var urls = SharedRequests<String>()
     /// Gids that clients have chosen for downloads that are being made durable.
     private(set) var gids: Set<DownloadGID> = []
     /// Downloads that are being made durable and will be in the queue then.
@@ -116,7 +121,7 @@ struct RequestLedger: Sendable {
     /// Notes new downloads that are being made durable.
     /// - Returns: The URLs whose first download is one of these.
     mutating func begin(urls added: some Sequence<String>, gids: Set<DownloadGID>) -> [String] {
-        let first = added.filter { urls[$0] == nil }
+        let first = added.filter { !urls.isUnderWay($0) }
         urls.begin(first)
         self.gids.formUnion(gids)
         return first

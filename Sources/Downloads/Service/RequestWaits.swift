@@ -72,7 +72,7 @@ struct RequestWaits {
     private mutating func dropEnded() {
         while head < waits.count, waits[head] == nil { head += 1 }
         guard head == waits.count || head > 256 && head > waits.count / 2 else { return }
-        waits.removeFirst(head)
+        if head == waits.count, head <= 256 { waits.removeAll(keepingCapacity: true) } else { waits.removeFirst(head) }
         first += UInt64(head)
         head = 0
     }
