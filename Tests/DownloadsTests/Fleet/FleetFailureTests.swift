@@ -104,7 +104,6 @@ struct FleetFailureTests {
         #expect(Set(boards[0].map(\.id)) == kept)
         #expect(boards[0].allSatisfy { !$0.state.isLive || $0.state == .paused })
         try await Self.checkChanges(scene)
-        #expect(promised.made.count > 5)
         for seat in seats { await seat.replica.service.shutdown() }
         let warnings = seats.flatMap { $0.replica.warnings.withLock { $0 } }
         #expect(warnings.isEmpty, "\(warnings.prefix(3))")
@@ -117,7 +116,9 @@ struct FleetFailureTests {
         var random = SeededRandom(seed: seed &* 100 &+ UInt64(number))
         var known: [DownloadID] = []
         var count = 0
-        while ContinuousClock.now < end {
+        // On a slow machine, the faults end before enough downloads are made.
+        func goesOn() -> Bool { ContinuousClock.now < end || promises.withLock { $0.made.count } <= 20 }
+        while goesOn() {
             let service = seats[Int.random(in: 0..<3, using: &random)].replica.service
             let id = known.randomElement(using: &random)
             switch (Int.random(in: 0..<8, using: &random), id) {
@@ -138,7 +139,7 @@ struct FleetFailureTests {
                 let key = RequestKey(name, request: [UInt8(number)])
                 var new = try scene.new("size=\(Int.random(in: 1...200_000, using: &random))&seed=\(name)")
                 if count % 10 == 0 { new.speedLimit = 200_000 }
-                while ContinuousClock.now < end {
+                while goesOn() {
                     let service = seats[Int.random(in: 0..<3, using: &random)].replica.service
                     guard let id = try? await addOnce(new, key, service) else { continue }
                     let earlier = promises.withLock { promises in
