@@ -6,7 +6,7 @@ internal import HTTPCore
 public import ObjectStorage
 internal import System
 
-/// Compares the records of a fleet with the objects in its storage, and repairs what it can. Replicas may run.
+/// Compares the records of a fleet with the objects in its storage, and repairs what it can. Replicas may run beside it.
 ///
 /// Objects are listed, and read only by a deep check: their SHA-256 was checked when they were stored. Objects without a record are ignored
 /// for a day, because their upload may be under way.

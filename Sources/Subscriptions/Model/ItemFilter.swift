@@ -4,7 +4,7 @@ public import Catalog
 public struct ItemFilter: Sendable, Equatable {
     /// One of these patterns must match; empty for every name.
     public var include: [GlobPattern] = []
-    /// None of these patterns may match.
+    /// Patterns of names that are refused.
     public var exclude: [GlobPattern] = []
     /// The shortest duration in milliseconds; `nil` for none.
     public var minDurationMs: Int64?
