@@ -61,7 +61,7 @@ func tests(
 }
 
 /// The modules that `Downloads` is built on.
-let downloads: [Target.Dependency] = ["DownloadCore", "DownloadFiles", "DownloadStore", "DownloadTransfer", "DownloadFeed"]
+let downloads: [Target.Dependency] = ["DownloadCore", "DownloadFiles", "DownloadStore", "DownloadTransfer", "DownloadIndex"]
 
 /// What only the benchmarks build. The first needs what tests may see (`-enable-testing`).
 let benchmarks: [Target] =
@@ -106,13 +106,13 @@ let package = Package(
             ["DownloadCore", "DownloadFiles", "HTTPCore", "JSON", "Postgres", "System", "CSQLite", "CSystem"],
             resources: [.embedInCode("SQL")]),
         module("DownloadTransfer", ["DownloadCore", "DownloadFiles", "HTTPClient", "HTTPCore", "JSON", "System"]),
-        module("DownloadFeed", ["DownloadCore", "HTTPCore", "System", "CSystem"]),
+        module("DownloadIndex", ["DownloadCore", "HTTPCore", "System", "CSystem"]),
         module("Downloads", downloads + ["HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Postgres", "System"]),
         module(
             "Subscriptions",
-            ["Catalog", "DownloadCore", "DownloadFeed", "Downloads", "Feeds", "HTTPClient", "HTTPCore", "JSON", "System"],
+            ["Catalog", "DownloadCore", "DownloadIndex", "Downloads", "Feeds", "HTTPClient", "HTTPCore", "JSON", "System"],
             settings: small),
-        module("Aria2", ["DownloadCore", "DownloadFeed", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System", "XML"]),
+        module("Aria2", ["DownloadCore", "DownloadIndex", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System", "XML"]),
         module(
             "DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"], resources: [.embedInCode("Data")], settings: small),
         module(
@@ -122,14 +122,14 @@ let package = Package(
         module(
             "CommandLine",
             [
-                "PawlConfiguration", "DownloadCore", "DownloadFeed", "DownloadStore", "Downloads", "HTTPClient", "HTTPCore",
+                "PawlConfiguration", "DownloadCore", "DownloadIndex", "DownloadStore", "Downloads", "HTTPClient", "HTTPCore",
                 "HTTPServer", "JSON", "ObjectStorage", "Terminal", "System",
             ], settings: small),
         module(
             "PawlService",
             [
                 "PawlConfiguration", "Aria2", "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "DownloadCore",
-                "DownloadFeed", "Downloads", "Feeds", "JSON", "Subscriptions", "System", "CResources", "CSystem",
+                "DownloadIndex", "Downloads", "Feeds", "JSON", "Subscriptions", "System", "CResources", "CSystem",
             ],
             exclude: ["Resources"]),
         module(

@@ -7,7 +7,7 @@
 import Foundation
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadFiles
 @testable import DownloadStore
 @testable import DownloadTransfer
@@ -32,7 +32,7 @@ func processorTime() -> Double {
 
 /// A new download that does not wait for a turn.
 func record(_ number: Int) -> DownloadRecord {
-    let id = DownloadID(value: UInt128(1_763_717_520_000) << 80 | UInt128(number))
+    let id = RecordID(value: UInt128(1_763_717_520_000) << 80 | UInt128(number))
     return DownloadRecord(
         Download(id: id, url: "https://example.com/files/\(number).bin", state: .paused, createdAt: id.createdAt))
 }

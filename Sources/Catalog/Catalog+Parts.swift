@@ -49,11 +49,6 @@ extension Catalog {
     /// The maximum number of `format` parameters: more than any work has formats.
     public static let maximumFormats = 64
 
-    /// The path of a work's parts, without the prefix of all links.
-    static func partsPath(of id: String) -> String {
-        "/search/parts?id=" + PercentEncoding.encodeForm(id)
-    }
-
     /// The parts, if the work is in memory and current; `nil` if the source must be asked. Throws the same errors as
     /// ``parts(_:)``.
     public func cachedParts(_ query: PartsQuery) throws(CatalogError) -> SearchResponse? {

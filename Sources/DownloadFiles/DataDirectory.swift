@@ -56,7 +56,7 @@ package final class DataDirectory: Sendable {
     /// The file system of the open data directory; `nil` if it is unknown.
     private let device: UInt64?
     /// Whether no other user can have placed anything in it.
-    private let isClaimed: Bool
+    private let isPrivate: Bool
     private let downloads = Locked(Downloads())
     /// The number of times in succession that the file system of the records was found to have failed.
     private let failedLooks = Locked(0)
@@ -67,7 +67,7 @@ package final class DataDirectory: Sendable {
     ///
     /// - Parameters:
     ///   - path: The directory.
-    ///   - claimed: The same directory, open, if it was claimed. Its directories of files must then belong to this
+    ///   - opened: The same directory, open, if it is private. Its directories of files must then belong to this
     ///     user, too.
     ///   - downloadsPath: Another directory for part files and finished files, such as one on another volume; `nil` for
     ///     the data directory. It is locked as well, so that no second service can use it with other records.
@@ -76,15 +76,15 @@ package final class DataDirectory: Sendable {
     ///     them.
     /// - Throws: `StoreError.inUse` or `.unavailable`.
     package init(
-        path: String, claimed: Directory? = nil, downloads downloadsPath: String? = nil,
+        path: String, opened: Directory? = nil, downloads downloadsPath: String? = nil,
         permissions: FilePermissions = FilePermissions(), opensDownloads: Bool = true
     ) throws(StoreError) {
         self.permissions = permissions
         self.path = try Self.trimmed(path)
         self.downloadsPath = try downloadsPath.map(Self.absolute) ?? self.path
-        isClaimed = claimed != nil
-        if let claimed {
-            top = try Self.lock(claimed, self.path)
+        isPrivate = opened != nil
+        if let opened {
+            top = try Self.lock(opened, self.path)
         } else {
             // Readers of finished files need access to the directory.
             try Self.makeDirectories(self.path, downloadsPath == nil ? permissions.directory : nil)
@@ -281,13 +281,13 @@ package final class DataDirectory: Sendable {
     /// Returns the name of the directory in its fleet. The name is created on the first call, and kept in a file.
     package func node() throws(StoreError) -> String {
         try Self.naming("\(path)/node") { () throws(SystemError) in
-            if let kept = try top.contents(of: "node", limit: DownloadID.length),
-                let id = DownloadID(String(decoding: kept, as: UTF8.self))
+            if let kept = try top.contents(of: "node", limit: RecordID.length),
+                let id = RecordID(String(decoding: kept, as: UTF8.self))
             {
                 return id.description
             }
             var random = SystemRandom()
-            var identifiers = DownloadIDGenerator()
+            var identifiers = RecordIDGenerator()
             let name = identifiers.next(now: .now(), using: &random).description
             try top.write(Array(name.utf8), to: "node")
             return name
@@ -299,12 +299,12 @@ package final class DataDirectory: Sendable {
         if (try? top.status(of: name)) != nil { throw .unavailable(path: path, reason: reason) }
     }
 
-    /// A warning for each directory in which other users could exchange files, unless it was claimed. Volumes of
+    /// A warning for each directory in which other users could exchange files, unless it is private. Volumes of
     /// containers often are such directories. The operator has named them, so they are used nevertheless.
     package var warnings: [String] {
-        let claimed = isClaimed ? [] : [(top, path)]
+        let unprotected = isPrivate ? [] : [(top, path)]
         let apart = downloads.withLock { $0.top }.map { [($0, downloadsPath)] } ?? []
-        return (claimed + apart).compactMap { directory, path in
+        return (unprotected + apart).compactMap { directory, path in
             guard let status = try? directory.status() else { return nil }
             if !status.isOwn { return "\(path) belongs to another user (\(status.owner)), who could exchange its files" }
             return status.permissions & 0o002 == 0 ? nil : "other users may write to \(path), and could exchange its files"
@@ -400,8 +400,8 @@ extension DataDirectory {
         if let held = try? held?.status().identity, let found = try? directory.status().identity, held.isSameFile(as: found) {
             return directory
         }
-        let isLocked = try naming(path) { () throws(SystemError) in try directory.lock() }
-        guard isLocked else { throw .inUse(path: path) }
+        let isPrivate = try naming(path) { () throws(SystemError) in try directory.lock() }
+        guard isPrivate else { throw .inUse(path: path) }
         return directory
     }
 
@@ -432,7 +432,7 @@ extension DataDirectory {
             return try parent.openDirectory(name)
         }
         // Another user may have placed it there before the mode of its parent was restricted.
-        if isClaimed, downloadsPath == self.path, let status = try? directory.status(), !status.isOwn {
+        if isPrivate, downloadsPath == self.path, let status = try? directory.status(), !status.isOwn {
             throw .unavailable(path: path, reason: "it belongs to another user (\(status.owner))")
         }
         if let permissions { try Self.set(permissions, of: directory, path) }

@@ -14,7 +14,7 @@ package protocol FinishedFiles: Sendable {
     /// Begins to remove files that only a crash before the record's commit would have needed. Called once the record
     /// includes the publication.
     /// - Parameter handler: Called at the end with the error; `nil` if there was none.
-    func finishPublishing(_ id: DownloadID, then handler: @escaping @Sendable (FileError?) -> Void)
+    func finishPublishing(_ id: RecordID, then handler: @escaping @Sendable (FileError?) -> Void)
 
     /// Waits for the publications in progress to end, so that the objects of abandoned ones are discarded. Returns at
     /// once if files are on this machine.
@@ -61,7 +61,7 @@ package protocol FinishedFiles: Sendable {
 
     /// Returns a URL of a finished file that is valid for this number of seconds; `nil` if the file is not in object storage.
     func address(
-        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String, validFor seconds: Int
+        of id: RecordID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String, validFor seconds: Int
     ) -> String?
 
     /// Removes a finished file, and folders that are then empty. A file with another time is hashed first. Has no effect
@@ -74,7 +74,7 @@ package protocol FinishedFiles: Sendable {
     ///   - id: The download of the file.
     ///   - isHashed: Whether a file with another identity is hashed even if its time of the last write is the same.
     func recognise(
-        _ file: PublishedFile, of id: DownloadID, isHashed: Bool
+        _ file: PublishedFile, of id: RecordID, isHashed: Bool
     ) async throws(FileError) -> FileRecognition
 }
 

@@ -3,7 +3,7 @@ internal import System
 
 /// A verified file to publish under its name.
 package final class Publication: Sendable {
-    package let id: DownloadID
+    package let id: RecordID
     package let file: VerifiedFile
     /// The reserved path.
     package let path: FilePath
@@ -14,7 +14,7 @@ package final class Publication: Sendable {
     /// The copy in the folder of the path, if that is on another file system than part files; `nil` until it is made.
     let copy = Locked<FolderCopy?>(nil)
 
-    package init(id: DownloadID, file: VerifiedFile, path: FilePath, modified: Int64? = nil) {
+    package init(id: RecordID, file: VerifiedFile, path: FilePath, modified: Int64? = nil) {
         self.id = id
         self.file = file
         self.path = path

@@ -17,7 +17,7 @@ struct FolderCopy: Sendable {
     private static let pieceLength = 16 << 20
 
     /// Returns the hidden name of a download's copy.
-    static func name(of id: DownloadID) -> String { ".pawl-\(id)" }
+    static func name(of id: RecordID) -> String { ".pawl-\(id)" }
 
     /// Copies the part file of a publication, flushes the copy, and compares its digest. The publication's note must
     /// exist.

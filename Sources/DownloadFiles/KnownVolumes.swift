@@ -13,12 +13,9 @@ package struct VolumeMarker: Sendable, Equatable {
 
     /// The text of the marker's file: one line of 55 bytes.
     var text: String { "pawl \(id) \(Hexadecimal.encode(epoch))\n" }
+}
 
-    init(id: String, epoch: UInt64) {
-        self.id = id
-        self.epoch = epoch
-    }
-
+extension VolumeMarker {
     /// Creates a new marker with a random id.
     init() {
         let halves = (0..<2).map { _ in Hexadecimal.encode(UInt64.random(in: .min ... .max)) }

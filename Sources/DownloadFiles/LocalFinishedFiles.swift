@@ -9,7 +9,7 @@ package final class LocalFinishedFiles: FinishedFiles {
     private struct Waiting {
         var publications: [Publication] = []
         /// Downloads whose records include their publications.
-        var finished: [(DownloadID, @Sendable (FileError?) -> Void)] = []
+        var finished: [(RecordID, @Sendable (FileError?) -> Void)] = []
         var isRunning = false
 
         var isEmpty: Bool { publications.isEmpty && finished.isEmpty }
@@ -37,7 +37,7 @@ package final class LocalFinishedFiles: FinishedFiles {
         enqueue { $0.publications.append(publication) }
     }
 
-    package func finishPublishing(_ id: DownloadID, then handler: @escaping @Sendable (FileError?) -> Void) {
+    package func finishPublishing(_ id: RecordID, then handler: @escaping @Sendable (FileError?) -> Void) {
         enqueue { $0.finished.append((id, handler)) }
     }
 
@@ -362,7 +362,7 @@ package final class LocalFinishedFiles: FinishedFiles {
     }
 
     package func recognise(
-        _ published: PublishedFile, of id: DownloadID, isHashed: Bool
+        _ published: PublishedFile, of id: RecordID, isHashed: Bool
     ) async throws(FileError) -> FileRecognition {
         let found = try await BlockingExecutor.disk.run { () throws(FileError) in try self.identify(published.path) }
         guard let found else { return .missing }
@@ -435,7 +435,7 @@ package final class LocalFinishedFiles: FinishedFiles {
     package var isStorageAway: Bool { false }
 
     package func address(
-        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String, validFor seconds: Int
+        of id: RecordID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String, validFor seconds: Int
     ) -> String? { nil }
 
     package func settle() async {}

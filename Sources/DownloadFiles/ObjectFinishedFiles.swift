@@ -247,7 +247,7 @@ package final class ObjectFinishedFiles: FinishedFiles {
         if let news { log(.objectStorage(news)) }
     }
 
-    package func finishPublishing(_ id: DownloadID, then handler: @escaping @Sendable (FileError?) -> Void) {
+    package func finishPublishing(_ id: RecordID, then handler: @escaping @Sendable (FileError?) -> Void) {
         BlockingExecutor.publishing.submit { [partFiles] in partFiles.finishPublishing(id, then: handler) }
     }
 
@@ -281,7 +281,7 @@ package final class ObjectFinishedFiles: FinishedFiles {
     package func remove(_ file: PublishedFile) throws(FileError) -> RemovedFiles { RemovedFiles() }
 
     package func recognise(
-        _ file: PublishedFile, of id: DownloadID, isHashed: Bool
+        _ file: PublishedFile, of id: RecordID, isHashed: Bool
     ) async throws(FileError) -> FileRecognition {
         guard let key = file.identity.flatMap({ ObjectKey(id, $0) }) else { return .missing }
         do throws(ObjectStorageError) {
@@ -294,7 +294,7 @@ package final class ObjectFinishedFiles: FinishedFiles {
 
     /// Returns a signed URL of a finished file; `nil` if the file is not in the storage.
     package func address(
-        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String, validFor seconds: Int
+        of id: RecordID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String, validFor seconds: Int
     ) -> String? {
         guard let key = ObjectKey(id, identity) else { return nil }
         return storage.signedURL(

@@ -6,17 +6,17 @@ package import System
 ///
 /// A record keeps the number as a file identity on device 0, which no file on a disk has.
 package struct ObjectKey: Sendable, Hashable, LosslessStringConvertible {
-    package let id: DownloadID
+    package let id: RecordID
     /// 63 random bits.
     package let upload: Int64
 
-    package init(id: DownloadID, upload: Int64) {
+    package init(id: RecordID, upload: Int64) {
         self.id = id
         self.upload = upload
     }
 
     /// Creates the key of a download's file; `nil` if the file is not an object.
-    package init?(_ id: DownloadID, _ identity: FileIdentity) {
+    package init?(_ id: RecordID, _ identity: FileIdentity) {
         guard identity.device == 0, let upload = Int64(exactly: identity.inode) else { return nil }
         self.init(id: id, upload: upload)
     }
@@ -24,7 +24,7 @@ package struct ObjectKey: Sendable, Hashable, LosslessStringConvertible {
     /// Parses the format of ``description``; `nil` for any other key, which does not belong to a download.
     package init?(_ description: String) {
         let parts = description.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let id = DownloadID(String(parts[0])), let upload = Int64(parts[1]), upload >= 0 else {
+        guard parts.count == 2, let id = RecordID(String(parts[0])), let upload = Int64(parts[1]), upload >= 0 else {
             return nil
         }
         self.init(id: id, upload: upload)

@@ -75,7 +75,7 @@ package final class ObjectPlace: Sendable {
         let before = try await ownership()
         if let objection = Self.objection(to: before, for: owner) { return objection }
         // A sweep removes what a broken trial has left.
-        try await storage.tryUpload(to: ObjectKey(id: DownloadID(value: 0), upload: .random(in: 0...Int64.max)).description)
+        try await storage.tryUpload(to: ObjectKey(id: RecordID(value: 0), upload: .random(in: 0...Int64.max)).description)
         do throws(StoreError) {
             // Files that were moved here have brought the mark with them.
             let kept = try await keep(place, before == .own)

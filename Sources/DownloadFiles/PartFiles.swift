@@ -20,7 +20,7 @@ package final class PartFiles: Sendable {
     private struct Parts {
         /// Whether the directory has been listed, so that the part files of earlier runs are known.
         var isListed = false
-        var names: [DownloadID: [PartName]] = [:]
+        var names: [RecordID: [PartName]] = [:]
 
         mutating func add(_ name: PartName) {
             if names[name.id]?.contains(name) != true { names[name.id, default: []].append(name) }
@@ -44,7 +44,7 @@ package final class PartFiles: Sendable {
     /// Whether both names of a linked file have its number and its number of links, as a trial has found.
     private let numbersFiles = Locked(false)
     /// Downloads that may have a note. Notes of earlier runs are known once the directory has been listed.
-    private let notes = Locked<Set<DownloadID>>([])
+    private let notes = Locked<Set<RecordID>>([])
     /// The directory of finished files, into which part files are published.
     let folders: FinishedFolders
 
@@ -56,7 +56,7 @@ package final class PartFiles: Sendable {
         self.operations = operations
     }
 
-    private static func note(_ id: DownloadID) -> String { "\(id).publishing" }
+    private static func note(_ id: RecordID) -> String { "\(id).publishing" }
 
     private func path(_ part: String) -> String { "\(incompletePath)/\(part)" }
 
@@ -79,7 +79,7 @@ package final class PartFiles: Sendable {
     ///   - durable: The durable bytes of the download's record, which the file should have.
     /// - Throws: `.missing`, `.short` or `.notRegular` if the download cannot be continued from it.
     package func openPart(
-        _ id: DownloadID, _ generation: UInt64?, holding length: Int64, durable: [SyncedSegment] = []
+        _ id: RecordID, _ generation: UInt64?, holding length: Int64, durable: [SyncedSegment] = []
     ) throws(FileError) -> PartFile {
         let known = try names(of: id).first { $0.generation == generation }
         guard let name = (known ?? generation.map { PartName(id, $0) })?.text else {
@@ -104,7 +104,7 @@ package final class PartFiles: Sendable {
     ///     are removed.
     ///   - sha256: The SHA-256 of the bytes that will be written at once, if they are a whole small file.
     package func createPart(
-        _ id: DownloadID, _ generation: UInt64? = nil, keepsOthers: Bool, whole sha256: [UInt8]? = nil
+        _ id: RecordID, _ generation: UInt64? = nil, keepsOthers: Bool, whole sha256: [UInt8]? = nil
     ) throws(FileError) -> PartFile {
         if let refusal = refusal.withLock(\.self) { throw refusal }
         // A part file that cannot be removed does no harm. The next start tries again.
@@ -137,17 +137,17 @@ package final class PartFiles: Sendable {
     }
 
     /// Removes the part file of one generation.
-    package func removePart(_ id: DownloadID, _ generation: UInt64?) throws(FileError) -> RemovedFiles {
+    package func removePart(_ id: RecordID, _ generation: UInt64?) throws(FileError) -> RemovedFiles {
         try remove(names(of: id).filter { $0.generation == generation })
     }
 
     /// Removes the part files of all other generations. Called once the record no longer counts on their bytes.
-    package func removeOtherParts(_ id: DownloadID, than generation: UInt64?) throws(FileError) -> RemovedFiles {
+    package func removeOtherParts(_ id: RecordID, than generation: UInt64?) throws(FileError) -> RemovedFiles {
         try remove(names(of: id).filter { $0.generation != generation })
     }
 
     /// Removes all files of an unfinished download.
-    package func removeParts(_ id: DownloadID) throws(FileError) -> RemovedFiles {
+    package func removeParts(_ id: RecordID) throws(FileError) -> RemovedFiles {
         let names = try names(of: id)
         let mayHaveNote = notes.withLock { $0.contains(id) }
         if mayHaveNote, let note = readNote(of: id) { removeReservation(of: id, note) }
@@ -162,7 +162,7 @@ package final class PartFiles: Sendable {
     }
 
     /// Returns the names of a download's part files.
-    private func names(of id: DownloadID) throws(FileError) -> [PartName] {
+    private func names(of id: RecordID) throws(FileError) -> [PartName] {
         if !parts.withLock({ $0.isListed }) {
             let found = try incomplete.entries(describedAs: incompletePath)
             notes.withLock { $0.formUnion(found.compactMap(Self.downloadOfNote)) }
@@ -328,7 +328,7 @@ package final class PartFiles: Sendable {
 
     /// Removes what an earlier run has left in a folder because it ended before it gave the file its name: the empty file
     /// that reserves the name, and the copy.
-    private func removeReservation(of id: DownloadID, _ note: PublicationNote) {
+    private func removeReservation(of id: RecordID, _ note: PublicationNote) {
         guard let directory = try? folders.find(note.path.folder) else { return }
         _ = try? directory.remove(FolderCopy.name(of: id))
         guard note.identity.size > 0, let status = try? directory.status(of: note.path.name), status.kind == .regular,
@@ -339,7 +339,7 @@ package final class PartFiles: Sendable {
 
     /// Removes files that only a crash before the record's commit would have needed.
     /// - Parameter handler: Called at the end with the error; `nil` if there was none.
-    func finishPublishing(_ id: DownloadID, then handler: (FileError?) -> Void) {
+    func finishPublishing(_ id: RecordID, then handler: (FileError?) -> Void) {
         do throws(FileError) {
             try finishPublishing(id)
             handler(nil)
@@ -348,7 +348,7 @@ package final class PartFiles: Sendable {
         }
     }
 
-    private func finishPublishing(_ id: DownloadID) throws(FileError) {
+    private func finishPublishing(_ id: RecordID) throws(FileError) {
         for name in try names(of: id) {
             try describing("remove", path(name.text)) { () throws(SystemError) in _ = try incomplete.remove(name.text) }
             parts.withLock { $0.remove(name) }
@@ -447,7 +447,7 @@ package final class PartFiles: Sendable {
     ///   - findsWhole: Whether a whole part file counts although the record has no generation. A small file that waits
     ///     for object storage has none.
     package func recover(
-        _ id: DownloadID, _ generation: UInt64?, likelyPath: FilePath?, findsWhole: Bool = false
+        _ id: RecordID, _ generation: UInt64?, likelyPath: FilePath?, findsWhole: Bool = false
     ) throws(FileError) -> RecoveredPart {
         let names = try names(of: id)
         for name in names {
@@ -515,7 +515,7 @@ package final class PartFiles: Sendable {
     /// - Parameter isKept: Returns whether the part file of a download and a generation is kept.
     /// - Returns: The names of things that are not Pawl's, and stay.
     @discardableResult
-    package func removeOrphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError) -> [String] {
+    package func removeOrphans(keeping isKept: (RecordID, UInt64?) -> Bool) throws(FileError) -> [String] {
         for name in try incomplete.entries(describedAs: incompletePath) {
             if let id = Self.downloadOfNote(name), let note = readNote(of: id) { removeReservation(of: id, note) }
         }
@@ -530,7 +530,7 @@ package final class PartFiles: Sendable {
     /// Returns the names of all entries of `incomplete`, except part files and notes that are kept.
     /// - Returns: The names of Pawl's files, and the names of other entries, which are left alone.
     package func orphans(
-        keeping isKept: (DownloadID, UInt64?) -> Bool
+        keeping isKept: (RecordID, UInt64?) -> Bool
     ) throws(FileError) -> (own: [String], foreign: [String]) {
         var found: (own: [String], foreign: [String]) = ([], [])
         for name in try incomplete.entries(describedAs: incompletePath) {
@@ -543,19 +543,19 @@ package final class PartFiles: Sendable {
             }
             // Part files and notes of all releases begin with the download.
             let isOwn =
-                DownloadID(String(name.prefix { $0 != "." })) != nil && (try? incomplete.status(of: name))?.kind != .directory
+                RecordID(String(name.prefix { $0 != "." })) != nil && (try? incomplete.status(of: name))?.kind != .directory
             if isOwn { found.own.append(name) } else { found.foreign.append(name) }
         }
         return found
     }
 
     /// Reads the note of a download; `nil` if there is no valid one.
-    private func readNote(of id: DownloadID) -> PublicationNote? { PublicationNote(reading: Self.note(id), in: incomplete) }
+    private func readNote(of id: RecordID) -> PublicationNote? { PublicationNote(reading: Self.note(id), in: incomplete) }
 
     /// Returns the download whose note has this name; `nil` if it is not the name of a note.
-    private static func downloadOfNote(_ name: String) -> DownloadID? {
+    private static func downloadOfNote(_ name: String) -> RecordID? {
         let suffix = ".publishing"
-        return name.hasSuffix(suffix) ? DownloadID(String(name.dropLast(suffix.count))) : nil
+        return name.hasSuffix(suffix) ? RecordID(String(name.dropLast(suffix.count))) : nil
     }
 
     /// Returns the identities of all files in the directory.

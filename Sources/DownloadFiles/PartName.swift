@@ -7,7 +7,7 @@ internal import System
 /// Each beginning of a download has a generation of its own, which its record keeps. A part file that returns with a
 /// volume or a backup is therefore never mistaken for one of another beginning.
 package struct PartName: Hashable, Sendable {
-    package let id: DownloadID
+    package let id: RecordID
     package let generation: UInt64
     /// The SHA-256 of a whole file; `nil` if bytes may be missing. Its bytes are durable before the file gets this name or, if
     /// it is small (``PublishedFile/smallLength``), before it is published.
@@ -16,11 +16,11 @@ package struct PartName: Hashable, Sendable {
     package let text: String
 
     /// The length in bytes of the longest name, a whole file's.
-    package static let longest = DownloadID.length + 1 + 16 + 1 + 64 + ".whole".utf8.count
+    package static let longest = RecordID.length + 1 + 16 + 1 + 64 + ".whole".utf8.count
 
     /// Creates the name of a part file.
     /// - Parameter sha256: The digest of a whole file; `nil` for any other part file.
-    package init(_ id: DownloadID, _ generation: UInt64, whole sha256: [UInt8]? = nil) {
+    package init(_ id: RecordID, _ generation: UInt64, whole sha256: [UInt8]? = nil) {
         self.id = id
         self.generation = generation
         self.sha256 = sha256
@@ -40,7 +40,7 @@ package struct PartName: Hashable, Sendable {
     /// Parses the format of ``text``; `nil` for any other name.
     package init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count > 2, let id = DownloadID(parts[0]), parts[1].utf8.count == 16,
+        guard parts.count > 2, let id = RecordID(parts[0]), parts[1].utf8.count == 16,
             let generation = UInt64(parts[1], radix: 16)
         else { return nil }
         switch (parts.count, parts[parts.count - 1]) {

@@ -17,14 +17,9 @@ struct PublicationNote: Equatable {
     var text: String {
         "\(identity)\n\(Hexadecimal.encode(sha256))\n\(Hexadecimal.encode(generation))\n\(path)"
     }
+}
 
-    init(path: FilePath, identity: FileIdentity, sha256: [UInt8], generation: UInt64) {
-        self.path = path
-        self.identity = identity
-        self.sha256 = sha256
-        self.generation = generation
-    }
-
+extension PublicationNote {
     /// Parses the format of ``text``; `nil` for any other text, such as one that a crash has cut.
     init?(_ text: String) {
         let lines = text.split(separator: "\n", maxSplits: 3, omittingEmptySubsequences: false)

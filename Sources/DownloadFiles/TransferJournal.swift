@@ -12,7 +12,7 @@ package final class TransferJournal: Sendable {
     private static let title = "pawl: in transfer "
 
     private struct State {
-        var lines: [DownloadID: Int] = [:]
+        var lines: [RecordID: Int] = [:]
         /// The lines of ended transfers, which are used again.
         var free: [Int] = []
         /// The number of lines at the end of `free` that still name their transfers.
@@ -24,7 +24,7 @@ package final class TransferJournal: Sendable {
     private let file: FileDescriptor
     private let state = Locked(State())
     /// The downloads that were in transfer at the end of the last run, with their stages. Empty if it ended cleanly.
-    package let found: [DownloadID: CrashSuspicion.Stage]
+    package let found: [RecordID: CrashSuspicion.Stage]
     /// Whether the last run left the mark of a crash.
     package let isMarked: Bool
 
@@ -35,11 +35,11 @@ package final class TransferJournal: Sendable {
         var bytes = [UInt8](repeating: 0, count: Self.lineLength * (Self.capacity + 1))
         bytes.removeLast(bytes.count - (try file.read(into: &bytes, count: bytes.count, at: 0)))
         isMarked = bytes.count > Self.title.utf8.count && bytes[Self.title.utf8.count] == UInt8(ascii: "!")
-        var found: [DownloadID: CrashSuspicion.Stage] = [:]
+        var found: [RecordID: CrashSuspicion.Stage] = [:]
         for start in stride(from: Self.lineLength, to: bytes.count, by: Self.lineLength) {
             let line = bytes[start..<min(start + Self.lineLength, bytes.count)]
-            guard line.count == Self.lineLength, let id = DownloadID(parsing: line.prefix(DownloadID.length)),
-                let stage = CrashSuspicion.Stage(rawValue: line[line.startIndex + DownloadID.length + 1])
+            guard line.count == Self.lineLength, let id = RecordID(parsing: line.prefix(RecordID.length)),
+                let stage = CrashSuspicion.Stage(rawValue: line[line.startIndex + RecordID.length + 1])
             else { continue }
             found[id] = stage
         }
@@ -59,7 +59,7 @@ package final class TransferJournal: Sendable {
     }
 
     /// Adds a transfer that begins.
-    package func begin(_ id: DownloadID) {
+    package func begin(_ id: RecordID) {
         let line: Int? = state.withLock { state in
             if let line = state.lines[id] { return line }
             let line: Int
@@ -78,13 +78,13 @@ package final class TransferJournal: Sendable {
     }
 
     /// Sets the stage of a transfer.
-    package func note(_ stage: CrashSuspicion.Stage, of id: DownloadID) {
+    package func note(_ stage: CrashSuspicion.Stage, of id: RecordID) {
         if let line = state.withLock({ $0.lines[id] }) { write(Self.line(id, stage), at: line) }
     }
 
     /// Removes a transfer that has ended. The next transfer that begins overwrites the line, and ``settle()`` clears it
     /// if none does.
-    package func end(_ id: DownloadID) {
+    package func end(_ id: RecordID) {
         state.withLock { state in
             guard let line = state.lines.removeValue(forKey: id) else { return }
             state.free.append(line)
@@ -100,7 +100,7 @@ package final class TransferJournal: Sendable {
         }
     }
 
-    private static func line(_ id: DownloadID, _ stage: CrashSuspicion.Stage) -> [UInt8] {
+    private static func line(_ id: RecordID, _ stage: CrashSuspicion.Stage) -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(lineLength)
         id.encode(into: &line)

@@ -6,16 +6,16 @@ package struct DeliveryPage: Sendable {
     /// The wanted deliveries, in order of their ids.
     package var deliveries: [WebhookDelivery] = []
     /// The id of the last row that was read.
-    package var last: DownloadID?
+    package var last: RecordID?
     /// Wanted rows that cannot be decoded.
     package var refused: [RefusedRow] = []
     /// The number of rows that were read.
     package var rows = 0
 
     /// The id from which to read on; `nil` if there are no more rows.
-    package var next: DownloadID? {
+    package var next: RecordID? {
         guard rows >= DeliveryRow.pageSize, let last, last.value < .max else { return nil }
-        return DownloadID(value: last.value + 1)
+        return RecordID(value: last.value + 1)
     }
 }
 
@@ -24,7 +24,7 @@ package struct DeliveryBacklog: Sendable, Equatable {
     /// Their number.
     package var count: Int64 = 0
     /// The first of them; `nil` if there are none.
-    package var oldest: DownloadID?
+    package var oldest: RecordID?
 }
 
 /// The row of a webhook delivery.
@@ -54,18 +54,18 @@ enum DeliveryRow {
     ///
     /// - Throws: `StoreError.damaged` if a column has a value that no release writes.
     static func delivery(from row: some RowDecoder) throws(StoreError) -> WebhookDelivery {
-        guard let id = row.text(0).flatMap(DownloadID.init), let url = row.text(1),
+        guard let id = row.text(0).flatMap(RecordID.init), let url = row.text(1),
             let body = row.blob(3), let attempts = row.integer(4), (0...(1 << 31)).contains(attempts), let due = row.integer(5)
         else { throw .damaged("a message to a webhook cannot be read") }
         return WebhookDelivery(
-            id: id, url: url, subject: row.text(2).flatMap(DownloadID.init), body: body, attempts: Int(clamping: attempts),
+            id: id, url: url, subject: row.text(2).flatMap(RecordID.init), body: body, attempts: Int(clamping: attempts),
             due: Timestamp(millisecondsSinceEpoch: due))
     }
 }
 
 extension StoreReader {
     /// Returns a page of the webhook deliveries of this service whose ids are at least `id` and whose URLs are wanted.
-    package func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
+    package func deliveries(from id: RecordID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
         var page = DeliveryPage()
         let sql = """
             SELECT \(DeliveryRow.columns) FROM \(dialect.schema)webhook_deliveries WHERE \(dialect.isOwn) AND id >= $1
@@ -73,7 +73,7 @@ extension StoreReader {
             """
         try rows("deliveries", sql, [[id.description]]) { row in
             page.rows += 1
-            if let id = row.text(0).flatMap(DownloadID.init) { page.last = id }
+            if let id = row.text(0).flatMap(RecordID.init) { page.last = id }
             guard row.text(1).map(isWanted) ?? true else { return }
             do throws(StoreError) {
                 page.deliveries.append(try DeliveryRow.delivery(from: row))
@@ -90,7 +90,7 @@ extension StoreReader {
         var backlog = DeliveryBacklog()
         let sql = "SELECT count(*), min(id) FROM \(dialect.schema)webhook_deliveries WHERE \(dialect.isOwn)"
         try rows("backlog", sql, [[]]) { row in
-            backlog = DeliveryBacklog(count: row.integer(0) ?? 0, oldest: row.text(1).flatMap(DownloadID.init))
+            backlog = DeliveryBacklog(count: row.integer(0) ?? 0, oldest: row.text(1).flatMap(RecordID.init))
         }
         return backlog
     }

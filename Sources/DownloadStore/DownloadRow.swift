@@ -126,7 +126,7 @@ extension DownloadRow {
             func integer() -> Int64? { columns.integer(of: row) }
             func boolean() -> Bool? { integer().map { $0 != 0 } }
             let identifier = text() ?? (mends ? row.blob(0).map { String(decoding: $0, as: UTF8.self) } : nil)
-            guard let id = identifier.flatMap(DownloadID.init), id.isPlausible else {
+            guard let id = identifier.flatMap(RecordID.init), id.isPlausible else {
                 throw .damaged("\(row.key(0)) is not a download's id")
             }
             func required<Value>(_ value: Value?, _ column: StaticString, else safe: Value? = nil) throws(StoreError) -> Value {
@@ -256,7 +256,7 @@ extension DownloadRow {
                 record.download.folder = try required(FileNaming.isSafeFolder(folder) ? share(folder) : nil, "folder", else: "")
             }
             if let arrival = text() {
-                let parsed = DownloadID(arrival).flatMap { $0.isPlausible ? $0 : nil }
+                let parsed = RecordID(arrival).flatMap { $0.isPlausible ? $0 : nil }
                 record.download.arrival = try mends ? parsed : required(parsed, "arrival")
             }
             if let gid = integer() { record.download.chosenGID = DownloadGID(UInt64(bitPattern: gid)) }
@@ -303,7 +303,7 @@ extension DownloadRow {
     /// The ranges of values that a release can have written.
     private enum Limits {
         /// More bytes than any file has.
-        static let bytes = QuotaLedger.largestClaim
+        static let bytes = QuotaLedger.largestReservation
         package static let count: Int64 = 1 << 31
         /// The maximum of revisions and of the second half of event ids.
         static let changes: Int64 = 1 << 62
@@ -338,7 +338,7 @@ extension DownloadRow {
 
 extension StoreReader {
     /// Returns the records with these ids. Ids without a record are left out.
-    package func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] {
+    package func records(_ ids: [RecordID]) throws(StoreError) -> [DownloadRecord] {
         var records: [DownloadRecord] = []
         var reader = DownloadRow.Reader()
         let sql = "SELECT \(DownloadRow.list) FROM \(dialect.schema)downloads WHERE id = $1"

@@ -65,7 +65,7 @@ enum DownloadSnapshot {
 
     /// Decodes a download; `nil` if the value was not written by any release.
     static func decode(_ value: JSONValue) -> Download? {
-        guard let id = value["id"]?.string.flatMap(DownloadID.init), let url = value["url"]?.string,
+        guard let id = value["id"]?.string.flatMap(RecordID.init), let url = value["url"]?.string,
             let state = value["state"]?.string.flatMap(DownloadState.init)
         else { return nil }
         func number(_ name: String) -> Int64 { value[name]?.integer ?? 0 }

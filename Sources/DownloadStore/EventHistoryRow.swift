@@ -21,7 +21,7 @@ enum EventHistoryRow {
     ///
     /// - Throws: `StoreError.damaged` if a column has a value that no release writes.
     static func read(_ row: some RowDecoder, into history: inout StoredEventHistory) throws(StoreError) {
-        let id = row.text(2).flatMap { DownloadID($0) }
+        let id = row.text(2).flatMap { RecordID($0) }
         guard let epoch = row.integer(0), let sequence = row.integer(1),
             (0...Int64(StoredEventHistory.largestEpoch)).contains(epoch),
             (0...(1 << 62)).contains(sequence), id != nil || row.isNull(2)

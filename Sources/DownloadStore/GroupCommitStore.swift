@@ -33,7 +33,7 @@ package final class GroupCommitStore<Writer: RecordWriter>: RecordStore {
     }
 
     package func read<Value: Sendable>(
-        noting ids: [DownloadID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
+        noting ids: [RecordID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
             begin(ids) { writer in
@@ -49,7 +49,7 @@ package final class GroupCommitStore<Writer: RecordWriter>: RecordStore {
     /// - Parameters:
     ///   - ids: The downloads whose noted progress is written first.
     ///   - body: Receives the writer, or `nil` if the store is closed.
-    package func begin(_ ids: [DownloadID] = [], _ body: @escaping @Sendable (Writer?) -> Void) {
+    package func begin(_ ids: [RecordID] = [], _ body: @escaping @Sendable (Writer?) -> Void) {
         let isOpen = backlog.withLock { backlog in
             if backlog.isStopping { return (false, wake: false) }
             backlog.requests.append(

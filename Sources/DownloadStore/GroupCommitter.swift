@@ -20,7 +20,7 @@ struct QueuedWrite: Sendable {
 /// An operation on the database that is not a write of changes, such as a read.
 struct QueuedRequest: Sendable {
     /// The downloads whose noted progress is written first.
-    let ids: [DownloadID]
+    let ids: [RecordID]
     /// The number of writes that were queued before the request, and precede it.
     let after: UInt64
     let body: @Sendable () -> Void
@@ -42,7 +42,7 @@ struct Backlog {
     /// The end of the last transaction.
     var lastCommit = ContinuousClock.now
     /// Progress that was noted after all writes of the same download in `writes`.
-    var notes: [DownloadID: StoredProgress] = [:]
+    var notes: [RecordID: StoredProgress] = [:]
     /// The time at which the notes cause a transaction; `nil` without notes.
     var notesDue: ContinuousClock.Instant?
     /// The time of the next part of the work that can wait; `nil`: there is none.

@@ -50,7 +50,7 @@ enum IdempotencyRow {
     }
 
     private static func subscription(_ item: JSONValue) -> (stored: StoredSubscription, isNew: Bool)? {
-        guard let parts = item.array, let id = parts.last?["id"]?.string.flatMap(DownloadID.init),
+        guard let parts = item.array, let id = parts.last?["id"]?.string.flatMap(RecordID.init),
             let body = parts.last?["body"]?.string, let kind = parts.first?.string, ["subscribed", "known"].contains(kind)
         else { return nil }
         return (StoredSubscription(id: id, body: Array(body.utf8)), kind == "subscribed")

@@ -15,16 +15,16 @@ public enum RecordBackup {
     /// secrets. The copy replaces an existing file in one step; if it fails, that file stays unchanged.
     /// - Parameters:
     ///   - dataDirectory: The data directory of a service, which may be running.
-    ///   - claimed: The same directory, open, if it was claimed.
+    ///   - opened: The same directory, open, if it is private.
     ///   - path: The path of the copy. It must not be a file of the service itself.
     ///   - unfinished: Removes the incomplete copy if the process ends early.
     /// - Throws: An error with a message of one line.
     public static func write(
-        of dataDirectory: String, claimed: Directory? = nil, to path: String, unfinished: UnfinishedBackup = UnfinishedBackup()
+        of dataDirectory: String, opened: Directory? = nil, to path: String, unfinished: UnfinishedBackup = UnfinishedBackup()
     ) throws(DownloadsStartError) {
         do throws(StoreError) {
             let data = try StoreError.describing(dataDirectory) { () throws(SystemError) in
-                if let claimed { return claimed }
+                if let opened { return opened }
                 return try Directory(opening: dataDirectory)
             }
             for candidate in [path, ProcessEnvironment.absolutePath(path)] {

@@ -10,7 +10,7 @@ package protocol RecordStore: Sendable {
     /// interrupts it.
     /// - Parameter ids: The downloads whose noted progress is written first.
     func read<Value: Sendable>(
-        noting ids: [DownloadID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
+        noting ids: [RecordID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
     ) async throws(StoreError) -> Value
 
     /// Submits changes without waiting. Calls take effect in their order, and the changes of one call are atomic. They
@@ -46,7 +46,7 @@ extension RecordStore {
     }
 
     /// Returns the last durable versions of the records with these ids. Ids without a record are left out.
-    package func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] {
+    package func records(_ ids: [RecordID]) async throws(StoreError) -> [DownloadRecord] {
         try await read(noting: ids) { try $0.records(ids) }
     }
 

@@ -59,7 +59,7 @@ package struct RefusedRow: Sendable {
     }
 
     /// The id of the download; `nil` if the row is of another table or its id is invalid.
-    package var id: DownloadID? { table == .downloads ? DownloadID(parsing: key.bytes[...]) : nil }
+    package var id: RecordID? { table == .downloads ? RecordID(parsing: key.bytes[...]) : nil }
 
     /// The maximum number of rows of a table that have a log line each.
     private static let tellable = 20
@@ -76,7 +76,7 @@ package struct RefusedRow: Sendable {
 
 extension StoredContents {
     /// The newest id of all records, including refused ones; `nil` if there are none.
-    package var newestID: DownloadID? {
+    package var newestID: RecordID? {
         (refused.lazy.compactMap(\.id).filter(\.isPlausible) + [records.last?.id].compactMap(\.self)).max()
     }
 

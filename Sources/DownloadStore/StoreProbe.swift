@@ -98,7 +98,7 @@ package final class StoreProbe: Sendable {
         Task {
             do throws(StoreError) {
                 let backlog = try await store.read { reader in
-                    _ = try reader.records([DownloadID(value: 0)])
+                    _ = try reader.records([RecordID(value: 0)])
                     return try reader.backlog()
                 }
                 state.withLock { $0.backlog = backlog }

@@ -24,7 +24,7 @@ enum SubscriptionRow {
     /// Decodes the subscription in a row of `columns`.
     /// - Throws: `StoreError.damaged` if a column has a value that no release writes.
     static func subscription(from row: some RowDecoder) throws(StoreError) -> StoredSubscription {
-        guard let id = row.text(0).flatMap(DownloadID.init), let body = row.text(1) else {
+        guard let id = row.text(0).flatMap(RecordID.init), let body = row.text(1) else {
             throw .damaged("a subscription cannot be read")
         }
         let counts = (row.text(3) ?? "").split(separator: " ")
@@ -81,19 +81,19 @@ enum ItemRow {
     /// Decodes an item; `nil` if a column has a value that no release writes.
     @specialized(where Row == SQLiteStatement)
     fileprivate static func item<Row: RowDecoder>(from row: Row) -> StoredItem? {
-        guard let subscription = row.text(0).flatMap(DownloadID.init), let key = row.text(1), let date = row.integer(2),
+        guard let subscription = row.text(0).flatMap(RecordID.init), let key = row.text(1), let date = row.integer(2),
             let state = row.text(3), let body = row.text(9)
         else { return nil }
         return StoredItem(
             subscription: subscription, key: key, date: date, state: state, reason: row.text(4), url: row.text(5),
-            download: row.text(6).flatMap(DownloadID.init), isMade: row.integer(7) == 1, isByHand: row.integer(8) == 1,
+            download: row.text(6).flatMap(RecordID.init), isMade: row.integer(7) == 1, isByHand: row.integer(8) == 1,
             body: Array(body.utf8))
     }
 }
 
 extension StoreReader {
     /// Returns a subscription; `nil` if there is none.
-    package func subscription(_ id: DownloadID) throws(StoreError) -> StoredSubscription? {
+    package func subscription(_ id: RecordID) throws(StoreError) -> StoredSubscription? {
         var found: StoredSubscription?
         let sql = "SELECT \(dialect.subscriptionColumns) FROM \(dialect.schema)subscriptions WHERE id = $1"
         try rows("subscription", sql, [[id.description]]) { found = try SubscriptionRow.subscription(from: $0) }

@@ -13,8 +13,8 @@ struct WriteGroup: Sendable {
             changes = write
             return
         }
-        var replaced: Set<DownloadID> = []
-        var advanced: Set<DownloadID> = []
+        var replaced: Set<RecordID> = []
+        var advanced: Set<RecordID> = []
         // Goes backwards, so that the first change found for a download is the latest.
         for progress in notes where advanced.insert(progress.id).inserted {
             changes.append(.progress(progress))
@@ -35,7 +35,7 @@ struct WriteGroup: Sendable {
 
 extension StoreChange {
     /// The download whose record the change adds, replaces or removes; `nil` for other changes.
-    var recordID: DownloadID? {
+    var recordID: RecordID? {
         switch self {
         case .add(let record), .save(let record): record.id
         case .progress(let progress): progress.id

@@ -30,19 +30,6 @@ package enum MirrorTask: Sendable, Equatable {
         package var hasHandedOver = false
         /// Whether the first source would not be asked again.
         package var isLastAttempt = false
-
-        package init(
-            hasBytes: Bool = false, total: Int64? = nil, isWhole: Bool = false, isProven: Bool = false,
-            usesOneStream: Bool = false, hasHandedOver: Bool = false, isLastAttempt: Bool = false
-        ) {
-            self.hasBytes = hasBytes
-            self.total = total
-            self.isWhole = isWhole
-            self.isProven = isProven
-            self.usesOneStream = usesOneStream
-            self.hasHandedOver = hasHandedOver
-            self.isLastAttempt = isLastAttempt
-        }
     }
 
     package init(after failure: DownloadFailure, _ progress: Progress) {

@@ -17,14 +17,16 @@ package enum Announcements: Sendable {
 extension TransferAttempt {
     /// Notes the announcement of a redirect on the way to the file.
     package func redirected(by head: ClientResponseHead, on connection: SegmentConnection) {
-        guard connection.range == nil, let found = announcement(in: head), !found.contradicts(order.checksum) else { return }
+        guard connection.range == nil, let found = announcement(in: head), !found.contradicts(parameters.checksum) else { return }
         state.withLock { if !$0.announced.contains(connection.source) { $0.announcement = found } }
     }
 
     /// Reads the announcement of a response or redirect; `nil` if there is none, or it has no effect.
     private func announcement(in head: ClientResponseHead) -> AnnouncedMirrors? {
         // Most responses have no link, and need no URL parsed.
-        guard order.announcements != .ignored, head.fields.contains(.link), let own = HTTPURL(order.url) else { return nil }
+        guard parameters.announcements != .ignored, head.fields.contains(.link), let own = HTTPURL(parameters.url) else {
+            return nil
+        }
         return AnnouncedMirrors(head.fields, of: head.url, for: own)
     }
 
@@ -52,8 +54,8 @@ extension TransferAttempt {
     /// Adds the announced mirrors to the sources, unless their digest contradicts a known one.
     /// - Parameter known: The digest of the file that the first source has described; `nil` if there is none.
     func adopt(_ announcement: AnnouncedMirrors?, known: Checksum?, _ state: inout State) {
-        guard order.announcements == .used, let announcement, !announcement.contradicts(known),
-            !announcement.contradicts(order.checksum), let template = order.sources.first
+        guard parameters.announcements == .used, let announcement, !announcement.contradicts(known),
+            !announcement.contradicts(parameters.checksum), let template = parameters.sources.first
         else { return }
         state.announcedDigest = known ?? announcement.digest
         for url in announcement.urls where state.announced.count < DownloadLimits.mirrors {

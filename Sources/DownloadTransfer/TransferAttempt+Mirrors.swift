@@ -26,14 +26,14 @@ extension TransferAttempt {
             MirrorTask.Progress(
                 hasBytes: count > 0, total: (state.entity ?? saved).total, isWhole: state.part != nil && state.plan.isWhole,
                 isProven: isProven(state), usesOneStream: state.resume.usesOneStream,
-                hasHandedOver: state.sources.isFirstRetired, isLastAttempt: order.isLastAttempt && count <= savedCount))
+                hasHandedOver: state.sources.isFirstRetired, isLastAttempt: parameters.isLastAttempt && count <= savedCount))
     }
 
     /// Lets the next source describe the file anew. Present bytes stay until its response has been accepted.
     private func replaceFirst(because failure: State.SourceFailure, _ state: inout State) -> [SegmentConnection] {
         let failed = state.sources.first
         guard let next = state.sources.replaceFirst() else { return [] }
-        report(.warning("\(host(of: failed, state)) is of no use for \(order.id): \(failure.failure.message)"))
+        report(.warning("\(host(of: failed, state)) is of no use for \(parameters.id): \(failure.failure.message)"))
         state.isResumable = nil
         if state.part != nil {
             let url = state.requests[failed].url.string
@@ -56,7 +56,7 @@ extension TransferAttempt {
     ) -> [SegmentConnection] {
         guard state.sources.retireFirst() else { return [] }
         if state.part == nil {
-            guard order.quota.claim(total, for: order.id) else {
+            guard parameters.quota.reserve(total, for: parameters.id) else {
                 state.decide(.awaitRoom(total))
                 return []
             }
@@ -67,7 +67,7 @@ extension TransferAttempt {
                 return []
             }
         }
-        report(.warning("\(host(of: state.sources.first, state)) is of no use for \(order.id): \(failure.failure.message)"))
+        report(.warning("\(host(of: state.sources.first, state)) is of no use for \(parameters.id): \(failure.failure.message)"))
         state.isResumable = true
         state.firstFailure = state.reportedFailure
         state.decided = nil
@@ -80,7 +80,7 @@ extension TransferAttempt {
     private func acceptSaved(_ entity: SavedEntity, _ total: Int64, _ state: inout State) throws(FileError) {
         let part = try openPart(continuing: true)
         state.hasher.bind(to: part, holding: state.plan.written.prefix)
-        try order.reservations.reserve(total, in: part, of: order.partFiles, for: order.id, counters: counters)
+        try parameters.reservations.reserve(total, in: part, of: parameters.partFiles, for: parameters.id, counters: counters)
         state.part = part
         state.entity = entity
         state.sources.note(entity, of: state.sources.first)

@@ -47,7 +47,8 @@ extension TransferAttempt {
 
     /// Whether a response with status 200 brings the requested range, and not the file from its start, by its first bytes.
     func isTail(_ response: OriginResponse, _ beginning: [UInt8]?, _ state: State) -> Bool {
-        guard let beginning, !beginning.isEmpty, let part = order.part, let repeated = state.resume.repeatedBytes(in: response)
+        guard let beginning, !beginning.isEmpty, let part = parameters.part,
+            let repeated = state.resume.repeatedBytes(in: response)
         else { return false }
         let first = unsafe beginning.span.bytes.extracting(first: min(beginning.count, repeated.count))
         return (try? part.holds(first, at: repeated.lowerBound)) ?? false

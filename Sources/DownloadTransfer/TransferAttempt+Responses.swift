@@ -53,7 +53,7 @@ extension TransferAttempt {
     private func names(_ head: ClientResponseHead, of connection: SegmentConnection) -> [String] {
         let disposition = head.fields[.contentDisposition].flatMap { ContentDisposition(parsing: $0) }
         return [
-            order.filename, connection.sourceURL.lastPathComponent, head.url.lastPathComponent,
+            parameters.filename, connection.sourceURL.lastPathComponent, head.url.lastPathComponent,
             disposition?.filename,
         ].compactMap(\.self)
     }
@@ -69,7 +69,7 @@ extension TransferAttempt {
             return (.stop, [])
         }
         let source = state.requests[state.sources.first].url.string
-        switch state.resume.evaluate(response, from: source == order.url ? nil : source) {
+        switch state.resume.evaluate(response, from: source == parameters.url ? nil : source) {
         case .append(let body):
             return accept(head, body, hasRanges: response.hasRanges, &state)
         case .restart(let body):
@@ -84,7 +84,7 @@ extension TransferAttempt {
                 break
             }
             state.plan = SegmentPlan(limits: state.plan.limits)
-            let algorithms = [order.checksum, body.entity.digest].compactMap { $0?.algorithm }
+            let algorithms = [parameters.checksum, body.entity.digest].compactMap { $0?.algorithm }
             if startedOver || !state.hasher.computes(algorithms) {
                 state.hasher = StreamingHasher(algorithms, isDivided: state.hasher.isDivided)
             }
@@ -108,7 +108,7 @@ extension TransferAttempt {
             state.fail(failure)
             return (.stop, [])
         }
-        guard order.quota.claim(body.entity.total ?? body.end ?? body.offset, for: order.id) else {
+        guard parameters.quota.reserve(body.entity.total ?? body.end ?? body.offset, for: parameters.id) else {
             state.decide(.awaitRoom(body.entity.total))
             return (.stop, [])
         }
@@ -116,7 +116,7 @@ extension TransferAttempt {
             at: body.offset, end: body.end, total: body.entity.total,
             dividing: body.isResumable && !state.resume.usesOneStream)
         let written = state.plan.written
-        let isReplacement = written.byteCount == 0 && (order.hasRecordedBytes || startedOver)
+        let isReplacement = written.byteCount == 0 && (parameters.hasRecordedBytes || startedOver)
         // The first bytes of a small file may be all of them. Its part file is then created as a whole one.
         let isSmall = body.entity.total.map { 1...PublishedFile.smallLength ~= $0 } ?? false
         do throws(FileError) {
@@ -161,25 +161,27 @@ extension TransferAttempt {
     /// This is done only if it makes enough room.
     private func reserve(_ total: Int64, in part: PartFile, isReplacement: Bool) throws(FileError) {
         do throws(FileError) {
-            try order.reservations.reserve(total, in: part, of: order.partFiles, for: order.id, counters: counters)
+            try parameters.reservations.reserve(total, in: part, of: parameters.partFiles, for: parameters.id, counters: counters)
         } catch {
             guard [.full, .noRoom].contains(error.kind), isReplacement else { throw error }
-            if let old = try order.part?.allocatedBytes() {
-                guard try order.reservations.fits(total, in: part, of: order.partFiles, for: order.id, freeing: old) else {
+            if let old = try parameters.part?.allocatedBytes() {
+                guard
+                    try parameters.reservations.fits(total, in: part, of: parameters.partFiles, for: parameters.id, freeing: old)
+                else {
                     throw error
                 }
             }
-            _ = try order.partFiles.removeOtherParts(order.id, than: part.generation)
+            _ = try parameters.partFiles.removeOtherParts(parameters.id, than: part.generation)
             // The file may still be open here. Until it is cut, it keeps its space.
-            try order.part?.cut(to: 0)
-            try order.reservations.reserve(total, in: part, of: order.partFiles, for: order.id, counters: counters)
+            try parameters.part?.cut(to: 0)
+            try parameters.reservations.reserve(total, in: part, of: parameters.partFiles, for: parameters.id, counters: counters)
         }
     }
 
     /// Opens the part file for the bytes: the present one if they continue it, or a new one.
     package func openPart(continuing: Bool, keepsOthers: Bool = false) throws(FileError) -> PartFile {
-        guard continuing else { return try order.partFiles.createPart(order.id, keepsOthers: keepsOthers) }
-        guard let part = order.part else { throw FileError(.transient, "the part file of \(order.id) is not open") }
+        guard continuing else { return try parameters.partFiles.createPart(parameters.id, keepsOthers: keepsOthers) }
+        guard let part = parameters.part else { throw FileError(.transient, "the part file of \(parameters.id) is not open") }
         return part
     }
 
@@ -190,10 +192,12 @@ extension TransferAttempt {
             ($0.newGeneration, $0.plan.total, $0.hasher, $0.announcedDigest)
         }
         let digest = total == Int64(bytes.byteCount) ? hasher.digest(ofAll: bytes) : nil
-        let isExpected = [order.checksum, announced].compactMap(\.self).allSatisfy { digest?.checksum($0.algorithm) == $0 }
-        let part = try order.partFiles.createPart(
-            order.id, generation, keepsOthers: false, whole: isExpected ? digest?.sha256 : nil)
-        if let total { try order.reservations.reserve(total, in: part, of: order.partFiles, for: order.id, counters: counters) }
+        let isExpected = [parameters.checksum, announced].compactMap(\.self).allSatisfy { digest?.checksum($0.algorithm) == $0 }
+        let part = try parameters.partFiles.createPart(
+            parameters.id, generation, keepsOthers: false, whole: isExpected ? digest?.sha256 : nil)
+        if let total {
+            try parameters.reservations.reserve(total, in: part, of: parameters.partFiles, for: parameters.id, counters: counters)
+        }
         if let digest { hasher.bind(to: part, with: digest) } else { hasher.bind(to: part, holding: 0) }
         report(.opened(part))
         state.withLock { $0.part = part }
@@ -203,7 +207,7 @@ extension TransferAttempt {
     /// Creates the part file of a small file whose connection has ended before its first byte.
     package func createEmptyPart(_ state: inout State) {
         do throws(FileError) {
-            let part = try order.partFiles.createPart(order.id, state.newGeneration, keepsOthers: false)
+            let part = try parameters.partFiles.createPart(parameters.id, state.newGeneration, keepsOthers: false)
             state.hasher.bind(to: part, holding: 0)
             state.part = part
             report(.opened(part))
@@ -213,14 +217,14 @@ extension TransferAttempt {
     }
 
     private func digestFailure(_ digest: Checksum?) -> DownloadFailure? {
-        guard let digest, let checksum = order.checksum, digest.algorithm == checksum.algorithm, digest != checksum else {
+        guard let digest, let checksum = parameters.checksum, digest.algorithm == checksum.algorithm, digest != checksum else {
             return nil
         }
         return DownloadFailure(.checksumMismatch, "the origin says that the file is \(digest), and it should be \(checksum)")
     }
 
     private func mediaTypeFailure(_ mediaType: String?, httpStatus: Int) -> DownloadFailure? {
-        guard let requested = order.requestedMediaType,
+        guard let requested = parameters.requestedMediaType,
             mediaType.flatMap({ MediaType(parsing: $0)?.matches(pattern: requested) }) != true
         else { return nil }
         let found = mediaType ?? "no media type"
@@ -264,7 +268,7 @@ extension TransferAttempt {
         switch SegmentResponse(response, range: range, entity: expected) {
         case .part(let end):
             // The client's digest takes precedence over the origin's.
-            let known = [order.checksum, state.entity?.digest].compactMap(\.self)
+            let known = [parameters.checksum, state.entity?.digest].compactMap(\.self)
             if let digest = response.digest {
                 if let known = known.first(where: { $0.algorithm == digest.algorithm }), known != digest {
                     failure = DownloadFailure(.checksumMismatch, "its file is \(digest)")

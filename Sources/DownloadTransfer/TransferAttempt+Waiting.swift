@@ -10,7 +10,7 @@ extension TransferAttempt {
             guard !state.isCancelled, state.decided == nil else { return nil }
             // Another connection for the same range loses nothing.
             let isForSegment = connection.range != nil && !hasHead
-            return order.patience.extendedLimit(
+            return parameters.patience.extendedLimit(
                 of: Patience.Wait(
                     hasHead: hasHead, isResumable: isForSegment ? true : state.isResumable,
                     hasBytes: state.plan.written.byteCount > 0, hasSubstitute: hasSubstitute(state)))

@@ -15,8 +15,8 @@ package import System
 /// intact under the old validators. At no time do records of one version refer to bytes of another.
 package final class TransferAttempt: Sendable {
     /// The values that do not change during the attempt.
-    package struct Order: Sendable {
-        package let id: DownloadID
+    package struct Parameters: Sendable {
+        package let id: RecordID
         package let operation: UInt64
         package let partFiles: PartFiles
         /// Whether the store has recorded bytes of the part file, so that they must not be overwritten.
@@ -29,7 +29,7 @@ package final class TransferAttempt: Sendable {
         /// The digest that the client named; `nil` for none.
         package let checksum: Checksum?
         package let reservations: DiskReservations
-        /// The quota. Bytes are claimed before a response is accepted, and as a body of unknown length grows.
+        /// The quota. Bytes are reserved before a response is accepted, and as a body of unknown length grows.
         package var quota = QuotaReservations()
         /// The maximum number of connections.
         package let connections: Int
@@ -52,7 +52,7 @@ package final class TransferAttempt: Sendable {
         package var isLastAttempt = false
 
         package init(
-            id: DownloadID, operation: UInt64, partFiles: PartFiles, hasRecordedBytes: Bool, requestedMediaType: String?,
+            id: RecordID, operation: UInt64, partFiles: PartFiles, hasRecordedBytes: Bool, requestedMediaType: String?,
             filename: String? = nil, expectation: ContentExpectation = ContentExpectation(), checksum: Checksum?,
             reservations: DiskReservations, quota: QuotaReservations = QuotaReservations(), connections: Int,
             sources: [ClientRequest], announced: Set<Int> = [], announcements: Announcements = .used,
@@ -166,7 +166,7 @@ package final class TransferAttempt: Sendable {
         }
     }
 
-    package let order: Order
+    package let parameters: Parameters
     /// The counters of received bytes, for readers on any thread.
     package let counters: TransferCounters
     package let state: Locked<State>
@@ -190,25 +190,26 @@ package final class TransferAttempt: Sendable {
     ///   - written: The valid bytes of the part file.
     ///   - hasher: The hasher, which follows the valid bytes from the first one on.
     package init(
-        _ order: Order, client: HTTPClient, resume: ResumeDecision, written: Coverage, hasher: StreamingHasher,
+        _ parameters: Parameters, client: HTTPClient, resume: ResumeDecision, written: Coverage, hasher: StreamingHasher,
         reporter: @escaping @Sendable (TransferReport) -> Void
     ) {
-        self.order = order
+        self.parameters = parameters
         self.client = client
         self.reporter = reporter
         let saved = resume.savedEntity
         self.saved = saved
         savedCount = written.byteCount
-        expectedSource = order.sources.firstIndex { $0.url.string == saved.source ?? order.url } ?? 0
+        expectedSource = parameters.sources.firstIndex { $0.url.string == saved.source ?? parameters.url } ?? 0
         progress = TransferProgress(written: written)
         counters = TransferCounters(received: written.byteCount, progress: progress)
-        let plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: max(1, order.connections)))
-        let replaced = order.sources.indices.filter { resume.replacedSources.contains(order.sources[$0].url.string) }
-        let sources = SourceTable(count: order.sources.count, excluding: Set(replaced))
+        let plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: max(1, parameters.connections)))
+        let replaced = parameters.sources.indices.filter { resume.replacedSources.contains(parameters.sources[$0].url.string) }
+        let sources = SourceTable(count: parameters.sources.count, excluding: Set(replaced))
         state = Locked(
             State(
-                resume: resume, plan: plan, sources: sources, requests: order.sources, announced: order.announced,
-                announcedDigest: saved.digest, isResumable: order.isResumable, hasher: hasher, expectation: order.expectation))
+                resume: resume, plan: plan, sources: sources, requests: parameters.sources, announced: parameters.announced,
+                announcedDigest: saved.digest, isResumable: parameters.isResumable, hasher: hasher,
+                expectation: parameters.expectation))
     }
 
     /// Starts the attempt. Its end is reported even if it comes at once.
@@ -265,7 +266,7 @@ package final class TransferAttempt: Sendable {
     }
 
     package func report(_ event: TransferReport.Event) {
-        reporter(TransferReport(id: order.id, operation: order.operation, event: event))
+        reporter(TransferReport(id: parameters.id, operation: parameters.operation, event: event))
     }
 
     // MARK: - Bytes
@@ -285,8 +286,8 @@ package final class TransferAttempt: Sendable {
                 state.fail(DownloadFailure(.transferBroken, "the origin sent more than it announced"))
                 return nil
             }
-            // A body of unknown length claims its bytes as they arrive.
-            if state.plan.total == nil, !order.quota.claim(placement.offset + Int64(placement.count), for: order.id) {
+            // A body of unknown length reserves its bytes as they arrive.
+            if state.plan.total == nil, !parameters.quota.reserve(placement.offset + Int64(placement.count), for: parameters.id) {
                 state.decide(.awaitRoom(nil))
                 return nil
             }
@@ -351,7 +352,7 @@ package final class TransferAttempt: Sendable {
         }
         start(opened)
         guard let ending else { return }
-        order.reservations.release(order.id)
+        parameters.reservations.release(parameters.id)
         report(.ended(ending, hasher))
     }
 
@@ -424,7 +425,8 @@ package final class TransferAttempt: Sendable {
         case .complete:
             if !isConfirmed {
                 report(
-                    .warning("\(order.id) is whole if it ends at byte \(written.prefix): its origin sent no close_notify of TLS"))
+                    .warning(
+                        "\(parameters.id) is whole if it ends at byte \(written.prefix): its origin sent no close_notify of TLS"))
             }
             return .whole
         case .askAgain(let ask): return .askAgain(ask)
@@ -473,7 +475,7 @@ package final class TransferAttempt: Sendable {
     ///
     /// Only then may bytes of several sources be combined.
     package func isProven(_ state: State) -> Bool {
-        order.checksum != nil || (state.entity ?? saved).digest != nil
+        parameters.checksum != nil || (state.entity ?? saved).digest != nil
     }
 
     /// Drops a mirror, and reports it.

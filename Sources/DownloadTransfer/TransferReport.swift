@@ -3,7 +3,7 @@ package import DownloadFiles
 
 /// A message of a transfer to the service. Messages arrive in order.
 package struct TransferReport: Sendable {
-    package let id: DownloadID
+    package let id: RecordID
     /// The number of the attempt.
     package let operation: UInt64
     package var event: Event

@@ -35,10 +35,4 @@ public struct ClientResponse: Sendable {
     public var head: ClientResponseHead
     /// The body, decoded if the request accepted encodings.
     public var body: [UInt8]
-
-    /// Creates a response from its parts.
-    public init(head: ClientResponseHead, body: [UInt8]) {
-        self.head = head
-        self.body = body
-    }
 }

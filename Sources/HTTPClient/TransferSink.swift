@@ -43,12 +43,5 @@ public struct TransferSummary: Sendable {
     public var bodyBytes: Int64
     /// Whether the body ended with its connection, and TLS did not confirm that end (RFC 8446 §6.1). libcurl before
     /// version 8 does not tell.
-    public var lacksCloseNotify: Bool
-
-    /// Creates a summary from its parts.
-    public init(head: ClientResponseHead, bodyBytes: Int64, lacksCloseNotify: Bool = false) {
-        self.head = head
-        self.bodyBytes = bodyBytes
-        self.lacksCloseNotify = lacksCloseNotify
-    }
+    public var lacksCloseNotify = false
 }

@@ -2,13 +2,7 @@
 struct ByteSet: Sendable {
     let low: UInt64
     let high: UInt64
-    let containsObsoleteText: Bool
-
-    init(low: UInt64, high: UInt64, containsObsoleteText: Bool = false) {
-        self.low = low
-        self.high = high
-        self.containsObsoleteText = containsObsoleteText
-    }
+    var containsObsoleteText = false
 
     func contains(_ byte: UInt8) -> Bool {
         let word = byte & 0x40 == 0 ? low : high

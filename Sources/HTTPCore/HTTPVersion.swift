@@ -5,12 +5,6 @@ public struct HTTPVersion: Sendable, Hashable, Comparable {
     /// The minor version, 0–9.
     public let minor: Int
 
-    /// Creates a version from the two digits of `HTTP/major.minor`.
-    public init(major: Int, minor: Int) {
-        self.major = major
-        self.minor = minor
-    }
-
     /// HTTP/1.0: RFC 1945.
     public static var http10: HTTPVersion { HTTPVersion(major: 1, minor: 0) }
     /// HTTP/1.1: RFC 9112.

@@ -5,12 +5,6 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The reason, as the beginning of a sentence.
     public let reason: String
 
-    /// Creates an error at `offset`.
-    public init(offset: Int, reason: String) {
-        self.offset = offset
-        self.reason = reason
-    }
-
     /// The reason and the offset as text.
     public var description: String { "\(reason) at byte \(offset)" }
 }

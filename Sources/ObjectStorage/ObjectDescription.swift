@@ -4,10 +4,4 @@ public struct ObjectDescription: Sendable, Equatable {
     public let length: Int64
     /// The entity tag without quotes; empty if there is none. Often, but not always, it is the MD5 of the bytes.
     public let tag: String
-
-    /// Creates a description from its parts.
-    public init(length: Int64, tag: String) {
-        self.length = length
-        self.tag = tag
-    }
 }

@@ -156,20 +156,6 @@ public final class ObjectStorage: Sendable {
 
     private static let marks = ".pawl/"
 
-    /// Creates the bucket, unless these credentials own it already. For tests and demonstrations.
-    public func createBucket() async throws(ObjectStorageError) {
-        var request = StorageRequest("PUT", body: [])
-        if location.region != "us-east-1" {
-            let constraint = "<LocationConstraint>\(location.region)</LocationConstraint>"
-            request.set(bytes: Array("<CreateBucketConfiguration>\(constraint)</CreateBucketConfiguration>".utf8))
-        }
-        do throws(ObjectStorageError) {
-            _ = try await send(request)
-        } catch .refused(status: 409, code: "BucketAlreadyOwnedByYou", _) {
-            return
-        }
-    }
-
     private func list(
         prefix: String, after key: String?, atMost count: Int
     ) async throws(ObjectStorageError) -> ObjectPage {

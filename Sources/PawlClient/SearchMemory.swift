@@ -27,20 +27,15 @@ struct SearchMemory: Sendable, Equatable {
     }
 
     /// The results of the last search.
-    let search: Listing?
+    var search: Listing?
     /// The parts that were listed after it.
-    let parts: Listing?
+    var parts: Listing?
 
     /// The listing that numbers refer to.
     var latest: Listing? { parts ?? search }
 
     /// The maximum size of the file in bytes: 1,000 parts with long paths in their ids and links take about half of it.
     private static let limit = 8 << 20
-
-    init(search: Listing? = nil, parts: Listing? = nil) {
-        self.search = search
-        self.parts = parts
-    }
 
     /// The path of the file (XDG Base Directory Specification 0.8); `nil` if the environment names no directory.
     static func path(_ variable: (String) -> String?, file: String = "search.json") -> String? {

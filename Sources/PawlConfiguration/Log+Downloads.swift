@@ -69,7 +69,7 @@ extension Log {
     }
 
     private func values(
-        of delivery: DownloadID, about subject: DownloadID?, _ reason: String
+        of delivery: RecordID, about subject: RecordID?, _ reason: String
     ) -> [(name: String, value: Value)] {
         (subject.map { [("id", .text($0.description))] } ?? [])
             + [("delivery", .text(delivery.description)), ("reason", .text(reason))]

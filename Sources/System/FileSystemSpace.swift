@@ -21,9 +21,9 @@ public struct FileSystemSpace: Sendable, Equatable {
     public var usable: Int64? { size > 0 ? free - min(Self.margin, size / 64) : nil }
 
     /// Whether a number of bytes may be written; 0 stands for any bytes.
-    /// - Parameter claimed: The free bytes that others will take.
-    public func hasRoom(for bytes: Int64, besides claimed: Int128 = 0) -> Bool {
-        usable.map { Int128($0) - claimed >= Int128(max(bytes, 1)) } ?? true
+    /// - Parameter reserved: The free bytes that others will take.
+    public func hasRoom(for bytes: Int64, besides reserved: Int128 = 0) -> Bool {
+        usable.map { Int128($0) - reserved >= Int128(max(bytes, 1)) } ?? true
     }
 
     /// Whether the file system could have room for a number of bytes if enough were freed.

@@ -59,7 +59,7 @@ enum DemoCommand {
     }
 
     private static func directory(_ configuration: Configuration) throws(SystemError) -> Directory {
-        if let claimed = configuration.downloads.claimedDirectory { return claimed }
+        if let opened = configuration.downloads.privateDirectory { return opened }
         return try Directory(opening: configuration.downloads.dataDirectory)
     }
 

@@ -12,7 +12,7 @@ SignalWatcher.prepare()
 do throws(UsageError) {
     var invocation = try CommandLineParser.parse(
         Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.variables(beginningWith: ["PAWL_", "AWS_"]))
-    do throws(ClaimError) { try invocation.claimUsualDirectory() } catch { exit(invocation.report(error)) }
+    do throws(PrivateDirectoryError) { try invocation.openUsualDirectory() } catch { exit(invocation.report(error)) }
     exit(await run(invocation))
 } catch {
     StandardStreams.writeError("\(error)\n")

@@ -1,7 +1,7 @@
-import HTTPClient
 import HTTPCore
 import Testing
 
+@testable import HTTPClient
 @testable import ObjectStorage
 
 @Suite

@@ -1,10 +1,11 @@
 import HTTPClient
 import HTTPCore
-import ObjectStorage
 import Synchronization
 import System
 import TestSupport
 import Testing
+
+@testable import ObjectStorage
 
 /// Faults of services and networks. Each test decides the origin's responses.
 @Suite(.timeLimit(.minutes(3)))

@@ -29,7 +29,7 @@ struct CodingTests {
         let url = try #require(HTTPURL("https://a.test/feed?key=1"))
         let time = Timestamp(millisecondsSinceEpoch: 1_000)
         for source in [Subscription.Source.feed(url), .work("archive:x"), .search(term: "jazz \"live\"")] {
-            var subscription = Subscription(id: DownloadID(value: 7), source: source, settings: settings, at: time)
+            var subscription = Subscription(id: RecordID(value: 7), source: source, settings: settings, at: time)
             #expect(Subscription(subscription.stored) == subscription)
             subscription.formerAddresses = ["https://old.test/"]
             subscription.name = "Näme"
@@ -63,7 +63,7 @@ struct CodingTests {
 
     @Test("Refuses rows that no release writes", arguments: ["", "[]", "{}", #"{"feed":"x","createdAt":1,"updatedAt":1}"#])
     func broken(text: String) {
-        #expect(Subscription(StoredSubscription(id: DownloadID(value: 1), body: Array(text.utf8))) == nil)
+        #expect(Subscription(StoredSubscription(id: RecordID(value: 1), body: Array(text.utf8))) == nil)
     }
 
     @Test("An item survives its stored form")

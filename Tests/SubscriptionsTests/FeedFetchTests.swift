@@ -109,7 +109,7 @@ struct FeedFetchTests {
         responses[last]?.status = test.status
         let url = try #require(HTTPURL(Self.start))
         var subscription = Subscription(
-            id: DownloadID(value: 1), source: .feed(url), settings: Subscription.Settings(),
+            id: RecordID(value: 1), source: .feed(url), settings: Subscription.Settings(),
             at: Timestamp(millisecondsSinceEpoch: 1_000))
         subscription.hasListing = test.hasListing
         let fetch = FeedFetch(client: Responses(responses), destinationGuard: nil, subscription: subscription)
@@ -137,7 +137,7 @@ struct FeedFetchTests {
         var responses = [Self.start: pages[0], "\(Self.start)?page=2": pages[1], "\(Self.start)?page=3": pages[2]]
         responses["\(Self.start)?page=2"]?.body.removeLast("</channel></rss>".count)
         var subscription = Subscription(
-            id: DownloadID(value: 1), source: .feed(url), settings: Subscription.Settings(),
+            id: RecordID(value: 1), source: .feed(url), settings: Subscription.Settings(),
             at: Timestamp(millisecondsSinceEpoch: 1_000))
         for isWhole in [false, true] {
             if isWhole { responses["\(Self.start)?page=2"] = pages[1] }
@@ -154,7 +154,7 @@ struct FeedFetchTests {
     func leftOutPages(hasPages: Bool) async throws {
         let url = try #require(HTTPURL(Self.start))
         var subscription = Subscription(
-            id: DownloadID(value: 1), source: .feed(url), settings: Subscription.Settings(),
+            id: RecordID(value: 1), source: .feed(url), settings: Subscription.Settings(),
             at: Timestamp(millisecondsSinceEpoch: 1_000))
         subscription.hasListing = true
         subscription.warnings = ["Older pages of the feed are left out: x.", "The document breaks off."]
@@ -168,7 +168,7 @@ struct FeedFetchTests {
     func conditions(isConditional: Bool) async throws {
         let url = try #require(HTTPURL(Self.start))
         var subscription = Subscription(
-            id: DownloadID(value: 1), source: .feed(url), settings: Subscription.Settings(),
+            id: RecordID(value: 1), source: .feed(url), settings: Subscription.Settings(),
             at: Timestamp(millisecondsSinceEpoch: 1_000))
         subscription.validators = Subscription.Validators(entityTag: "\"a\"", lastModified: "then")
         let client = Responses([Self.start: Self.feed()])
@@ -185,7 +185,7 @@ struct FeedFetchTests {
     func conditionsAfterRedirects(status: Int) async throws {
         let url = try #require(HTTPURL(Self.start))
         var subscription = Subscription(
-            id: DownloadID(value: 1), source: .feed(url), settings: Subscription.Settings(),
+            id: RecordID(value: 1), source: .feed(url), settings: Subscription.Settings(),
             at: Timestamp(millisecondsSinceEpoch: 1_000))
         subscription.validators.entityTag = "\"a\""
         let client = Responses([Self.start: Self.moved(status, "/b"), "https://a.test/b": (304, nil, "")])
@@ -207,7 +207,7 @@ struct FeedFetchTests {
     func badRedirects(location: String, status: Int?) async throws {
         let url = try #require(HTTPURL(Self.start))
         let subscription = Subscription(
-            id: DownloadID(value: 1), source: .feed(url), settings: Subscription.Settings(),
+            id: RecordID(value: 1), source: .feed(url), settings: Subscription.Settings(),
             at: Timestamp(millisecondsSinceEpoch: 1_000))
         let client = Responses([Self.start: Self.moved(302, location)])
         let outcome = await FeedFetch(client: client, destinationGuard: nil, subscription: subscription).run(url)
@@ -282,7 +282,7 @@ struct FeedFetchTests {
             settings.options.headers = headers
         }
         var subscription = Subscription(
-            id: DownloadID(value: 1), source: .feed(url), settings: settings, at: Timestamp(millisecondsSinceEpoch: 1_000))
+            id: RecordID(value: 1), source: .feed(url), settings: settings, at: Timestamp(millisecondsSinceEpoch: 1_000))
         subscription.headersOrigin = test.hasSecrets ? url.origin : nil
         let outcome = await FeedFetch(client: client, destinationGuard: nil, subscription: subscription).run(url)
         #expect(client.requests.withLock { $0 } == test.requests)

@@ -18,7 +18,7 @@ struct SlowCheckTests {
             let words = text.split(separator: " ")
             let second = try #require(words.first.flatMap { Int($0) })
             return SlowCheck(
-                id: DownloadID(value: UInt128(second)), begun: start + .seconds(second), hasFailed: words.contains("failed"),
+                id: RecordID(value: UInt128(second)), begun: start + .seconds(second), hasFailed: words.contains("failed"),
                 isListing: !words.contains("stored"))
         }
         #expect(SlowCheck.ending(of: slow, limit: limit)?.value == expected)

@@ -11,7 +11,7 @@ struct SubscriptionIndexTests {
     private let key = FeedKey()
 
     private func publish(_ number: Int, failures: Int = 0) {
-        let id = DownloadID(value: UInt128(number))
+        let id = RecordID(value: UInt128(number))
         var subscription = Subscription(
             id: id, source: .search(term: "x"), settings: .init(), at: Timestamp(millisecondsSinceEpoch: 0))
         subscription.failures = failures
@@ -26,7 +26,7 @@ struct SubscriptionIndexTests {
             switch event {
             case .snapshot:
                 var ids: [UInt128] = []
-                var last: DownloadID?
+                var last: RecordID?
                 while let version = index.following(last) {
                     last = version.subscription.id
                     ids.append(version.subscription.id.value)
@@ -43,9 +43,9 @@ struct SubscriptionIndexTests {
     func order() {
         for number in [5, 1, 9, 3] { publish(number) }
         #expect(index.all.map(\.subscription.id.value) == [1, 3, 5, 9])
-        #expect(index.following(DownloadID(value: 4))?.subscription.id.value == 5)
-        #expect(index.following(DownloadID(value: 5))?.subscription.id.value == 9)
-        #expect(index.following(DownloadID(value: 9)) == nil)
+        #expect(index.following(RecordID(value: 4))?.subscription.id.value == 5)
+        #expect(index.following(RecordID(value: 5))?.subscription.id.value == 9)
+        #expect(index.following(RecordID(value: 9)) == nil)
     }
 
     @Test("A reader gets a snapshot, then the latest state of each changed subscription in the order of changes")
@@ -62,8 +62,8 @@ struct SubscriptionIndexTests {
         #expect(read(early, limit: 1) == ["2:1"])
         publish(3, failures: 2)
         publish(2, failures: 2)
-        index.publishRemoval(of: DownloadID(value: 1))
-        index.publishRemoval(of: DownloadID(value: 1))
+        index.publishRemoval(of: RecordID(value: 1))
+        index.publishRemoval(of: RecordID(value: 1))
         #expect(read(early) == ["3:2", "2:2", "-1"])
         #expect(read(early) == [])
         // One that comes back.
@@ -84,7 +84,7 @@ struct SubscriptionIndexTests {
             if number > 1 { #expect(read(fast) == ["1:\(number)"]) }
         }
         // A removal that the reader cannot learn of.
-        index.publishRemoval(of: DownloadID(value: 2))
+        index.publishRemoval(of: RecordID(value: 2))
         #expect(read(slow) == (changes < 1_998 ? ["1:\(changes)", "-2"] : ["[1]"]))
         #expect(read(fast) == ["-2"])
     }

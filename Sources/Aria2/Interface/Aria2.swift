@@ -11,7 +11,7 @@ public final class Aria2: Sendable {
     private let access: any Aria2Access
     private let executor: RPCExecutor
     private let view: DownloadView
-    let feed: NotificationFeed
+    let notifications: NotificationHub
     private let refusalDelay: Duration
     private let socketLimit: Duration
     /// Limits the number of large messages read and long answers made at once.
@@ -37,7 +37,7 @@ public final class Aria2: Sendable {
         let files = FilesDirectory(filesDirectory)
         executor = RPCExecutor(downloads, files, access)
         view = DownloadView(files: files)
-        feed = NotificationFeed(downloads.events)
+        notifications = NotificationHub(downloads.events)
     }
 
     // MARK: - HTTP

@@ -12,7 +12,7 @@ final class RPCSocket: WebSocketHandler {
     }
 
     private struct Listener {
-        /// Its number in the notification feed.
+        /// Its number in the notification hub.
         let number: Int
         /// The permit of the secret that the client sent; `nil` if it sent none or none is required.
         var permit: Permit?
@@ -43,7 +43,7 @@ final class RPCSocket: WebSocketHandler {
                     socket.close(.policyViolation, reason: "The client sent no call with the right secret in time.")
                 }
             }
-            let number = aria2.feed.add(socket, limit == nil ? .permitted(listener?.permit) : .unknown)
+            let number = aria2.notifications.add(socket, limit == nil ? .permitted(listener?.permit) : .unknown)
             state = .open(Listener(number: number, permit: listener?.permit, timer: timer))
         }
     }
@@ -59,7 +59,7 @@ final class RPCSocket: WebSocketHandler {
         }
         guard case .open(let listener) = before else { return }
         listener.timer?.cancel()
-        aria2.feed.remove(listener.number)
+        aria2.notifications.remove(listener.number)
     }
 
     /// Accepts the caller of a message with a right secret.
@@ -73,7 +73,7 @@ final class RPCSocket: WebSocketHandler {
             listener.timer = nil
             if isNew, caller.scope != .none {
                 listener.permit = caller.permit
-                aria2.feed.permit(listener.number, by: caller.permit)
+                aria2.notifications.permit(listener.number, by: caller.permit)
             }
             state = .open(listener)
         }
@@ -83,8 +83,8 @@ final class RPCSocket: WebSocketHandler {
     /// - Returns: A closure that releases the notifications.
     private func hold() -> @Sendable () -> Void {
         guard case .open(let listener) = state.withLock({ $0 }) else { return {} }
-        let (feed, number) = (aria2.feed, listener.number)
-        feed.hold(number)
-        return { feed.release(number) }
+        let (notifications, number) = (aria2.notifications, listener.number)
+        notifications.hold(number)
+        return { notifications.release(number) }
     }
 }

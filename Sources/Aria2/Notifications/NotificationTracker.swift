@@ -14,7 +14,7 @@ struct NotificationTracker: Sendable {
         case ended
     }
 
-    private var stages: [DownloadID: Stage] = [:]
+    private var stages: [RecordID: Stage] = [:]
     /// An unknown download that was created later is new.
     private let beginning: Timestamp
 
@@ -30,7 +30,7 @@ struct NotificationTracker: Sendable {
     var count: Int { stages.count }
 
     /// Forgets a removed download.
-    mutating func remove(_ id: DownloadID) {
+    mutating func remove(_ id: RecordID) {
         stages[id] = nil
     }
 

@@ -1,5 +1,5 @@
 internal import DownloadCore
-internal import DownloadFeed
+internal import DownloadIndex
 internal import JSON
 
 /// The result of a call.

@@ -112,8 +112,8 @@ extension FoundItem.Texts {
         writer.member("licenseUrl", item.licenseUrl)
         members = Array(writer.bytes.dropFirst())
         normalisedURL = Self.normalisedURL(of: item)
-        partsPath = item.hasParts ? Array((item.id.map(Catalog.partsPath) ?? "").utf8) : []
-        feedPath = Array((item.feedID.map(Catalog.partsPath) ?? "").utf8)
+        partsPath = item.hasParts ? Array((item.id.map(PartsQuery.path) ?? "").utf8) : []
+        feedPath = Array((item.feedID.map(PartsQuery.path) ?? "").utf8)
     }
 
     fileprivate static func normalisedURL(of item: SearchItem) -> String? {

@@ -1,3 +1,5 @@
+internal import HTTPCore
+
 /// A checked request for the parts of a work: see ``Catalog/partsQuery(from:)``.
 public struct PartsQuery: Sendable, Hashable {
     /// The work's id, which its source has not checked yet.
@@ -26,4 +28,9 @@ public struct PartsQuery: Sendable, Hashable {
 
     /// The maximum number of parts in one response.
     public static let maximumLimit = 1000
+
+    /// The path of a work's parts, without the prefix of all links.
+    static func path(of id: String) -> String {
+        "/search/parts?id=" + PercentEncoding.encodeForm(id)
+    }
 }

@@ -24,12 +24,7 @@ struct PostsSource: SearchSource {
     private static let maximumValues = 100_000
 
     func decode(_ response: ClientResponse, of request: SourceRequest) throws(CatalogError) -> Listing {
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(parsing: response.body, maximumValues: Self.maximumValues)
-        } catch {
-            throw .upstreamRejected("The posts are not JSON: \(error).")
-        }
+        let document = try response.document(values: Self.maximumValues, otherwise: "The posts are not JSON")
         guard let elements = document.elements else { throw .upstreamRejected("The posts are not an array.") }
         guard elements.count <= Self.maximumPosts else {
             throw .upstreamRejected("There are \(elements.count) posts; at most \(Self.maximumPosts) are read.")

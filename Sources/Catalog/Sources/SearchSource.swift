@@ -1,6 +1,7 @@
 import Feeds
 import HTTPClient
 import HTTPCore
+import JSON
 
 /// A catalogue: makes the requests to it, and decodes its responses.
 protocol SearchSource: Sendable {
@@ -99,5 +100,17 @@ struct Listing: Sendable {
         cost =
             2 * bodyBytes + self.items.reduce(0) { $0 + $1.cost + MemoryLayout<FoundItem>.stride }
             + texts.reduce(0) { $0 + $1.utf8.count } + (work?.cost ?? 0)
+    }
+}
+
+extension ClientResponse {
+    /// Parses the body as JSON.
+    /// - Parameters:
+    ///   - values: The maximum number of values.
+    ///   - finding: The beginning of the error's message.
+    func document(values: Int, otherwise finding: String) throws(CatalogError) -> JSONDocument {
+        do { return try JSONDocument(parsing: body, maximumValues: values) } catch {
+            throw .upstreamRejected("\(finding): \(error).")
+        }
     }
 }

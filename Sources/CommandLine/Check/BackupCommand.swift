@@ -25,7 +25,7 @@ public enum BackupCommand {
         do throws(DownloadsStartError) {
             let configuration = invocation.configuration.downloads
             try RecordBackup.write(
-                of: configuration.dataDirectory, claimed: configuration.claimedDirectory, to: path, unfinished: unfinished)
+                of: configuration.dataDirectory, opened: configuration.privateDirectory, to: path, unfinished: unfinished)
             return ExitStatus.done.rawValue
         } catch {
             // The signal's thread has removed the file and reported the interruption.

@@ -30,7 +30,7 @@ public enum CheckCommand {
                     .run(repairing: repairs, deep: invocation.isDeep, onFault: write)
             } else {
                 let check = try DirectoryCheck(
-                    path: downloads.dataDirectory, claimed: downloads.claimedDirectory,
+                    path: downloads.dataDirectory, opened: downloads.privateDirectory,
                     downloads: downloads.downloadsDirectory, beginningAnew: repairs)
                 report = try check.run(repairing: repairs, onFault: write)
             }

@@ -34,7 +34,7 @@ public enum GetCommand {
             guard interruption.isRaised else { return (isComplete ? ExitStatus.done : .failed).rawValue }
             StandardStreams.writeError("pawl: interrupted; run the same command again to resume\(kept)\n")
             return 128 + interruption.signal.load(ordering: .acquiring)
-        } catch let error as ClaimError {
+        } catch let error as PrivateDirectoryError {
             return invocation.report(error)
         } catch let error as UsageError {
             StandardStreams.writeError("\(error)\n")

@@ -13,18 +13,18 @@ struct GetTarget {
     let directory: Directory
 
     /// Opens the directory; creates a missing one.
-    init(_ invocation: Invocation) throws(ClaimError) {
+    init(_ invocation: Invocation) throws(PrivateDirectoryError) {
         (path, output) = Self.parts(of: invocation.output, in: invocation.directory)
         do throws(SmallFile.Failure) {
             try SmallFile.makeDirectory(path)
         } catch {
-            throw ClaimError(error.description)
+            throw PrivateDirectoryError(error.description)
         }
-        directory = try Directory(claimingIn: path)
+        directory = try Directory(parentOfPrivate: path)
         if let output, let found = try? directory.status(of: output), found.kind == .other || found.kind == .directory {
             // A rename would replace a device such as /dev/null.
             let kind = found.kind == .directory ? "a directory" : "a pipe, a socket or a device"
-            throw ClaimError(
+            throw PrivateDirectoryError(
                 "\(SmallFile.path(of: output, in: path)) is \(kind): -o takes the name of a file", isRefusal: true)
         }
     }
@@ -73,17 +73,17 @@ struct GetDirectories {
 
     /// Opens the hidden directory, and locks it until this value is freed. Creates a missing one. Returns `nil` if
     /// another process has locked it, or removes it at the same time.
-    init?(_ target: GetTarget, locking workName: String) throws(ClaimError) {
+    init?(_ target: GetTarget, locking workName: String) throws(PrivateDirectoryError) {
         self.target = target
         self.workName = workName
-        work = try target.directory.claimDirectory(workName, at: "\(target.path)/\(workName)")
+        work = try target.directory.openPrivateDirectory(workName, at: "\(target.path)/\(workName)")
         guard (try? target.directory.status(of: workName))?.kind != .link else {
-            throw ClaimError("\(target.path)/\(workName) is a link, which is not followed", isRefusal: true)
+            throw PrivateDirectoryError("\(target.path)/\(workName) is a link, which is not followed", isRefusal: true)
         }
         do throws(SystemError) {
             guard try work.lock(), isNamed else { return nil }
         } catch {
-            throw ClaimError("cannot lock \(workPath): \(error)")
+            throw PrivateDirectoryError("cannot lock \(workPath): \(error)")
         }
     }
 

@@ -1,5 +1,5 @@
 internal import DownloadCore
-internal import DownloadFeed
+internal import DownloadIndex
 internal import Downloads
 internal import HTTPClient
 internal import HTTPCore
@@ -64,7 +64,7 @@ struct GetSession {
         fileMode = SmallFile.defaultMode()
         self.directories = directories
         settings.dataDirectory = directories.workPath
-        settings.claimedDirectory = directories.work
+        settings.privateDirectory = directories.work
         settings.waitsForDisk = false
         let client = try invocation.configuration.makeClient()
         let log = Log(level: invocation.configuration.logLevel, format: invocation.configuration.logFormat)
@@ -89,10 +89,10 @@ struct GetSession {
         display: inout ProgressDisplay
     ) async -> Bool {
         await setOthersAside()
-        var pending: [DownloadID] = []
+        var pending: [RecordID] = []
         var isComplete = true
         // Records of saved files are removed once all downloads are complete.
-        var saved: [DownloadID] = []
+        var saved: [RecordID] = []
         for url in urls {
             do throws(DownloadError) {
                 pending.append(try await begin(url))
@@ -157,7 +157,7 @@ struct GetSession {
     }
 
     /// Resumes a download of an earlier run, or adds the URL.
-    private func begin(_ url: HTTPURL) async throws(DownloadError) -> DownloadID {
+    private func begin(_ url: HTTPURL) async throws(DownloadError) -> RecordID {
         let shown = url.withoutUserInfo
         if let known = downloads.index.reference(toURL: shown.string) {
             switch known.state {
@@ -185,7 +185,7 @@ struct GetSession {
     }
 
     /// Gives a download of an earlier run the header fields of this one. The earlier ones may have been wrong.
-    private func renewHeaders(of id: DownloadID, for url: HTTPURL) async throws(DownloadError) {
+    private func renewHeaders(of id: RecordID, for url: HTTPURL) async throws(DownloadError) {
         var change = DownloadChange()
         change.url = url.withoutUserInfo
         change.headers = headers(for: url)

@@ -30,7 +30,7 @@ struct ProgressDisplay {
     private let write: (String) -> Void
     private var area = LiveArea()
     /// The last written progress of each download, for lines and JSON.
-    private var written: [DownloadID: (state: DownloadState, bytes: Int64, at: ContinuousClock.Instant)] = [:]
+    private var written: [RecordID: (state: DownloadState, bytes: Int64, at: ContinuousClock.Instant)] = [:]
     /// The ended downloads.
     private(set) var ended: [TransferStatus] = []
 

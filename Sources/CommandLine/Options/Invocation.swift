@@ -40,17 +40,18 @@ public struct Invocation: Sendable {
 
     /// Opens the default data directory, if no option names another, and keeps it in the configuration: another user
     /// may have created it. `serve` and `demo` create it if it is missing.
-    public mutating func claimUsualDirectory() throws(ClaimError) {
+    public mutating func openUsualDirectory() throws(PrivateDirectoryError) {
         let (path, makes) = (configuration.downloads.dataDirectory, command == .serve || command == .demo)
         guard makes || command == .backup || command == .check && !configuration.isReplica,
             Self.usualDirectories.contains(path)
         else { return }
         let (folder, name) = SmallFile.parts(of: path)
-        configuration.downloads.claimedDirectory = try Directory(claimingIn: folder).claimDirectory(name, at: path, makes: makes)
+        configuration.downloads.privateDirectory = try Directory(parentOfPrivate: folder).openPrivateDirectory(
+            name, at: path, makes: makes)
     }
 
     /// Writes the reason why a directory cannot be used to standard error, and returns the process's exit status.
-    public func report(_ error: ClaimError) -> Int32 {
+    public func report(_ error: PrivateDirectoryError) -> Int32 {
         StandardStreams.writeError("\(UsageError("pawl: \(error)"))\n")
         if error.isRefusal { return ExitStatus.usage.rawValue }
         return (command == .check ? ExitStatus.unchecked : .failed).rawValue

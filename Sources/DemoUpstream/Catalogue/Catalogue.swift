@@ -71,7 +71,9 @@ struct Catalogue: Sendable {
                 Track(
                     id: album.id + Int64(number), album: album, number: number, name: name,
                     milliseconds: entry.integer(of: "milliseconds"), isExplicit: entry["explicit"] != nil,
-                    words: TrackWords(track: name, album: album)))
+                    words: TrackWords([
+                        .track: name, .artist: album.artist.name, .album: album.name, .genre: album.artist.genre,
+                    ])))
         }
     }
 

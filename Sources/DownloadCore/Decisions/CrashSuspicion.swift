@@ -50,16 +50,16 @@ package enum CrashSuspicion {
 
 /// The suspects of crashes. They transfer one after another, so that a crash identifies the download that caused it.
 package struct SuspectQueue: Sendable {
-    private var active: DownloadID?
-    private var waiting: [DownloadID] = []
+    private var active: RecordID?
+    private var waiting: [RecordID] = []
 
-    package init(active: DownloadID? = nil, waiting: [DownloadID] = []) {
+    package init(active: RecordID? = nil, waiting: [RecordID] = []) {
         self.active = active
         self.waiting = waiting
     }
 
     /// Whether a suspect may enter the queue now. If not, it waits here.
-    package mutating func admits(_ id: DownloadID) -> Bool {
+    package mutating func admits(_ id: RecordID) -> Bool {
         if active == nil || active == id {
             active = id
             return true
@@ -70,7 +70,7 @@ package struct SuspectQueue: Sendable {
 
     /// Removes a download that has stopped, or that is no longer suspect.
     /// - Returns: The suspect that may enter the queue instead; `nil` for none.
-    package mutating func remove(_ id: DownloadID) -> DownloadID? {
+    package mutating func remove(_ id: RecordID) -> RecordID? {
         if active != id {
             if !waiting.isEmpty { waiting.removeAll { $0 == id } }
             return nil

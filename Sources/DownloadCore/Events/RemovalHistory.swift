@@ -3,11 +3,11 @@
 package struct RemovalHistory: Sendable {
     package struct Removal: Sendable, Equatable {
         package var changeID: EventID
-        package var id: DownloadID
+        package var id: RecordID
         /// The number of the publication in this instance; 0 for a removal of an earlier one.
         package var publication: UInt64 = 0
 
-        package init(changeID: EventID, id: DownloadID, publication: UInt64 = 0) {
+        package init(changeID: EventID, id: RecordID, publication: UInt64 = 0) {
             self.changeID = changeID
             self.id = id
             self.publication = publication

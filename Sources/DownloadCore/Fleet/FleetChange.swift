@@ -2,11 +2,11 @@
 package struct FleetChange: Sendable {
     /// The sequence number of the change: 1 for the first of a fleet, without gaps.
     package let sequence: UInt64
-    package let id: DownloadID
+    package let id: RecordID
     /// The download after the change; `nil` if it was removed.
     package let download: Download?
 
-    package init(sequence: UInt64, id: DownloadID, download: Download?) {
+    package init(sequence: UInt64, id: RecordID, download: Download?) {
         self.sequence = sequence
         self.id = id
         self.download = download
@@ -49,9 +49,9 @@ package struct FleetContents: Sendable {
     /// The sequence number before the first of `recent`, or of the last change if `recent` is empty.
     package var base: UInt64 = 0
     /// The downloads that this replica owns, from an earlier instance on the same data directory.
-    package var owned: Set<DownloadID> = []
+    package var owned: Set<RecordID> = []
     /// The owned downloads that have slots.
-    package var slots: Set<DownloadID> = []
+    package var slots: Set<RecordID> = []
 
     package init(epoch: UInt64 = 0) {
         self.epoch = epoch
@@ -66,9 +66,9 @@ package struct AcquiredDownloads: Sendable {
     /// The records of the downloads that this replica now owns.
     package var records: [DownloadRecord] = []
     /// The instances that own the other downloads.
-    package var owners: [DownloadID: Int64] = [:]
+    package var owners: [RecordID: Int64] = [:]
 
-    package init(records: [DownloadRecord] = [], owners: [DownloadID: Int64] = [:]) {
+    package init(records: [DownloadRecord] = [], owners: [RecordID: Int64] = [:]) {
         self.records = records
         self.owners = owners
     }

@@ -3,9 +3,9 @@ internal import System
 /// The counters of all transfers of a fleet, as known to one replica. The counters of other replicas are up to a second old.
 package final class FleetTransfers: Sendable {
     private struct State {
-        var own: [DownloadID: TransferCounters] = [:]
-        var sent: [DownloadID: Sample] = [:]
-        var others: [DownloadID: Other] = [:]
+        var own: [RecordID: TransferCounters] = [:]
+        var sent: [RecordID: Sample] = [:]
+        var others: [RecordID: Other] = [:]
     }
 
     /// A transfer of another replica.
@@ -33,7 +33,7 @@ package final class FleetTransfers: Sendable {
     package init() {}
 
     /// Sets the counters of a transfer of this replica; `nil` when it has ended.
-    package func set(_ counters: TransferCounters?, of id: DownloadID) {
+    package func set(_ counters: TransferCounters?, of id: RecordID) {
         state.withLock { state in
             state.own[id] = counters
             if counters == nil { state.sent[id] = nil }
@@ -57,7 +57,7 @@ package final class FleetTransfers: Sendable {
     }
 
     /// Removes the counters of a removed download that another replica transferred.
-    package func forget(_ id: DownloadID) {
+    package func forget(_ id: RecordID) {
         state.withLock { _ = $0.others.removeValue(forKey: id) }
     }
 
@@ -90,7 +90,7 @@ package final class FleetTransfers: Sendable {
         state.withLock { state in
             for line in message.split(separator: "\n") {
                 let fields = line.split(separator: " ")
-                guard fields.count >= 5, let id = DownloadID(String(fields[0])), let counters = state.others[id]?.counters,
+                guard fields.count >= 5, let id = RecordID(String(fields[0])), let counters = state.others[id]?.counters,
                     let received = Int64(fields[1]), let speed = Int64(fields[2]), let connections = Int(fields[4])
                 else { continue }
                 counters.received = received

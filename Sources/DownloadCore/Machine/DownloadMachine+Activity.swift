@@ -32,7 +32,7 @@ extension DownloadMachine {
         var activity: Activity = []
         let hasPhaseWork =
             switch phase {
-            case .resting, .waiting, .delayed, .removed: false
+            case .idle, .waiting, .delayed, .removed: false
             default: true
             }
         let takesRoom = if case .flushing = phase { true } else { holdsSlot || isFinishing }
@@ -43,7 +43,7 @@ extension DownloadMachine {
         if takesRoom { activity.insert(.takingRoom) }
         guard !activity.contains(.busy), lingering.isEmpty, saves.isSettled else { return activity }
         switch phase {
-        case .resting: activity.formUnion(state.isLive ? .idle : [.idle, .done])
+        case .idle: activity.formUnion(state.isLive ? .idle : [.idle, .done])
         case .waiting: activity.insert(.idle)
         case .removed: activity.insert(.done)
         default: break

@@ -18,7 +18,7 @@ extension DownloadMachine {
         switch phase {
         case .stopping, .flushing, .clearing, .completing, .removing: true
         case .publishing(_, let isWithdrawn): isWithdrawn
-        case .resting, .waiting, .delayed, .opening, .transferring, .verifying, .removed: false
+        case .idle, .waiting, .delayed, .opening, .transferring, .verifying, .removed: false
         }
     }
 
@@ -131,7 +131,7 @@ extension DownloadMachine {
         switch phase {
         case .opening:
             context.actions.append(.leaveQueue)
-            phase = .resting
+            phase = .idle
         case .transferring(let transfer): stop(transfer, because: .commands, &context)
         case .verifying:
             context.actions.append(.abandonVerification)
@@ -139,7 +139,7 @@ extension DownloadMachine {
         case .publishing(let operation, _):
             phase = .publishing(operation, isWithdrawn: true)
             context.actions.append(.withdraw(operation))
-        case .resting, .waiting, .delayed, .clearing, .stopping, .flushing, .completing, .removing, .removed: break
+        case .idle, .waiting, .delayed, .clearing, .stopping, .flushing, .completing, .removing, .removed: break
         }
     }
 
@@ -152,13 +152,13 @@ extension DownloadMachine {
     /// Carries out the commands that waited for the end of a transfer. A download that is still `downloading`
     /// afterwards enters the queue again.
     package mutating func workStopped(_ context: inout Context) {
-        phase = .resting
+        phase = .idle
         commands.requeuesAfterwards = true
         drain(&context)
     }
 
     private mutating func requeue(_ context: inout Context) {
-        guard phase == .resting, state == .downloading else { return }
+        guard phase == .idle, state == .downloading else { return }
         if isShuttingDown {
             save(&context)
         } else {
@@ -201,7 +201,7 @@ extension DownloadMachine {
         case .delayed(let operation): context.actions.append(.cancelTimer(.retry(operation)))
         default: break
         }
-        phase = .resting
+        phase = .idle
     }
 
     private mutating func pause(_ command: Command, _ context: inout Context) {
@@ -282,7 +282,7 @@ extension DownloadMachine {
     }
 
     /// Makes an arrival that is later than all others: the last position in the queue.
-    private func newArrival(_ context: inout Context) -> DownloadID {
+    private func newArrival(_ context: inout Context) -> RecordID {
         context.newIdentity(at: context.now)
     }
 
@@ -389,7 +389,7 @@ extension DownloadMachine {
     mutating func fileRemoved(_ error: FileError?, _ context: inout Context) {
         guard case .removing(_, let removal) = phase else { return }
         guard error?.kind == .away else { return submitRemoval(removal, &context) }
-        phase = .resting
+        phase = .idle
         context.actions.append(.answer(removal.waiter, .failure(.directoryAway)))
         if saves.failures > 0 { save(&context) }
         drain(&context)
@@ -397,7 +397,7 @@ extension DownloadMachine {
 
     /// Prepares the messages to webhooks about a live download, which the removal cancels.
     /// - Returns: The ids of the messages.
-    private mutating func announceCancellation(_ context: inout Context) -> [DownloadID] {
+    private mutating func announceCancellation(_ context: inout Context) -> [RecordID] {
         guard state.isLive else { return [] }
         var download = record.download
         download.state = .cancelled
@@ -421,7 +421,7 @@ extension DownloadMachine {
             context.actions.append(.discardPart)
             phase = .removed
             saves.forgetFailures()
-            context.actions.append(.showRemoval)
+            context.actions.append(.publishRemoval)
             context.actions.append(.log(.removed(id)))
             context.actions.append(.answer(removal.waiter, .success(record.download)))
             return drain(&context)
@@ -437,7 +437,7 @@ extension DownloadMachine {
         saves.announcements.withdraw(removal.cancellation)
         context.actions.append(.abandonRemoval)
         context.actions.append(.answer(removal.waiter, .failure(DownloadError(error))))
-        phase = .resting
+        phase = .idle
         switch state {
         case .queued, .downloading, .retrying:
             let count = written.byteCount

@@ -162,7 +162,7 @@ extension DownloadMachine {
         switch phase {
         case .flushing(operation): workStopped(&context)
         case .verifying(_, matches: true) where !bytes.isFlushing: publish(&context)
-        case .resting, .delayed, .waiting: flushRest(&context)
+        case .idle, .delayed, .waiting: flushRest(&context)
         default: break
         }
     }
@@ -214,7 +214,7 @@ extension DownloadMachine {
             case .failure(let failure): fail(failure, retryAfter: nil, &context)
             case .commands, .shutdown: break
             }
-        case .resting where isCut, .delayed where isCut, .waiting where isCut:
+        case .idle where isCut, .delayed where isCut, .waiting where isCut:
             change(&context) { _ in }
             save(&context)
         default:
@@ -231,7 +231,7 @@ extension DownloadMachine {
         }
         switch phase {
         case .opening, .clearing, .flushing, .publishing, .completing, .removing, .removed: return false
-        case .resting, .waiting, .delayed, .transferring, .stopping, .verifying: break
+        case .idle, .waiting, .delayed, .transferring, .stopping, .verifying: break
         }
         dropOriginValues(&context)
         end(because: .failure(DownloadFailure(error)), losingAll: true, &context)
@@ -290,7 +290,7 @@ extension DownloadMachine {
         case .whole: verify(&context)
         case .askAgain(let ask):
             context.actions.append(.forgetTransfer)
-            phase = .resting
+            phase = .idle
             let count = written.byteCount
             change(&context) { $0.bytesReceived = count }
             transfer(ask, &context)
@@ -299,7 +299,7 @@ extension DownloadMachine {
         case .lostBytes(let error):
             context.actions.append(.leaveQueue)
             context.actions.append(.forgetTransfer)
-            phase = .resting
+            phase = .idle
             finishingFailed(error, &context)
         case .cancelled:
             // No command has cancelled it, so it counts as a broken connection.
@@ -335,7 +335,7 @@ extension DownloadMachine {
     private mutating func returnToQueue(after obstacle: FileError? = nil, _ context: inout Context) {
         context.actions.append(.leaveQueue)
         context.actions.append(.forgetTransfer)
-        phase = .resting
+        phase = .idle
         let count = written.byteCount
         change(&context) { download in
             download.state = .queued
@@ -390,7 +390,7 @@ extension DownloadMachine {
                 download.error = failure
                 download.bytesReceived = count
             }
-            phase = .resting
+            phase = .idle
             save(&context)
         }
         flushRest(&context)
@@ -555,8 +555,8 @@ extension DownloadMachine {
         }
         record = completedRecord(file, time, context.retention)
         resetCoverage(&context)
-        phase = .resting
-        context.actions.append(.claimName(file.path))
+        phase = .idle
+        context.actions.append(.assignName(file.path))
         if let error { saveLater(commit, error, &context) } else { context.actions.append(.finishPublishing) }
         context.actions.append(.publishVersion(record.download))
         context.actions.append(.log(.transition(record.download)))
@@ -565,7 +565,7 @@ extension DownloadMachine {
 
     /// Ends a publication that the database has refused: another replica owns the download, and no record will name the file.
     private mutating func completionRefused(_ file: PublishedFile, _ context: inout Context) {
-        phase = .resting
+        phase = .idle
         context.actions.append(.discardFile(file))
         drain(&context)
     }

@@ -6,7 +6,7 @@ extension DownloadMachine {
     /// The work that is under way for a download.
     package enum Phase: Sendable, Equatable {
         /// No work: the download is paused or has ended, or the service is stopping.
-        case resting
+        case idle
         /// The download is in the queue.
         case waiting
         /// The download waits for its next attempt.
@@ -100,7 +100,7 @@ extension DownloadMachine {
         package let waiter: Waiter
         package let deletesFile: Bool
         /// The ids of the messages to webhooks about the cancellation. A download that had ended has none.
-        package let cancellation: [DownloadID]
+        package let cancellation: [RecordID]
         /// Whether the bytes were removed before the commit, because a full disk refuses the removal otherwise.
         var hasMadeRoom = false
     }
@@ -141,7 +141,7 @@ extension DownloadMachine {
         case name(FilePath)
         /// The position after a move of a download with this rank. `newest` is an unused id that is later than all
         /// arrivals.
-        case placement(QueueMove, QueueRank, newest: DownloadID)
+        case placement(QueueMove, QueueRank, newest: RecordID)
     }
 
     /// The answer to a query.
@@ -186,7 +186,7 @@ extension DownloadMachine {
         indirect case flushed(Operation, Coverage, FileError?, fingerprints: [Fingerprint] = [])
         case committed(Operation, StoreError?)
         /// The download gets another arrival, because another download needs room in the queue.
-        case reassigned(DownloadID)
+        case reassigned(RecordID)
         case verified(Operation, VerificationOutcome)
         indirect case published(Operation, Result<PublishedFile, FileError>)
         /// The publication was abandoned before the file had its name.
@@ -267,7 +267,7 @@ extension DownloadMachine {
         /// Publishes this version of the download.
         indirect case publishVersion(Download)
         /// Publishes the removal, and releases the download's name.
-        case showRemoval
+        case publishRemoval
         /// Removes the part files of all generations.
         case discardPart
         /// Removes a finished file that the database has refused to record.
@@ -275,9 +275,9 @@ extension DownloadMachine {
         /// Removes the finished file, if it is this one.
         /// ``Event/fileRemoved(_:)`` follows at once.
         indirect case removeFile(PublishedFile)
-        /// Claims a path for the finished file. Another download that has claimed it before has lost its file.
+        /// Assigns a path to the finished file. Another download with that path has lost its file.
         /// The download's reservation ends.
-        case claimName(FilePath)
+        case assignName(FilePath)
         /// Reserves the folder of a file whose name is not known yet, in place of the former path.
         case reserveFolder(String)
         /// Reserves a path again that an earlier instance has given the file.
@@ -311,13 +311,13 @@ extension DownloadMachine {
         package var callsWebhooks = true
         /// The webhooks of all downloads.
         package var defaultWebhooks = DefaultWebhooks()
-        package var identifiers = DownloadIDGenerator()
+        package var identifiers = RecordIDGenerator()
         /// The actions that the event requires, in order.
         package var actions: [Action] = []
 
         package init(
             now: Timestamp, random: any RandomNumberGenerator, retryPolicy: RetryPolicy, retention: Retention = Retention(),
-            identifiers: DownloadIDGenerator = DownloadIDGenerator()
+            identifiers: RecordIDGenerator = RecordIDGenerator()
         ) {
             self.now = now
             self.random = random
@@ -327,7 +327,7 @@ extension DownloadMachine {
         }
 
         /// Makes an unused id that is later than all others.
-        package mutating func newIdentity(at time: Timestamp) -> DownloadID {
+        package mutating func newIdentity(at time: Timestamp) -> RecordID {
             identifiers.next(now: time, using: &random)
         }
     }

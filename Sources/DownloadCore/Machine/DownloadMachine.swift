@@ -7,7 +7,7 @@ package import HTTPCore
 /// data that it needs. Everything that happens outside (a transfer, a flush, a commit) has a number. A late result of
 /// something that was abandoned is recognised by its number and ignored.
 ///
-///     waiting ─→ opening ─→ transferring ─→ verifying ─→ publishing ─→ completing ─→ resting
+///     waiting ─→ opening ─→ transferring ─→ verifying ─→ publishing ─→ completing ─→ idle
 ///
 /// A transfer that is stopped goes through `stopping` and `flushing`, and then the commands that wait are carried out. Bytes
 /// that are discarded go through `clearing`, a removed download through `removing`. `delayed` waits for the next attempt.
@@ -31,7 +31,7 @@ package struct DownloadMachine: Sendable {
     package var record: DownloadRecord
     package var url: HTTPURL
     /// The work that is under way.
-    package var phase = Phase.resting
+    package var phase = Phase.idle
     package var bytes: PartialBytes
     var saves: PendingSaves
     package var commands = CommandQueue()
@@ -65,7 +65,7 @@ package struct DownloadMachine: Sendable {
         activity = currentActivity
     }
 
-    package var id: DownloadID { record.id }
+    package var id: RecordID { record.id }
     /// The bytes of the part file that belong to the record's entity, whether durable or not.
     package var written: Coverage { bytes.written }
     package var state: DownloadState { record.download.state }
@@ -181,7 +181,7 @@ extension DownloadMachine {
     }
 
     private mutating func admit(_ context: inout Context) {
-        guard phase == .resting, !isShuttingDown else { return }
+        guard phase == .idle, !isShuttingDown else { return }
         switch state {
         case .queued: enqueue(&context)
         // The transfer was interrupted, and the download was released before that was saved.
@@ -202,11 +202,11 @@ extension DownloadMachine {
         context.actions.append(obstacle.map { .enqueueWithRoom($0.neededBytes, folder: $0.folder) } ?? .enqueue)
     }
 
-    private mutating func reassigned(_ arrival: DownloadID, _ context: inout Context) {
+    private mutating func reassigned(_ arrival: RecordID, _ context: inout Context) {
         // The download may have left the queue before.
         guard record.download.isInQueue else { return }
         switch phase {
-        case .waiting, .resting, .clearing: break
+        case .waiting, .idle, .clearing: break
         default: return
         }
         change(&context) { $0.arrival = arrival }
@@ -244,7 +244,7 @@ extension DownloadMachine {
     /// Prepares the messages about an end, one to each webhook. Each save writes them until one has succeeded.
     /// - Returns: The ids of the messages.
     @discardableResult
-    mutating func announceEnd(as download: Download, _ context: inout Context) -> [DownloadID] {
+    mutating func announceEnd(as download: Download, _ context: inout Context) -> [RecordID] {
         guard context.callsWebhooks else { return [] }
         let type = WebhookMessageType(endOf: download)
         let messages = context.defaultWebhooks.receivers(of: type, besides: record.webhook).map { url in
@@ -410,7 +410,7 @@ extension DownloadMachine {
         case .publishing, .completing, .clearing, .removing:
             // The publication or commit cannot be undone and may take any time. The results of the commands stay unconfirmed.
             for command in commands.removeAll() { answer(command, .failure(.unconfirmed), &context) }
-        case .resting, .waiting, .delayed, .opening, .transferring, .verifying, .removed: break
+        case .idle, .waiting, .delayed, .opening, .transferring, .verifying, .removed: break
         }
     }
 
@@ -419,15 +419,15 @@ extension DownloadMachine {
         switch phase {
         case .opening, .transferring, .verifying, .publishing(_, isWithdrawn: false):
             stop(&context)
-            if case .resting = phase { workStopped(&context) }
-        case .resting, .waiting, .delayed, .clearing, .stopping, .flushing, .publishing, .completing, .removing, .removed: break
+            if case .idle = phase { workStopped(&context) }
+        case .idle, .waiting, .delayed, .clearing, .stopping, .flushing, .publishing, .completing, .removing, .removed: break
         }
     }
 
     /// Recovers the bytes that the directory has of the download, as at a start of the service.
     private mutating func directoryBack(_ found: RecoveredPart, _ context: inout Context) {
         switch phase {
-        case .resting, .waiting, .delayed: break
+        case .idle, .waiting, .delayed: break
         default: return
         }
         switch state {
@@ -450,7 +450,7 @@ extension DownloadMachine {
         case .delayed(let operation): context.actions.append(.cancelTimer(.retry(operation)))
         case .opening:
             context.actions.append(.leaveQueue)
-            phase = .resting
+            phase = .idle
         case .transferring(let transfer): stop(transfer, because: .shutdown, &context)
         case .verifying:
             context.actions.append(.abandonVerification)
@@ -459,7 +459,7 @@ extension DownloadMachine {
             // The object storage may be unreachable for a long time.
             phase = .publishing(operation, isWithdrawn: true)
             context.actions.append(.withdraw(operation))
-        case .resting, .clearing, .stopping, .flushing, .publishing, .completing, .removing, .removed: break
+        case .idle, .clearing, .stopping, .flushing, .publishing, .completing, .removing, .removed: break
         }
         if saves.failures > 0, saves.isEmpty, phase != .removed { save(&context) }
     }
@@ -496,7 +496,7 @@ extension DownloadMachine {
 
     /// Ends the phase `clearing`. If the commit has failed, the store still counts on the bytes.
     private mutating func cleared(_ error: StoreError?, enqueues: Bool, _ context: inout Context) {
-        phase = .resting
+        phase = .idle
         if error == nil {
             context.actions.append(.discardPart)
         } else {
@@ -521,7 +521,7 @@ extension DownloadMachine {
     private mutating func finishLate(_ context: inout Context) {
         switch state {
         case .completed: context.actions.append(.finishPublishing)
-        case .cancelled where phase == .resting: context.actions.append(.discardPart)
+        case .cancelled where phase == .idle: context.actions.append(.discardPart)
         default: break
         }
     }

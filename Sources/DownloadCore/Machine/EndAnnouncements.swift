@@ -1,7 +1,7 @@
 /// A message about the end of a download to one webhook.
 package struct EndAnnouncement: Sendable {
     /// The id of the message.
-    package let id: DownloadID
+    package let id: RecordID
     /// The URL of the webhook.
     package let url: String
     /// The download at its end.
@@ -21,7 +21,7 @@ struct EndAnnouncements: Sendable {
     package private(set) var messages: [EndAnnouncement] = []
 
     var isEmpty: Bool { messages.isEmpty }
-    var ids: [DownloadID] { messages.map(\.id) }
+    var ids: [RecordID] { messages.map(\.id) }
 
     /// Adds the messages about an end.
     mutating func add(_ added: [EndAnnouncement]) {
@@ -30,7 +30,7 @@ struct EndAnnouncements: Sendable {
 
     /// Removes the messages with these ids, which a commit has made durable.
     /// - Returns: The messages to deliver now, without those that an earlier commit has confirmed.
-    mutating func confirm(_ ids: [DownloadID]) -> [EndAnnouncement] {
+    mutating func confirm(_ ids: [RecordID]) -> [EndAnnouncement] {
         if ids.isEmpty || messages.isEmpty { return [] }
         let confirmed = messages.filter { ids.contains($0.id) }
         withdraw(ids)
@@ -38,7 +38,7 @@ struct EndAnnouncements: Sendable {
     }
 
     /// Removes messages about an end that has not happened.
-    mutating func withdraw(_ ids: [DownloadID]) {
+    mutating func withdraw(_ ids: [RecordID]) {
         messages.removeAll { ids.contains($0.id) }
     }
 }

@@ -12,7 +12,7 @@ extension DownloadMachine {
             /// Whether the saved record counts on no bytes.
             let countsOnNothing: Bool
             /// The ids of the webhook messages that the commit makes durable.
-            let announces: [DownloadID]
+            let announces: [RecordID]
             fileprivate(set) var answers: [Answer]
         }
 

@@ -8,7 +8,7 @@ public import System
 /// numbers are stored without a byte for `nil`, which alignment would make eight.
 public struct Download: Sendable {
     /// The identity, which sorts by creation.
-    public let id: DownloadID
+    public let id: RecordID
     /// The URL of the file, in the normalised spelling of ``HTTPURL``.
     public var url: String
     /// The file's name; `nil` until it is known. From then on the name is reserved, so the finished file has it too.
@@ -52,7 +52,7 @@ public struct Download: Sendable {
     @usableFromInline var rare: Box<Rare>?
 
     /// Creates a download that has just been accepted.
-    public init(id: DownloadID, url: String, state: DownloadState = .queued, createdAt: Timestamp) {
+    public init(id: RecordID, url: String, state: DownloadState = .queued, createdAt: Timestamp) {
         self.id = id
         self.url = url
         self.state = state
@@ -138,7 +138,7 @@ extension Download {
 
 extension Download {
     /// Creates a download from a request.
-    package init(_ new: NewDownload, id: DownloadID, at now: Timestamp) {
+    package init(_ new: NewDownload, id: RecordID, at now: Timestamp) {
         let options = new.options
         self.init(id: id, url: new.url.string, state: options.startsPaused ? .paused : .queued, createdAt: now)
         filename = options.filename
@@ -216,7 +216,7 @@ extension Download {
     }
 
     /// The arrival in the queue, if it is not the download's own id; otherwise `nil`. See ``QueueRank``.
-    @usableFromInline package var arrival: DownloadID? {
+    @usableFromInline package var arrival: RecordID? {
         @inlinable get { rare?.value.arrival }
         set { if newValue != arrival { change { $0.arrival = newValue } } }
     }
@@ -327,7 +327,7 @@ extension Download {
         @usableFromInline var trackName: String?
         @usableFromInline var scatteredRanges: [Range<Int64>]?
         @usableFromInline var chosenGID: DownloadGID?
-        @usableFromInline var arrival: DownloadID?
+        @usableFromInline var arrival: RecordID?
 
         mutating func apply(_ options: DownloadOptions) {
             checksum = options.checksum ?? checksum

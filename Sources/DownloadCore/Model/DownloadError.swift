@@ -5,7 +5,7 @@ public enum DownloadError: Error, Sendable, Equatable {
     /// The state does not allow the command.
     case illegalTransition(from: DownloadState, command: String)
     /// The URL has a live or completed download already, which is this one.
-    case duplicate(DownloadID)
+    case duplicate(RecordID)
     /// Another download has this gid already.
     case gidInUse(DownloadGID)
     /// The destination guard refuses the URL. The reason is one sentence.

@@ -22,7 +22,7 @@ public struct DownloadGID: Sendable, Hashable, LosslessStringConvertible {
     }
 }
 
-extension DownloadID {
+extension RecordID {
     /// The gid of a download whose client has chosen none: the last 64 bits of the id, mixed.
     ///
     /// These bits are random, but begin alike in ids that are created together. Users distinguish gids by their first
@@ -38,7 +38,7 @@ extension DownloadID {
 /// The result of a search for the first digits of a ``DownloadGID``.
 public enum GIDMatch: Sendable, Equatable {
     /// One download matches.
-    case found(DownloadID)
+    case found(RecordID)
     /// No download matches.
     case notFound
     /// Several downloads match.

@@ -3,20 +3,20 @@ public enum DownloadLogEvent: Sendable {
     /// A download changed its state.
     case transition(Download)
     /// A record was removed.
-    case removed(DownloadID)
+    case removed(RecordID)
     /// A failed attempt is tried again after a delay.
     case retry(Download, after: Duration)
     /// The partial bytes of a download were discarded, for this reason.
-    case startedOver(DownloadID, String)
+    case startedOver(RecordID, String)
     /// A queued download got a slot, after this wait.
-    case started(DownloadID, waited: Duration)
+    case started(RecordID, waited: Duration)
     /// The store made a group of changes durable.
     case committed(took: Duration, changes: Int)
     /// An attempt to deliver this message to a webhook has ended with this outcome. `about`: the download or subscription;
     /// `nil`: the message is about the service.
-    case webhook(DownloadID, about: DownloadID?, WebhookOutcome)
+    case webhook(RecordID, about: RecordID?, WebhookOutcome)
     /// One or all of a download's mirrors are no longer used, for this reason.
-    case mirrorDropped(DownloadID, String)
+    case mirrorDropped(RecordID, String)
     /// The condition of the store has changed to this one.
     case storage(StoreCondition)
     /// Finished files cannot be stored at the moment and wait, for this reason; `nil`: they can be stored again.
@@ -40,7 +40,7 @@ public enum DownloadLogEvent: Sendable {
     /// This replica has lost its lease. Other replicas have taken over its downloads, and its changes are refused.
     case fenced
     /// The finished file of this download is removed: the database has refused its record, because the lease is lost.
-    case discarded(DownloadID)
+    case discarded(RecordID)
     /// A problem that no download shows.
     case warning(String)
 

@@ -11,13 +11,13 @@ package struct DownloadRecord: Sendable {
         self.download = download
     }
 
-    package var id: DownloadID { download.id }
+    package var id: RecordID { download.id }
 }
 
 extension DownloadRecord {
     /// Creates the record of a download that has just been accepted.
     /// - Parameter now: The time of the request. The time in the id may be later.
-    package init(_ new: NewDownload, id: DownloadID, at now: Timestamp) {
+    package init(_ new: NewDownload, id: RecordID, at now: Timestamp) {
         self.init(Download(new, id: id, at: now))
         var values = Particulars()
         values.requestedFilename = new.options.filename

@@ -3,7 +3,7 @@ package protocol QueueOrder {
     /// The number of downloads.
     var count: Int { get }
     /// Returns the download that `offset` others precede; `nil` if there is none.
-    func member(at offset: Int) -> (id: DownloadID, rank: QueueRank)?
+    func member(at offset: Int) -> (id: RecordID, rank: QueueRank)?
     /// Returns the number of downloads with a lower rank.
     func count(below rank: QueueRank) -> Int
 }
@@ -20,12 +20,12 @@ package struct QueuePlacement: Sendable, Equatable {
 
     /// A member of the queue that gets another arrival, and keeps its position.
     package struct Other: Sendable, Equatable {
-        package let id: DownloadID
-        package let arrival: DownloadID
+        package let id: RecordID
+        package let arrival: RecordID
         /// The former rank.
         package let former: QueueRank
 
-        package init(id: DownloadID, arrival: DownloadID, former: QueueRank) {
+        package init(id: RecordID, arrival: RecordID, former: QueueRank) {
             self.id = id
             self.arrival = arrival
             self.former = former
@@ -49,7 +49,7 @@ package struct QueuePlacement: Sendable, Equatable {
     ///   - move: The requested move.
     ///   - order: The queue.
     ///   - newest: An id that belongs to no download, and is later than all arrivals.
-    package init(of id: DownloadID, _ own: QueueRank, _ move: QueueMove, in order: some QueueOrder, newest: DownloadID) {
+    package init(of id: RecordID, _ own: QueueRank, _ move: QueueMove, in order: some QueueOrder, newest: RecordID) {
         let others = Others(order, without: id, own)
         let wanted =
             switch move {
@@ -71,10 +71,10 @@ package struct QueuePlacement: Sendable, Equatable {
         case (nil, let high?) where high.value > 2 * Self.lead:
             // The id is part of the arrival. Otherwise two downloads would get the same one if the first was moved to
             // the start and has started since.
-            rank.arrival = DownloadID(value: high.value - Self.lead - id.value % (Self.lead / 2))
+            rank.arrival = RecordID(value: high.value - Self.lead - id.value % (Self.lead / 2))
         case (let low?, let high?) where high.value - min(low.value, high.value) >= Self.smallestGap:
             let gap = high.value - low.value
-            rank.arrival = DownloadID(value: low.value + gap / 4 + id.value % (gap / 2))
+            rank.arrival = RecordID(value: low.value + gap / 4 + id.value % (gap / 2))
         default: makeRoom(among: others, newest)
         }
     }
@@ -86,7 +86,7 @@ package struct QueuePlacement: Sendable, Equatable {
     }
 
     /// Gives other arrivals to the downloads around the position, as few as possible.
-    private mutating func makeRoom(among others: Others<some QueueOrder>, _ newest: DownloadID) {
+    private mutating func makeRoom(among others: Others<some QueueOrder>, _ newest: RecordID) {
         var reach = 4
         while true {
             var (first, end) = (position, position)
@@ -103,10 +103,10 @@ package struct QueuePlacement: Sendable, Equatable {
             var arrival = low
             for offset in first...end {
                 arrival += step
-                if offset == position { rank.arrival = DownloadID(value: arrival) }
+                if offset == position { rank.arrival = RecordID(value: arrival) }
                 if offset == position { arrival += step }
                 guard offset < end, let id = others.id(offset), let former = others.rank(offset) else { continue }
-                self.others.append(Other(id: id, arrival: DownloadID(value: arrival), former: former))
+                self.others.append(Other(id: id, arrival: RecordID(value: arrival), former: former))
             }
             return
         }
@@ -121,7 +121,7 @@ private struct Others<Order: QueueOrder> {
     /// Whether the omitted download is a member.
     let isMember: Bool
 
-    init(_ order: Order, without id: DownloadID, _ rank: QueueRank) {
+    init(_ order: Order, without id: RecordID, _ rank: QueueRank) {
         self.order = order
         var offset = order.count(below: rank)
         // In rare cases, two members have the same rank.
@@ -132,10 +132,10 @@ private struct Others<Order: QueueOrder> {
 
     package var count: Int { order.count - (isMember ? 1 : 0) }
 
-    func id(_ offset: Int) -> DownloadID? { member(offset)?.id }
+    func id(_ offset: Int) -> RecordID? { member(offset)?.id }
     func rank(_ offset: Int) -> QueueRank? { member(offset)?.rank }
 
-    private func member(_ offset: Int) -> (id: DownloadID, rank: QueueRank)? {
+    private func member(_ offset: Int) -> (id: RecordID, rank: QueueRank)? {
         guard offset >= 0, offset < count else { return nil }
         return order.member(at: isMember && offset >= self.offset ? offset + 1 : offset)
     }

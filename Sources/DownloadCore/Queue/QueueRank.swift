@@ -5,10 +5,10 @@ public struct QueueRank: Comparable, Hashable, Sendable {
     public var priority: Int
     /// The arrival: the download's own id, which sorts by creation. A moved download has another id, which belongs to
     /// no download.
-    public var arrival: DownloadID
+    public var arrival: RecordID
 
     /// Creates a rank.
-    @inlinable public init(priority: Int, arrival: DownloadID) {
+    @inlinable public init(priority: Int, arrival: RecordID) {
         self.priority = priority
         self.arrival = arrival
     }
@@ -30,14 +30,4 @@ extension Download {
         case .downloading, .retrying, .completed, .failed, .cancelled: false
         }
     }
-}
-
-/// The target of a move in the queue. A target beyond an end of the queue means this end.
-public enum QueueMove: Sendable, Equatable {
-    /// The position at this distance behind the first one.
-    case start(Int)
-    /// The position at this distance behind the present one. A negative number is towards the first one.
-    case current(Int)
-    /// The position at this distance behind the end of the queue: 0, or a negative number.
-    case end(Int)
 }

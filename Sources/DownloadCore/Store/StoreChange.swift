@@ -8,7 +8,7 @@ package enum StoreChange: Sendable {
     /// Replaces only the byte counter and the segments. Has no effect if the record does not exist.
     case progress(StoredProgress)
     /// Deletes the record, and keeps the removal with its event id.
-    case remove(DownloadID, changeID: EventID)
+    case remove(RecordID, changeID: EventID)
     /// Sets a setting, or deletes it if the value is `nil`.
     case set(name: String, value: String?)
     /// Writes something that is never read. Its success shows that the store accepts new records.
@@ -20,7 +20,7 @@ package enum StoreChange: Sendable {
     /// Keeps a webhook delivery until it succeeds, in place of its earlier state.
     case keepDelivery(WebhookDelivery)
     /// Deletes a delivery that has succeeded or was abandoned.
-    case dropDelivery(DownloadID)
+    case dropDelivery(RecordID)
     /// Keeps the epoch with which a run of the service begins.
     case beginEpoch(UInt64)
     /// Changes a subscription or its items.
@@ -33,12 +33,12 @@ package enum StoreChange: Sendable {
         /// Inserts a subscription, or replaces it.
         case save(StoredSubscription)
         /// Deletes a subscription and its items.
-        case remove(DownloadID)
+        case remove(RecordID)
         /// Inserts an item of a subscription, or replaces it. An empty body leaves the stored one. Has no effect if the
         /// subscription does not exist.
         case saveItem(StoredItem)
         /// Deletes an item of a subscription.
-        case dropItem(DownloadID, key: String)
+        case dropItem(RecordID, key: String)
         /// Refuses the write if the claim has passed to another replica.
         case requireClaim(SubscriptionClaim)
         /// Ends a claim, so that any replica may claim the subscription.
@@ -50,16 +50,16 @@ package enum StoreChange: Sendable {
         /// Publishes a download to all replicas of a fleet. A changed record is saved by a change of its own.
         case publishVersion(Download)
         /// Adds a download of this replica to the fleet's queue.
-        case enqueue(DownloadID)
+        case enqueue(RecordID)
         /// Removes a download from the queue, or releases its slot.
-        case leaveQueue(DownloadID)
+        case leaveQueue(RecordID)
         /// Makes a new download the one that later requests for its URL receive. The write is refused if there already is
         /// one.
-        case holdURL(DownloadID)
+        case holdURL(RecordID)
         /// Releases a download, so that any replica may acquire it.
-        case release(DownloadID)
+        case release(RecordID)
         /// Requests slots, with the state after all changes before this one.
-        case claim(SlotRequest)
+        case requestSlots(SlotRequest)
         /// Sends a message with remote commands or replies to the instance `to`.
         case send(String, to: Int64)
     }
@@ -67,7 +67,7 @@ package enum StoreChange: Sendable {
 
 /// The durable progress of a download.
 package struct StoredProgress: Sendable, Equatable {
-    package var id: DownloadID
+    package var id: RecordID
     package var bytesReceived: Int64
     package var segments: [SyncedSegment]
 }

@@ -1,6 +1,6 @@
 /// The stored form of a subscription. Its contents are the business of the module that follows subscriptions.
 package struct StoredSubscription: Sendable, Equatable {
-    package var id: DownloadID
+    package var id: RecordID
     /// A JSON object.
     package var body: [UInt8]
     /// The number of changes, by which the replicas of a fleet recognise them.
@@ -10,18 +10,18 @@ package struct StoredSubscription: Sendable, Equatable {
     /// The number of its items by state, which the store counts; `nil` if it was not read.
     package var items: [String: Int]?
 
-    package init(id: DownloadID, body: [UInt8], version: Int64 = 0, work: String = "") {
+    package init(id: RecordID, body: [UInt8], version: Int64 = 0, work: String = "") {
         (self.id, self.body, self.version, self.work) = (id, body, version, work)
     }
 }
 
 /// The right to change a subscription.
 package struct SubscriptionClaim: Sendable, Equatable {
-    package let id: DownloadID
+    package let id: RecordID
     /// The number of the claim in the database of a fleet; `nil` for a service alone, which needs no claims.
     package let number: Int64?
 
-    package init(id: DownloadID, number: Int64?) {
+    package init(id: RecordID, number: Int64?) {
         (self.id, self.number) = (id, number)
     }
 
@@ -46,12 +46,12 @@ package struct ClaimedSubscription: Sendable, Equatable {
 /// A change of a subscription that a replica of the fleet has made.
 package enum ChangedSubscription: Sendable, Equatable {
     case saved(StoredSubscription)
-    case removed(DownloadID)
+    case removed(RecordID)
 }
 
 /// The stored form of an item that a subscription has found.
 package struct StoredItem: Sendable, Equatable {
-    package var subscription: DownloadID
+    package var subscription: RecordID
     /// The identity of the item within its subscription.
     package var key: String
     /// The time of its publication or first listing, in milliseconds since 1970. It orders the items.
@@ -62,7 +62,7 @@ package struct StoredItem: Sendable, Equatable {
     /// The normalised address of the file; `nil` for none.
     package var url: String?
     /// The download that the item became; `nil` for none.
-    package var download: DownloadID?
+    package var download: RecordID?
     /// Whether the subscription made the download.
     package var isMade: Bool
     /// Whether the user has taken the item by hand.
@@ -71,8 +71,8 @@ package struct StoredItem: Sendable, Equatable {
     package var body: [UInt8]
 
     package init(
-        subscription: DownloadID, key: String, date: Int64, state: String, reason: String? = nil, url: String? = nil,
-        download: DownloadID? = nil, isMade: Bool = false, isByHand: Bool = false, body: [UInt8] = []
+        subscription: RecordID, key: String, date: Int64, state: String, reason: String? = nil, url: String? = nil,
+        download: RecordID? = nil, isMade: Bool = false, isByHand: Bool = false, body: [UInt8] = []
     ) {
         self.subscription = subscription
         self.key = key
@@ -90,9 +90,9 @@ package struct StoredItem: Sendable, Equatable {
 /// A selection of items, the newest first.
 package struct ItemQuery: Sendable {
     /// The subscription; `nil` for all.
-    package var subscription: DownloadID?
+    package var subscription: RecordID?
     /// The download that the items became; `nil` for all items.
-    package var download: DownloadID?
+    package var download: RecordID?
     /// The states; empty for all.
     package var states: [String] = []
     /// The key of the only item; `nil` for all items.
@@ -104,7 +104,7 @@ package struct ItemQuery: Sendable {
     /// Whether the items are read with their bodies.
     package var includesBodies = true
 
-    package init(of subscription: DownloadID) { self.subscription = subscription }
+    package init(of subscription: RecordID) { self.subscription = subscription }
 
-    package init(ofDownload download: DownloadID) { self.download = download }
+    package init(ofDownload download: RecordID) { self.download = download }
 }

@@ -4,11 +4,11 @@ internal import JSON
 /// One message to one webhook, with the number of failed attempts.
 public struct WebhookDelivery: Sendable {
     /// The id of the message. The receiver recognises a repeated message by it.
-    public let id: DownloadID
+    public let id: RecordID
     /// The URL of the webhook.
     public let url: String
     /// The download or subscription that the message is about; `nil`: it is about the service.
-    package let subject: DownloadID?
+    package let subject: RecordID?
     /// The body, which is the same in every attempt.
     public let body: [UInt8]
     /// The number of failed attempts.
@@ -16,7 +16,7 @@ public struct WebhookDelivery: Sendable {
     /// The time of the next attempt, by the wall clock: it must hold after a restart.
     package var due: Timestamp
 
-    package init(id: DownloadID, url: String, subject: DownloadID?, body: [UInt8], attempts: Int = 0, due: Timestamp) {
+    package init(id: RecordID, url: String, subject: RecordID?, body: [UInt8], attempts: Int = 0, due: Timestamp) {
         self.id = id
         self.url = url
         self.subject = subject

@@ -39,7 +39,7 @@ struct CommandRefusal: Sendable, Equatable {
             case "not-found": .notFound
             case "illegal-transition":
                 DownloadState(rawValue: value).map { .illegalTransition(from: $0, command: texts.last ?? "") }
-            case "duplicate": DownloadID(value).map { .duplicate($0) }
+            case "duplicate": RecordID(value).map { .duplicate($0) }
             case "gid-in-use": DownloadGID(value).map { .gidInUse($0) }
             case "destination-forbidden": .destinationForbidden(value)
             case "invalid": .invalid(value)

@@ -31,10 +31,10 @@ extension FleetStore {
         keys.isEmpty ? [] : try await texts(Statements.unnamed, [.text(PostgresGroup.array(keys))], repeats: true)
     }
 
-    /// Claims the sweep for objects that no record names. Returns false if a replica has claimed it within the
+    /// Acquires the sweep for objects that no record names. Returns false if a replica has acquired it within the
     /// interval.
-    package func claimSweep(every interval: Duration) async throws(StoreError) -> Bool {
-        try await !texts(Statements.claimSweep, [.integer(Int64(interval / .milliseconds(1)))]).isEmpty
+    package func acquireSweep(every interval: Duration) async throws(StoreError) -> Bool {
+        try await !texts(Statements.acquireSweep, [.integer(Int64(interval / .milliseconds(1)))]).isEmpty
     }
 
     /// Returns the texts in the first column of a statement's rows.
@@ -58,6 +58,6 @@ extension FleetStore {
         static let dropDiscarded = PostgresStatement(
             "drop_discarded", "DELETE FROM pawl.discarded_objects WHERE key = ANY ($1::text[])")
         static let unnamed = PostgresStatement("unnamed", file: PackageResources.postgres_unnamed_sql)
-        static let claimSweep = PostgresStatement("claim_sweep", file: PackageResources.postgres_claim_sweep_sql)
+        static let acquireSweep = PostgresStatement("claim_sweep", file: PackageResources.postgres_claim_sweep_sql)
     }
 }

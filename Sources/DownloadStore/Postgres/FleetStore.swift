@@ -45,19 +45,19 @@ package final class FleetStore: RecordStore {
         /// Receives a message and the instance that sent it.
         package var received: @Sendable (RemoteMessage, Int64) -> Void = { _, _ in }
         /// Called when webhook deliveries of an ended replica were taken over, with the smallest of their ids.
-        package var adopted: @Sendable (DownloadID) -> Void = { _ in }
+        package var adopted: @Sendable (RecordID) -> Void = { _ in }
         /// Called when this replica has lost its lease.
         package var fenced: @Sendable () -> Void
         /// Receives downloads that were acquired after their requester had stopped waiting.
-        package var leftOver: @Sendable ([DownloadID]) -> Void = { _ in }
+        package var leftOver: @Sendable ([RecordID]) -> Void = { _ in }
         /// Called when another replica has changed settings.
         package var settingsChanged: @Sendable () -> Void
 
         package init(
             changed: @escaping @Sendable ([FleetChange]) -> Void, ticked: @escaping @Sendable () -> Void = {},
             received: @escaping @Sendable (RemoteMessage, Int64) -> Void = { _, _ in },
-            adopted: @escaping @Sendable (DownloadID) -> Void = { _ in }, fenced: @escaping @Sendable () -> Void,
-            leftOver: @escaping @Sendable ([DownloadID]) -> Void = { _ in }, settingsChanged: @escaping @Sendable () -> Void
+            adopted: @escaping @Sendable (RecordID) -> Void = { _ in }, fenced: @escaping @Sendable () -> Void,
+            leftOver: @escaping @Sendable ([RecordID]) -> Void = { _ in }, settingsChanged: @escaping @Sendable () -> Void
         ) {
             self.changed = changed
             self.ticked = ticked
@@ -101,7 +101,7 @@ package final class FleetStore: RecordStore {
         lease = options.lease
         session = current.session
         replicas = writer.ownership.replicas
-        writer.feed.follower = { changes in
+        writer.changeLog.follower = { changes in
             if let last = changes.last { follower.followed.store(last.sequence, ordering: .relaxed) }
             follower.tell { $0.changed(changes) }
         }
@@ -129,7 +129,7 @@ package final class FleetStore: RecordStore {
     }
 
     package func read<Value: Sendable>(
-        noting ids: [DownloadID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
+        noting ids: [RecordID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
     ) async throws(StoreError) -> Value {
         try await perform(noting: ids, repeats: true) { try body($0) }
     }
@@ -164,7 +164,7 @@ package final class FleetStore: RecordStore {
 
 extension FleetStore {
     /// Acquires the downloads that no other instance owns.
-    package func take(_ ids: [DownloadID], within limit: Duration = patience) async throws(StoreError) -> AcquiredDownloads {
+    package func take(_ ids: [RecordID], within limit: Duration = patience) async throws(StoreError) -> AcquiredDownloads {
         try await perform(within: limit, repeats: true) {
             try $0.ownership.take(ids)
         } late: { [follower] taking in
@@ -174,16 +174,18 @@ extension FleetStore {
 
     /// Acquires slots for the next downloads of the queue that may start. The database decides with the changes that
     /// were submitted before this call, and without those submitted after it.
-    package func claim(
+    package func requestSlots(
         free: Int, hostLimit: Int, then receive: @escaping @Sendable (Result<[DownloadRecord], StoreError>) -> Void
     ) {
-        let claim = SlotRequest(free: free, hostLimit: hostLimit)
-        submit([.fleet(.claim(claim))]).whenDone { error in receive(error.map(Result.failure) ?? .success(claim.granted)) }
+        let request = SlotRequest(free: free, hostLimit: hostLimit)
+        submit([.fleet(.requestSlots(request))]).whenDone { error in
+            receive(error.map(Result.failure) ?? .success(request.granted))
+        }
     }
 
     /// Waits until all changes that are committed by now have been followed.
     package func catchUp(within limit: Duration = patience) async throws(StoreError) {
-        try await perform(within: limit, repeats: true) { try $0.feed.follow() }
+        try await perform(within: limit, repeats: true) { try $0.changeLog.follow() }
     }
 
     /// Requests the newest changes without waiting for them.
@@ -227,7 +229,7 @@ extension FleetStore {
     ///   - forced: Whether another replica loses its claim.
     /// - Returns: `nil` if another replica has the claim or the host, and if the subscription is gone.
     package func claimSubscription(
-        _ id: DownloadID, host: String, forced: Bool
+        _ id: RecordID, host: String, forced: Bool
     ) async throws(StoreError) -> ClaimedSubscription? {
         try await perform(repeats: true) {
             try $0.subscriptions.claim(id, host: host, forced: forced)
@@ -246,7 +248,7 @@ extension FleetStore {
     ///   - late: Receives a result that comes after the limit.
     /// - Throws: `.interrupted` after the limit. A body that has not begun by then never runs.
     func perform<Value: Sendable>(
-        noting ids: [DownloadID] = [], within limit: Duration = patience, repeats: Bool = false,
+        noting ids: [RecordID] = [], within limit: Duration = patience, repeats: Bool = false,
         _ body: @escaping @Sendable (PostgresRecordWriter) throws -> Value,
         late: @escaping @Sendable (Value) -> Void = { _ in }
     ) async throws(StoreError) -> Value {
@@ -326,10 +328,10 @@ extension FleetStore {
     /// Carries out an errand. After a failure the next tick tries again.
     private func carryOut(_ errand: Errand, _ writer: PostgresRecordWriter) {
         switch errand {
-        case .follow: try? writer.feed.follow()
+        case .follow: try? writer.changeLog.follow()
         case .followSubscriptions: try? writer.subscriptions.follow()
         case .takeMessages:
-            for (sender, text) in (try? writer.feed.messages()) ?? [] {
+            for (sender, text) in (try? writer.changeLog.messages()) ?? [] {
                 follower.tell { $0.received(RemoteMessage(text), sender) }
             }
         case .upkeep: writer.upkeep(telling: transfers.messages())

@@ -6,18 +6,18 @@ internal import Postgres
 /// The SQL statements for a group of changes.
 struct PostgresGroup {
     /// The changes to publish, in order. A change without a download is a removal.
-    private(set) var published: [(id: DownloadID, download: Download?)] = []
+    private(set) var published: [(id: RecordID, download: Download?)] = []
     private let instance: Int64
     /// New records. One statement for all of them costs the database a third of one statement for each.
     private var added = JSONWriter()
     /// The statements of all other changes, in order.
     private var changing: [PostgresCommand] = []
     /// The requests for slots, with their indices in `changing`.
-    private var claiming: [(claim: SlotRequest, index: Int)] = []
+    private var requesting: [(request: SlotRequest, index: Int)] = []
     /// The revisions of the saved records.
-    private var saved: [DownloadID: UInt64] = [:]
+    private var saved: [RecordID: UInt64] = [:]
     /// The indices in `changing` of the statements that raise the revision of a download, since its record was saved.
-    private var raising: [DownloadID: Int] = [:]
+    private var raising: [RecordID: Int] = [:]
     var savesRecords: Bool { !saved.isEmpty }
 
     /// All statements. New records come first, because other changes may be about them. Publishing comes last, because
@@ -25,9 +25,9 @@ struct PostgresGroup {
     var commands: [PostgresCommand] { adding + changing + publishing }
 
     /// The requests for slots, with the indices of their results among the results of `commands`.
-    var claims: [(claim: SlotRequest, index: Int)] {
+    var slotRequests: [(request: SlotRequest, index: Int)] {
         let first = added.bytes.isEmpty ? 0 : 1
-        return claiming.map { ($0.claim, first + $0.index) }
+        return requesting.map { ($0.request, first + $0.index) }
     }
 
     private var adding: [PostgresCommand] {
@@ -97,9 +97,9 @@ struct PostgresGroup {
         case .fleet(.enqueue(let id)): put(Statements.enqueue, .id(id), .integer(instance))
         case .fleet(.leaveQueue(let id)): put(Statements.leaveQueue, .id(id), .integer(instance))
         case .fleet(.holdURL(let id)): put(Statements.holdURL, .id(id))
-        case .fleet(.claim(let claim)):
-            claiming.append((claim, changing.count))
-            put(Statements.claim, .integer(instance), .integer(Int64(claim.free)), .integer(Int64(claim.hostLimit)))
+        case .fleet(.requestSlots(let request)):
+            requesting.append((request, changing.count))
+            put(Statements.requestSlots, .integer(instance), .integer(Int64(request.free)), .integer(Int64(request.hostLimit)))
         case .fleet(.send(let text, let recipient)):
             put(Statements.send, .integer(recipient), .integer(instance), .storable(text))
             put(Statements.ring, .text("pawl_instance_\(recipient)"))
@@ -204,7 +204,7 @@ struct PostgresGroup {
             "publishVersion", "UPDATE pawl.downloads SET revision = $2::bigint WHERE id = $1 AND revision < $2::bigint")
         static let holdURL = PostgresStatement(
             "hold_url", "UPDATE pawl.downloads SET url_digest = sha256(convert_to(url, 'UTF8')), holds_url = true WHERE id = $1")
-        static let claim = PostgresStatement(
+        static let requestSlots = PostgresStatement(
             "claim",
             "SELECT \(DownloadRow.list) FROM pawl.claim($1::bigint, $2::integer, $3::integer)")
         static let send = PostgresStatement(

@@ -7,7 +7,7 @@ package final class PostgresOwnership {
     /// The number of replicas that hold a lease.
     let replicas = Locked(1)
     /// Receives the smallest id of the webhook deliveries that were taken over from an ended replica.
-    var adopted: ((DownloadID) -> Void)?
+    var adopted: ((RecordID) -> Void)?
 
     private let instance: PostgresInstance
     /// Whether deliveries may have been taken over although the response with their ids was lost.
@@ -21,8 +21,8 @@ package final class PostgresOwnership {
         static let take = PostgresStatement("take", file: PackageResources.postgres_take_sql, columns: DownloadRow.columns)
         static let owners = PostgresStatement(
             "owners", "SELECT id, owner FROM pawl.downloads WHERE id = ANY ($2::text[]) AND owner IS DISTINCT FROM $1::bigint")
-        static let claimed = PostgresStatement(
-            "claimed",
+        static let owned = PostgresStatement(
+            "owned",
             "SELECT \(DownloadRow.list) FROM pawl.downloads WHERE slot_holder = $1::bigint")
         static let leases = PostgresStatement("leases", file: PackageResources.postgres_leases_sql)
         static let reap = PostgresStatement("reap", "SELECT instance, released FROM pawl.reap($1::bigint, $2::interval)")
@@ -36,7 +36,7 @@ package final class PostgresOwnership {
 
 extension PostgresOwnership {
     /// Acquires the downloads that no other instance owns.
-    package func take(_ ids: [DownloadID]) throws(StoreError) -> AcquiredDownloads {
+    package func take(_ ids: [RecordID]) throws(StoreError) -> AcquiredDownloads {
         var taking = AcquiredDownloads()
         var free = ids
         while !free.isEmpty {
@@ -48,7 +48,7 @@ extension PostgresOwnership {
             guard results.count == 2 else { break }
             taking.records += instance.records(in: results[0])
             for row in results[1].rows {
-                guard let id = row.text(0).flatMap(DownloadID.init) else { continue }
+                guard let id = row.text(0).flatMap(RecordID.init) else { continue }
                 // The owner may have released it between the two statements.
                 if let owner = row.integer(1) { taking.owners[id] = owner } else { free.append(id) }
             }
@@ -57,8 +57,8 @@ extension PostgresOwnership {
     }
 
     /// Returns the downloads for which this instance has slots. Used when the response to a request for slots was lost.
-    package func claimed() throws(StoreError) -> [DownloadRecord] {
-        try instance.run([PostgresCommand(Statements.claimed, [.integer(instance.id)])]).first.map(instance.records) ?? []
+    package func owned() throws(StoreError) -> [DownloadRecord] {
+        try instance.run([PostgresCommand(Statements.owned, [.integer(instance.id)])]).first.map(instance.records) ?? []
     }
 
     /// Declares instances dead that have not renewed their leases in time, and releases their downloads.
@@ -97,13 +97,13 @@ extension PostgresOwnership {
     func adoptDeliveries() throws(StoreError) {
         if mayHaveAdopted {
             _ = try instance.settle()
-            adopted?(DownloadID(value: 0))
+            adopted?(RecordID(value: 0))
             mayHaveAdopted = false
         }
         guard try instance.run([PostgresCommand(Statements.orphans, [])]).first?.rows.isEmpty == false else { return }
         mayHaveAdopted = true
         let result = try instance.transact([PostgresCommand(Statements.adopt, [.integer(instance.id)])]).first
         mayHaveAdopted = false
-        if let first = result?.rows.compactMap({ $0.text(0).flatMap(DownloadID.init) }).min() { adopted?(first) }
+        if let first = result?.rows.compactMap({ $0.text(0).flatMap(RecordID.init) }).min() { adopted?(first) }
     }
 }

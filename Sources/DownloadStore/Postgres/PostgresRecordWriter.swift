@@ -34,7 +34,7 @@ package final class PostgresRecordWriter: RecordWriter {
     }
 
     package let instance: PostgresInstance
-    package let feed: PostgresFeed
+    package let changeLog: ChangeLog
     package let ownership: PostgresOwnership
     let subscriptions: PostgresSubscriptions
 
@@ -50,7 +50,7 @@ package final class PostgresRecordWriter: RecordWriter {
     /// - Throws: `StoreError.unreleased`, `.newerSchema`, `.foreign`, `.unavailable`, or an error of PostgreSQL.
     package init(_ options: Options) throws(StoreError) {
         instance = try PostgresInstance(options)
-        feed = PostgresFeed(instance)
+        changeLog = ChangeLog(instance)
         ownership = PostgresOwnership(instance)
         subscriptions = PostgresSubscriptions(instance)
     }
@@ -74,20 +74,20 @@ extension PostgresRecordWriter {
         if isWritten {
             return try afterCommit { () throws(StoreError) in
                 // The lost response contained the granted downloads.
-                for case .fleet(.claim(let claim)) in changes { claim.grant(try ownership.claimed()) }
-                try feed.follow()
+                for case .fleet(.requestSlots(let request)) in changes { request.grant(try ownership.owned()) }
+                try changeLog.follow()
             }
         }
         var group = PostgresGroup(instance: instance.id)
         for change in changes { group.add(change) }
         let results = try transact(group)
         isWritten = true
-        for (claim, index) in group.claims where results.indices.contains(index) {
-            claim.grant(instance.records(in: results[index]))
+        for (request, index) in group.slotRequests where results.indices.contains(index) {
+            request.grant(instance.records(in: results[index]))
         }
         if group.published.isEmpty { return }
         try afterCommit { () throws(StoreError) in
-            try feed.deliver(group.published, after: results.last?.rows.first?.integer(0))
+            try changeLog.deliver(group.published, after: results.last?.rows.first?.integer(0))
         }
     }
 
@@ -124,7 +124,7 @@ extension PostgresRecordWriter {
     func upkeep(telling progress: [String]) {
         do throws(StoreError) {
             _ = try instance.run(progress.map { PostgresCommand(Statements.notifyProgress, [.text($0)]) })
-            if try ownership.reap() > 0 { try feed.follow() }
+            if try ownership.reap() > 0 { try changeLog.follow() }
             try ownership.adoptDeliveries()
             upkeeps += 1
             // A notification may have been lost.
@@ -181,7 +181,7 @@ extension PostgresRecordWriter {
                 fleet.epoch = (UInt64(row.text(2) ?? "") ?? 0) << 16
                 fleet.epoch |= history(of: fleet.database, isCopy: row.row.boolean(3) ?? false)
             }
-            try feed.load(into: &fleet, snapshot)
+            try changeLog.load(into: &fleet, snapshot)
         }
         contents.fleet = fleet
         return contents

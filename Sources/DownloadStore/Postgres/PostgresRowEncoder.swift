@@ -21,7 +21,7 @@ struct PostgresRowEncoder: RowEncoder {
 }
 
 extension PostgresValue {
-    static func id(_ id: DownloadID) -> PostgresValue { .text(id.description) }
+    static func id(_ id: RecordID) -> PostgresValue { .text(id.description) }
 
     static func storable(_ text: String) -> PostgresValue { .text(withoutNUL(text)) }
 

@@ -6,7 +6,7 @@ final class PostgresSubscriptions {
     private let instance: PostgresInstance
     private var follower: (([ChangedSubscription]) -> Void)?
     /// The versions that the follower has received.
-    private var known: [DownloadID: Int64] = [:]
+    private var known: [RecordID: Int64] = [:]
 
     init(_ instance: PostgresInstance) {
         self.instance = instance
@@ -33,7 +33,7 @@ final class PostgresSubscriptions {
         guard let rows = try instance.run([PostgresCommand(Statements.changed, values)]).first?.rows else { return }
         var changes: [ChangedSubscription] = []
         for row in rows {
-            guard let id = row.text(0).flatMap(DownloadID.init) else { continue }
+            guard let id = row.text(0).flatMap(RecordID.init) else { continue }
             guard row.text(1) != nil else {
                 known[id] = nil
                 changes.append(.removed(id))
@@ -52,7 +52,7 @@ final class PostgresSubscriptions {
     ///   - forced: Whether another live instance loses its claim.
     /// - Returns: The claim and the present subscription; `nil` if another instance has the claim or the host, and if
     ///   the subscription is gone.
-    func claim(_ id: DownloadID, host: String, forced: Bool) throws(StoreError) -> ClaimedSubscription? {
+    func claim(_ id: RecordID, host: String, forced: Bool) throws(StoreError) -> ClaimedSubscription? {
         let values: [PostgresValue] = [.integer(instance.id), .text(id.description), .text(host), .boolean(forced)]
         guard let row = try instance.transact([PostgresCommand(Statements.claim, values)]).first?.rows.first,
             let number = row.integer(4)

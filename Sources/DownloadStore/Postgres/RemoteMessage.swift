@@ -9,12 +9,12 @@ package struct RemoteMessage: Sendable {
     package struct Command: Sendable {
         /// The number of the remote command, unique for its sender.
         package let number: UInt64
-        package let id: DownloadID
+        package let id: RecordID
         package let request: DownloadMachine.Command.Request
         /// The revision that the download must have; `nil` for any.
         package let revision: UInt64?
 
-        package init(number: UInt64, id: DownloadID, request: DownloadMachine.Command.Request, revision: UInt64?) {
+        package init(number: UInt64, id: RecordID, request: DownloadMachine.Command.Request, revision: UInt64?) {
             self.number = number
             self.id = id
             self.request = request
@@ -88,7 +88,7 @@ extension RemoteMessage {
 
     private static func command(_ value: JSONValue) -> Command? {
         guard let parts = value.array, parts.count >= 4, let number = parts[0].integer,
-            let id = parts[1].string.flatMap(DownloadID.init), let name = parts[3].string
+            let id = parts[1].string.flatMap(RecordID.init), let name = parts[3].string
         else { return nil }
         let last = parts.count > 4 ? parts[4] : .null
         let request: DownloadMachine.Command.Request

@@ -19,15 +19,15 @@ public final class DirectoryCheck {
     /// Locks and opens the directory.
     /// - Parameters:
     ///   - path: The data directory.
-    ///   - claimed: The open data directory, if it was claimed; `nil`: it is opened by its path.
+    ///   - opened: The open data directory, if it is private; `nil`: it is opened by its path.
     ///   - downloadsPath: The directory of the files; `nil`: the data directory.
     ///   - beginsAnew: Whether lost records are replaced by new ones.
     /// - Throws: One clear line if there is no data directory, if it is in use, or if its records cannot be read at all.
     public init(
-        path: String, claimed: Directory? = nil, downloads downloadsPath: String? = nil, beginningAnew beginsAnew: Bool = false
+        path: String, opened: Directory? = nil, downloads downloadsPath: String? = nil, beginningAnew beginsAnew: Bool = false
     ) throws(DownloadsStartError) {
         // A misspelt path must not create a directory. A directory without files must not make all files count as lost.
-        guard let place = try? claimed ?? Directory(opening: path),
+        guard let place = try? opened ?? Directory(opening: path),
             (try? place.status(of: DataDirectory.databaseName))?.kind == .regular || DataDirectory.hasParts(in: place)
         else {
             throw DownloadsStartError("\(path) is no data directory: it has no pawl.sqlite")
@@ -39,7 +39,7 @@ public final class DirectoryCheck {
             throw DownloadsStartError("\(files) has no directory 'files': --downloads-dir names the one that has it")
         }
         do {
-            directory = try DataDirectory(path: path, claimed: claimed, downloads: downloadsPath)
+            directory = try DataDirectory(path: path, opened: opened, downloads: downloadsPath)
             partFiles = PartFiles(directory)
             finishedFiles = LocalFinishedFiles(partFiles)
             (connection, loss) = try directory.openRecords(beginningAnew: beginsAnew)
@@ -83,7 +83,7 @@ public final class DirectoryCheck {
                 if repairs, !isLeft { report.repaired += 1 }
             }
             let records = Array(contents.records)
-            let names = FinishedNames(records.compactMap { FinishedNames.Claim($0.download) })
+            let names = FinishedNames(records.compactMap { FinishedNames.Completion($0.download) })
             for record in records { try check(record, names, repairs, &report, onFault) }
             try checkOrphans(records, contents.refused, repairs, &report, onFault)
         } catch {

@@ -27,13 +27,13 @@ public struct DirectoryFault: Sendable, Equatable {
     /// The kind of the fault.
     public let kind: Kind
     /// The download; `nil` if the fault concerns none.
-    public let id: DownloadID?
+    public let id: RecordID?
     /// One line for users, with the name of the file.
     public let detail: String
     /// The effect of the repair, as the end of a sentence; `nil` if the fault cannot be repaired here.
     public let remedy: String?
 
-    init(_ kind: Kind, _ id: DownloadID?, _ detail: String, ofObject isObject: Bool = false, isRepairable: Bool = true) {
+    init(_ kind: Kind, _ id: RecordID?, _ detail: String, ofObject isObject: Bool = false, isRepairable: Bool = true) {
         self.kind = kind
         self.id = id
         self.detail = detail

@@ -133,7 +133,7 @@ public final class FleetCheck {
 
     /// Repairs a record, unless a replica owns the download.
     /// - Returns: Whether the record is correct now.
-    private func repair(_ id: DownloadID) async throws -> Bool {
+    private func repair(_ id: RecordID) async throws -> Bool {
         guard let record = try await store.take([id]).records.first else { return false }
         let inspection = try await inspect(record)
         var changes: [StoreChange] = [.fleet(.release(id))]

@@ -54,7 +54,7 @@ struct ObjectCollector: Sendable {
         while true {
             do { try await Task.sleep(for: pause) } catch { return }
             pause = Self.sweepInterval
-            guard isOwn(), (try? await fleet.claimSweep(every: Self.sweepInterval)) == true else { continue }
+            guard isOwn(), (try? await fleet.acquireSweep(every: Self.sweepInterval)) == true else { continue }
             do throws(Failure) {
                 _ = try await sweepOnce(olderThan: Self.sweepAge)
             } catch {

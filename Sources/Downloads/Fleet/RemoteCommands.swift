@@ -4,10 +4,10 @@ internal import DownloadStore
 /// The remote commands that a replica has sent and accepted, and the messages that it has to send. Pure.
 struct RemoteCommands {
     /// A command for another replica's download.
-    struct Order {
+    struct PendingCommand {
         /// The wait for the result.
         let waiter: DownloadMachine.Waiter
-        let id: DownloadID
+        let id: RecordID
         let request: DownloadMachine.Command.Request
         /// Whether the download is still the version that the client means; `nil`: any version.
         let isExpected: (@Sendable (Download) -> Bool)?
@@ -18,7 +18,7 @@ struct RemoteCommands {
 
     /// A remote command without a reply.
     private struct Sent {
-        let order: Order
+        let pending: PendingCommand
         let command: RemoteMessage.Command
         /// The instance that the command was sent to.
         let owner: Int64
@@ -31,7 +31,7 @@ struct RemoteCommands {
         /// The wait for the result has ended.
         case ended(DownloadMachine.Waiter, Result<Download, DownloadError>)
         /// The other replica has done nothing, so the owner has to be found again. `pauses`: after a pause.
-        case missed(Order, pauses: Bool)
+        case missed(PendingCommand, pauses: Bool)
     }
 
     /// The number of misses without a pause. A pause follows each further miss.
@@ -58,10 +58,10 @@ struct RemoteCommands {
     /// - Parameters:
     ///   - owner: The instance that owns the download.
     ///   - revision: The revision that the download must have; `nil`: any.
-    mutating func send(_ order: Order, to owner: Int64, revision: UInt64?) {
+    mutating func send(_ pending: PendingCommand, to owner: Int64, revision: UInt64?) {
         lastNumber &+= 1
-        let command = RemoteMessage.Command(number: lastNumber, id: order.id, request: order.request, revision: revision)
-        sent[command.number] = Sent(order: order, command: command, owner: owner)
+        let command = RemoteMessage.Command(number: lastNumber, id: pending.id, request: pending.request, revision: revision)
+        sent[command.number] = Sent(pending: pending, command: command, owner: owner)
         messages[owner, default: RemoteMessage()].commands.append(command)
     }
 
@@ -77,7 +77,7 @@ struct RemoteCommands {
     mutating func repetitions(where isAwaited: (DownloadMachine.Waiter) -> Bool) -> [StoreChange] {
         var messages: [Int64: RemoteMessage] = [:]
         for (number, command) in sent {
-            if !isAwaited(command.order.waiter) {
+            if !isAwaited(command.pending.waiter) {
                 sent[number] = nil
             } else if command.isNew {
                 sent[number]?.isNew = false
@@ -91,12 +91,12 @@ struct RemoteCommands {
     /// Handles the reply to a command.
     /// - Returns: The consequence; `nil`: the command has a reply already, or is forgotten.
     mutating func receive(_ reply: RemoteMessage.Reply) -> Outcome? {
-        guard var order = sent.removeValue(forKey: reply.number)?.order else { return nil }
+        guard var pending = sent.removeValue(forKey: reply.number)?.pending else { return nil }
         switch reply.result {
         case nil, .failure(.overloaded):
-            order.misses += 1
-            return .missed(order, pauses: reply.result != nil || order.misses > Self.quickMisses)
-        case let result?: return .ended(order.waiter, result)
+            pending.misses += 1
+            return .missed(pending, pauses: reply.result != nil || pending.misses > Self.quickMisses)
+        case let result?: return .ended(pending.waiter, result)
         }
     }
 

@@ -7,7 +7,7 @@ struct SlotRequests: Sendable, Equatable {
     /// Whether a request is under way.
     private var isPending = false
     /// Downloads that were released since slots were requested.
-    private var released: Set<DownloadID> = []
+    private var released: Set<RecordID> = []
 
     /// Notes that more slots may be free, or that more downloads may be queued.
     mutating func noteFreeSlots() { mayHaveSlots = true }
@@ -22,7 +22,7 @@ struct SlotRequests: Sendable, Equatable {
     }
 
     /// Notes the release of a download. The database may have granted it a slot in the request under way.
-    mutating func noteRelease(of id: DownloadID) {
+    mutating func noteRelease(of id: RecordID) {
         if isPending { released.insert(id) }
     }
 
@@ -31,7 +31,7 @@ struct SlotRequests: Sendable, Equatable {
     ///   - granted: The number of granted slots; `nil`: the request has failed.
     ///   - requested: The number of requested slots.
     /// - Returns: The downloads that were released during the request: their slots count no more.
-    mutating func end(granted: Int?, of requested: Int) -> Set<DownloadID> {
+    mutating func end(granted: Int?, of requested: Int) -> Set<RecordID> {
         isPending = false
         defer { released = [] }
         // With all slots granted, there may be more. The slots of released downloads are free again.

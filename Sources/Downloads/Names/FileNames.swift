@@ -14,7 +14,7 @@ struct FileNames: Sendable {
             case folder(String)
         }
 
-        let id: DownloadID
+        let id: RecordID
         let place: Place
 
         var path: FilePath? { if case .path(let path) = place { path } else { nil } }
@@ -53,7 +53,7 @@ struct FileNames: Sendable {
     /// Reserves a path in the wanted folder, in place of the download's former reservation. The path is not in use or
     /// reserved, and no reservation needs it as a folder.
     /// - Returns: The path with the wanted name or a numbered one.
-    mutating func reserve(_ wanted: FilePath, for id: DownloadID) -> FilePath {
+    mutating func reserve(_ wanted: FilePath, for id: RecordID) -> FilePath {
         guard let isTaken else { return wanted }
         release(id)
         let folder = wanted.folder
@@ -68,14 +68,14 @@ struct FileNames: Sendable {
     }
 
     /// Reserves the folder of a file whose name is not known yet, in place of the download's former reservation.
-    mutating func reserve(folder: String, for id: DownloadID) {
+    mutating func reserve(folder: String, for id: RecordID) {
         guard isTaken != nil else { return }
         release(id)
         if !folder.isEmpty { add(Reservation(id: id, place: .folder(folder))) }
     }
 
     /// Reserves what an earlier instance had reserved, except a path that another download has reserved.
-    mutating func restore(_ name: String?, in folder: String, for id: DownloadID) {
+    mutating func restore(_ name: String?, in folder: String, for id: RecordID) {
         guard isTaken != nil else { return }
         release(id)
         let path = name.map { FilePath($0, in: folder) }
@@ -88,7 +88,7 @@ struct FileNames: Sendable {
     }
 
     /// Removes a download's reservation, if there is one.
-    mutating func release(_ id: DownloadID) {
+    mutating func release(_ id: RecordID) {
         guard let number = number(of: id), let last = reservations.popLast() else { return }
         let reservation = number == reservations.count ? last : reservations[number]
         downloads.remove(number, id.hashValue)
@@ -114,12 +114,12 @@ struct FileNames: Sendable {
     }
 
     /// The path reserved for a download.
-    func path(of id: DownloadID) -> FilePath? { number(of: id).flatMap { reservations[$0].path } }
+    func path(of id: RecordID) -> FilePath? { number(of: id).flatMap { reservations[$0].path } }
 
-    private func number(of id: DownloadID) -> Int? { downloads.number(id.hashValue) { reservations[$0].id == id } }
+    private func number(of id: RecordID) -> Int? { downloads.number(id.hashValue) { reservations[$0].id == id } }
 
     /// Returns the download that reserved a path; `nil` if there is none.
-    private func owner(ofKey key: String) -> DownloadID? {
+    private func owner(ofKey key: String) -> RecordID? {
         let number = paths.number(key.hashValue) { number in
             reservations[number].path.map { Self.key($0.description) == key } ?? false
         }
@@ -130,7 +130,7 @@ struct FileNames: Sendable {
 
     /// The reason why a file cannot be put into a folder; `nil` if it can. A part of the folder's path is a file, or is
     /// reserved for one, or the folder's file system is away or full.
-    func objection(toFolder folder: String, for id: DownloadID?) -> FileError? {
+    func objection(toFolder folder: String, for id: RecordID?) -> FileError? {
         guard isTaken != nil, !folder.isEmpty else { return nil }
         for key in Self.folders(leadingTo: folder) {
             guard let owner = owner(ofKey: key), owner != id, let path = path(of: owner) else { continue }
@@ -145,17 +145,17 @@ struct FileNames: Sendable {
 
     /// Notes the path of a download's published file.
     /// - Returns: The download whose file had the path before and is gone; `nil` if there is none.
-    mutating func publish(_ path: FilePath, by id: DownloadID) -> DownloadID? {
+    mutating func publish(_ path: FilePath, by id: RecordID) -> RecordID? {
         isTaken == nil ? nil : finished.publish(path, by: id)
     }
 
     /// Whether another download has published a file under this path since.
-    func isClaimed(_ path: FilePath, byOtherThan id: DownloadID) -> Bool {
+    func isAssigned(_ path: FilePath, byOtherThan id: RecordID) -> Bool {
         finished.owner(of: path).map { $0 != id } ?? false
     }
 
     /// Notes that a finished file or its record has been removed.
-    mutating func forget(_ path: FilePath, of id: DownloadID) { finished.release(path, by: id) }
+    mutating func forget(_ path: FilePath, of id: RecordID) { finished.release(path, by: id) }
 
     // MARK: - Keys
 

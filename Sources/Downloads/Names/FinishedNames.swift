@@ -7,12 +7,12 @@ internal import HTTPCore
 /// moved away.
 struct FinishedNames: Sendable {
     /// A download that was completed under a path.
-    struct Claim {
+    struct Completion {
         let path: FilePath
-        let id: DownloadID
+        let id: RecordID
         let completedAt: Timestamp
 
-        /// Creates the claim of a download; `nil` unless it is completed.
+        /// Creates the completion of a download; `nil` unless it is completed.
         init?(_ download: Download) {
             guard download.state == .completed, let path = download.path else { return nil }
             self.path = path
@@ -23,7 +23,7 @@ struct FinishedNames: Sendable {
 
     private struct Owner: Sendable {
         let path: FilePath
-        var id: DownloadID
+        var id: RecordID
     }
 
     private var owners: [Owner] = []
@@ -32,21 +32,23 @@ struct FinishedNames: Sendable {
 
     init() {}
 
-    /// Creates the owners from claims in any order.
-    init(_ claims: [Claim]) {
-        owners.reserveCapacity(claims.count)
-        slots.reserveCapacity(claims.count)
+    /// Creates the owners from completions in any order.
+    init(_ completions: [Completion]) {
+        owners.reserveCapacity(completions.count)
+        slots.reserveCapacity(completions.count)
         var contested: Set<FilePath> = []
-        for claim in claims where publish(claim.path, by: claim.id) != nil { contested.insert(claim.path) }
+        for completion in completions where publish(completion.path, by: completion.id) != nil {
+            contested.insert(completion.path)
+        }
         if contested.isEmpty { return }
-        let last = claims.filter { contested.contains($0.path) }.sorted { ($0.completedAt, $0.id) < ($1.completedAt, $1.id) }
-        for claim in last { publish(claim.path, by: claim.id) }
+        let last = completions.filter { contested.contains($0.path) }.sorted { ($0.completedAt, $0.id) < ($1.completedAt, $1.id) }
+        for completion in last { publish(completion.path, by: completion.id) }
     }
 
     /// Makes a download the owner of a path. Returns the former owner, whose file cannot be there any more; `nil` if
     /// there was none.
     @discardableResult
-    mutating func publish(_ path: FilePath, by id: DownloadID) -> DownloadID? {
+    mutating func publish(_ path: FilePath, by id: RecordID) -> RecordID? {
         let hash = path.hashValue
         guard let number = number(of: path, hash) else {
             slots.insert(owners.count, hash)
@@ -59,10 +61,10 @@ struct FinishedNames: Sendable {
     }
 
     /// Returns the download that owns a path; `nil` if there is none.
-    func owner(of path: FilePath) -> DownloadID? { number(of: path, path.hashValue).map { owners[$0].id } }
+    func owner(of path: FilePath) -> RecordID? { number(of: path, path.hashValue).map { owners[$0].id } }
 
     /// Releases the path of a removed download.
-    mutating func release(_ path: FilePath, by id: DownloadID) {
+    mutating func release(_ path: FilePath, by id: RecordID) {
         let hash = path.hashValue
         guard let number = number(of: path, hash), owners[number].id == id, let last = owners.popLast() else { return }
         slots.remove(number, hash)

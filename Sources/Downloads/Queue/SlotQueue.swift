@@ -20,7 +20,7 @@ public struct SlotLimits: Sendable, Equatable {
 /// A host without a free slot does not delay the others. Every change costs O(log n).
 public struct SlotQueue<Rank: Comparable & Sendable>: Sendable {
     private struct Host: Sendable {
-        var waiting = IndexedHeap<DownloadID, Rank>()
+        var waiting = IndexedHeap<RecordID, Rank>()
         var running = 0
     }
 
@@ -28,8 +28,8 @@ public struct SlotQueue<Rank: Comparable & Sendable>: Sendable {
     /// Hosts with a free slot and a waiting member, by the best rank of their waiting members.
     private var ready = IndexedHeap<String, Rank>()
     /// The host of each waiting member, and of each member with a slot.
-    private var waiting: [DownloadID: String] = [:]
-    private var running: [DownloadID: String] = [:]
+    private var waiting: [RecordID: String] = [:]
+    private var running: [RecordID: String] = [:]
 
     /// The limits, which may change at any time.
     public var limits: SlotLimits {
@@ -61,7 +61,7 @@ extension SlotQueue {
     /// - Parameters:
     ///   - host: The host that limits it.
     ///   - rank: The rank in the queue, the best first.
-    public mutating func enqueue(_ id: DownloadID, host: String, rank: Rank) {
+    public mutating func enqueue(_ id: RecordID, host: String, rank: Rank) {
         guard waiting[id] == nil, running[id] == nil else { return }
         waiting[id] = host
         change(host) { $0.waiting.set(id, to: rank) }
@@ -70,7 +70,7 @@ extension SlotQueue {
     /// Removes a member that waits or has a slot.
     /// - Returns: Whether it waited or had a slot.
     @discardableResult
-    public mutating func remove(_ id: DownloadID) -> Bool {
+    public mutating func remove(_ id: RecordID) -> Bool {
         if let host = waiting.removeValue(forKey: id) {
             change(host) { $0.waiting.remove(id) }
         } else if let host = running.removeValue(forKey: id) {
@@ -82,27 +82,27 @@ extension SlotQueue {
     }
 
     /// Gives a waiting member another rank.
-    public mutating func rearrange(_ id: DownloadID, to rank: Rank) {
+    public mutating func rearrange(_ id: RecordID, to rank: Rank) {
         guard let host = waiting[id] else { return }
         change(host) { $0.waiting.set(id, to: rank) }
     }
 
     /// Gives a slot to the first member that may start now.
     /// - Returns: This member; `nil` if none may start.
-    public mutating func next() -> DownloadID? {
+    public mutating func next() -> RecordID? {
         guard !isFull, let host = ready.first?.key, let id = hosts[host]?.waiting.first?.key else { return nil }
         return start(id) ? id : nil
     }
 
     /// Whether a member of any rank waits and may start now.
-    public func canStart(_ id: DownloadID) -> Bool {
+    public func canStart(_ id: RecordID) -> Bool {
         guard !isFull, let host = waiting[id] else { return false }
         return (hosts[host]?.running ?? 0) < limits.maxPerHost
     }
 
     /// Gives a slot to a waiting member of any rank.
     /// - Returns: `false` if no slot is free for it.
-    public mutating func start(_ id: DownloadID) -> Bool {
+    public mutating func start(_ id: RecordID) -> Bool {
         guard canStart(id), let host = waiting.removeValue(forKey: id) else { return false }
         running[id] = host
         change(host) {

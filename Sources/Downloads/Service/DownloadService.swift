@@ -1,5 +1,5 @@
 public import DownloadCore
-public import DownloadFeed
+public import DownloadIndex
 internal import DownloadFiles
 internal import DownloadStore
 public import HTTPClient
@@ -24,7 +24,7 @@ public actor DownloadService {
     var ledger: RequestLedger
 
     /// Downloads that are live or have work under way.
-    var entries: [DownloadID: LiveDownload] = [:]
+    var entries: [RecordID: LiveDownload] = [:]
     var queue: SlotQueue<QueueRank>
     /// The data that the machines receive with each event.
     var context: DownloadMachine.Context
@@ -35,7 +35,7 @@ public actor DownloadService {
     /// Results of work outside the actor.
     let inbox = Inbox<Message>()
     /// The numbers of downloads with work under way.
-    var tally = WorkTally()
+    var busyCounts = BusyCounts()
     var timers: ActorTimers
 
     /// Decides whether downloads may start.
@@ -89,7 +89,7 @@ public actor DownloadService {
             retryPolicy: RetryPolicy(
                 firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest
             ).applying(configuration.retry),
-            retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.newestID))
+            retention: configuration.retention, identifiers: RecordIDGenerator(after: contents.newestID))
         context.callsWebhooks = parts.webhooks != nil
         context.defaultWebhooks = DefaultWebhooks(urls: settings.webhooks, types: Set(configuration.webhookTypes))
         gate.isDiskLow = isDiskLow(try? parts.partFiles.space())
@@ -132,9 +132,9 @@ public actor DownloadService {
         stage = .stopping
         timers.cancel(.pulse)
         for id in Array(entries.keys) { send(.shutdown, to: id) }
-        if tally.busy > 0 {
+        if busyCounts.busy > 0 {
             let idle = Outcome<Void>()
-            tally.idle = idle
+            busyCounts.idle = idle
             await idle.value(within: limit, orSetting: ())
         }
         let _: Void? = await result(by: .now + Self.discardingLimit) { finish in
@@ -249,5 +249,5 @@ public actor DownloadService {
     var machineCount: Int { entries.count }
 
     /// Whether the present state of a download could not be saved yet.
-    func isUnsaved(_ id: DownloadID) -> Bool { entries[id]?.machine.isUnsaved ?? false }
+    func isUnsaved(_ id: RecordID) -> Bool { entries[id]?.machine.isUnsaved ?? false }
 }

@@ -17,20 +17,20 @@ actor WebhookDispatcher {
     private let journal: TransferJournal?
     private let log: @Sendable (DownloadLogEvent) -> Void
     private var queue: WebhookQueue
-    private var attempts: [DownloadID: Task<Void, Never>] = [:]
+    private var attempts: [RecordID: Task<Void, Never>] = [:]
     private var alarm: Task<Void, Never>?
     /// The task that reads messages from the store; `nil`: none is being read.
     private var loading: Task<Void, Never>?
     /// The first id from which messages of all receivers must be read; `nil`: all have been read.
-    private var unread: DownloadID?
+    private var unread: RecordID?
     /// The first id that came to the store during the present reading, for instance of another replica; `nil`: none.
-    private var reread: DownloadID?
+    private var reread: RecordID?
     private var isReadingAll = false
     /// The last messages that were delivered or abandoned, in order. An earlier page or ``post(_:)`` may still contain them.
-    private var departures: [DownloadID] = []
-    private var departed: Set<DownloadID> = []
+    private var departures: [RecordID] = []
+    private var departed: Set<RecordID> = []
     /// Messages that were under way at a crash and have not been read since.
-    private var suspects: Set<DownloadID>
+    private var suspects: Set<RecordID>
     /// The number of suspects whose attempts were delayed.
     private var heldSuspects = 0
     /// Unreadable rows that were logged or are in `unlogged`.
@@ -68,12 +68,12 @@ actor WebhookDispatcher {
     ///   from the store is delivered after that, so that its receiver sees the end.
     func start(settle: @escaping @Sendable () async -> Void = {}) {
         self.settle = settle
-        read(from: DownloadID(value: 0))
+        read(from: RecordID(value: 0))
     }
 
     /// Delivers messages of the store, such as another replica's.
     /// - Parameter first: The lowest of their ids.
-    func read(from first: DownloadID) {
+    func read(from first: RecordID) {
         guard settle != nil, !isStopping else { return }
         if isReadingAll { reread = min(reread ?? first, first) } else { unread = min(unread ?? first, first) }
         pump()
@@ -179,7 +179,7 @@ actor WebhookDispatcher {
 
     // MARK: - The store
 
-    private func drop(_ id: DownloadID) {
+    private func drop(_ id: RecordID) {
         queue.remove(id)
         _ = store.submit([.dropDelivery(id)])
         departed.insert(id)
@@ -201,7 +201,7 @@ actor WebhookDispatcher {
         }
     }
 
-    private func load(from: DownloadID, of host: String?) async {
+    private func load(from: RecordID, of host: String?) async {
         var page: DeliveryPage?
         do throws(StoreError) {
             page = try await store.read { try $0.deliveries(from: from) { host == nil || host == WebhookQueue.host(of: $0) } }

@@ -61,7 +61,7 @@ struct WebhookQueue: Sendable {
     private struct Host: Sendable {
         var standing = Standing.untried
         /// Messages that are due, in the order in which they became due.
-        var due = IndexedHeap<DownloadID, UInt64>()
+        var due = IndexedHeap<RecordID, UInt64>()
         var running = 0
         /// The maximum number of attempts at once.
         var limit: Int
@@ -72,9 +72,9 @@ struct WebhookQueue: Sendable {
         var kept = 0
         var lastAttempt: UInt64 = 0
         /// The first message that may be only in the store; `nil`: there is none.
-        var stored: DownloadID?
+        var stored: RecordID?
         /// The first message without room in memory since the present reading of the store began; `nil`: there is none.
-        var refused: DownloadID?
+        var refused: RecordID?
         var isLoading = false
     }
 
@@ -84,13 +84,13 @@ struct WebhookQueue: Sendable {
     }
 
     private let limits: Limits
-    private var held: [DownloadID: Held] = [:]
+    private var held: [RecordID: Held] = [:]
     /// Messages that are not due, by the times at which they will be.
-    private var waiting = IndexedHeap<DownloadID, ContinuousClock.Instant>()
+    private var waiting = IndexedHeap<RecordID, ContinuousClock.Instant>()
     /// Attempts under way, by their beginning.
-    private var running: [DownloadID: ContinuousClock.Instant] = [:]
+    private var running: [RecordID: ContinuousClock.Instant] = [:]
     /// Attempts under way that were chosen to be ended.
-    private var ending: Set<DownloadID> = []
+    private var ending: Set<RecordID> = []
     private var hosts: [String: Host] = [:]
     /// Receivers with due messages and a free attempt, by standing.
     private var ready = [IndexedHeap<String, Precedence>](repeating: IndexedHeap(), count: 3)
@@ -107,7 +107,7 @@ struct WebhookQueue: Sendable {
 
     var count: Int { held.count }
 
-    func contains(_ id: DownloadID) -> Bool { held[id] != nil }
+    func contains(_ id: RecordID) -> Bool { held[id] != nil }
 
     /// The time at which the next message is due; `nil` if none waits.
     var nextDue: ContinuousClock.Instant? { waiting.first?.rank }
@@ -178,7 +178,7 @@ extension WebhookQueue {
 
     /// The attempt that may be ended first in favour of another receiver, and the time from which it may. It is the
     /// longest attempt at a receiver that does not respond, while an untried receiver waits; `nil`: there is none.
-    private var hanging: (id: DownloadID, limit: ContinuousClock.Instant)? {
+    private var hanging: (id: RecordID, limit: ContinuousClock.Instant)? {
         guard !ready[Standing.untried.rawValue].isEmpty else { return nil }
         let candidates = running.filter { id, _ in
             !ending.contains(id) && held[id].flatMap { hosts[$0.host] }?.standing != .responding
@@ -190,16 +190,16 @@ extension WebhookQueue {
     var nextEnding: ContinuousClock.Instant? { hanging?.limit }
 
     /// Chooses an attempt to be ended in favour of another receiver, and returns its message; `nil`: there is none.
-    mutating func endHanging(at now: ContinuousClock.Instant) -> DownloadID? {
+    mutating func endHanging(at now: ContinuousClock.Instant) -> RecordID? {
         guard let (id, limit) = hanging, limit <= now else { return nil }
         ending.insert(id)
         return id
     }
 
-    func isEnding(_ id: DownloadID) -> Bool { ending.contains(id) }
+    func isEnding(_ id: RecordID) -> Bool { ending.contains(id) }
 
     /// Notes the outcome of an attempt for the message's receiver.
-    mutating func note(_ id: DownloadID, _ outcome: Outcome) {
+    mutating func note(_ id: RecordID, _ outcome: Outcome) {
         guard let name = held[id]?.host, var host = hosts[name] else { return }
         let standing = outcome == .silent ? Standing.failing : .responding
         host.accepted = outcome == .accepted ? host.accepted + 1 : 0
@@ -219,7 +219,7 @@ extension WebhookQueue {
     }
 
     /// Removes a message that was delivered or abandoned.
-    mutating func remove(_ id: DownloadID) {
+    mutating func remove(_ id: RecordID) {
         guard let name = held[id]?.host else { return }
         leave(id)
         waiting.remove(id)
@@ -232,7 +232,7 @@ extension WebhookQueue {
     }
 
     /// Removes a message from those that are due or under way.
-    private mutating func leave(_ id: DownloadID) {
+    private mutating func leave(_ id: RecordID) {
         guard let name = held[id]?.host else { return }
         if running.removeValue(forKey: id) != nil {
             ending.remove(id)
@@ -280,7 +280,7 @@ extension WebhookQueue {
 extension WebhookQueue {
     /// Chooses a receiver with much room, whose messages are to be read from the store.
     /// - Returns: The receiver and the first id to read; `nil`: there is none.
-    mutating func beginLoading() -> (host: String, from: DownloadID)? {
+    mutating func beginLoading() -> (host: String, from: RecordID)? {
         for name in overflowing {
             guard var host = hosts[name], let from = host.stored else { continue }
             guard !host.isLoading, host.kept <= limits.keptPerHost / 2, hasRoom(host) else { continue }
@@ -294,7 +294,7 @@ extension WebhookQueue {
 
     /// Ends the reading that `beginLoading` has begun. The found messages have been added.
     /// - Parameter next: The id behind the last row that was read; `nil`: it was the last row.
-    mutating func endLoading(_ name: String, next: DownloadID?) {
+    mutating func endLoading(_ name: String, next: RecordID?) {
         guard var host = hosts[name] else { return }
         host.isLoading = false
         host.stored = [next, host.refused].compactMap(\.self).min()

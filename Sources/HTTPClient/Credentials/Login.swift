@@ -4,12 +4,9 @@ import HTTPCore
 struct Login: Sendable, Equatable {
     var user: String
     var password: String
+}
 
-    init(user: String, password: String) {
-        self.user = user
-        self.password = password
-    }
-
+extension Login {
     /// Reads the value of an Authorization field of the Basic scheme (RFC 7617); nil for other values.
     init?(authorization: String) {
         let words = authorization.split(separator: " ", maxSplits: 1)

@@ -8,12 +8,9 @@ struct ConnectionID: Hashable, Sendable {
 
     /// The id as one number, for the poller.
     var token: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
+}
 
-    init(slot: UInt32, generation: UInt32) {
-        self.slot = slot
-        self.generation = generation
-    }
-
+extension ConnectionID {
     init(token: UInt64) {
         slot = UInt32(truncatingIfNeeded: token)
         generation = UInt32(truncatingIfNeeded: token >> 32)

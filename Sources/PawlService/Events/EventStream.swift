@@ -1,5 +1,5 @@
 internal import DownloadCore
-internal import DownloadFeed
+internal import DownloadIndex
 internal import HTTPServer
 internal import Subscriptions
 internal import System
@@ -16,7 +16,7 @@ final class EventStream: BodyStream {
     struct Downloads {
         let hub: EventHub
         /// The only download; `nil` for all.
-        var scope: DownloadID?
+        var scope: RecordID?
         /// The last event that the client has received; `nil` if it needs a snapshot.
         let after: EventID?
         /// The minimum interval of a download's events.
@@ -208,7 +208,7 @@ final class EventStream: BodyStream {
         Self.end(&state.pending)
     }
 
-    private static func writeRemoval(of id: DownloadID, _ bytes: inout [UInt8]) {
+    private static func writeRemoval(of id: RecordID, _ bytes: inout [UInt8]) {
         bytes.append(contentsOf: #"{"id":""#.utf8)
         id.encode(into: &bytes)
         bytes.append(contentsOf: #""}"#.utf8)

@@ -20,7 +20,7 @@ extension Download {
         id.encode(into: &link)
         writer.beginObject()
         writer.name("id")
-        writer.plain { $0.append(contentsOf: link.suffix(DownloadID.length)) }
+        writer.plain { $0.append(contentsOf: link.suffix(RecordID.length)) }
         writer.member("url", url)
         writer.member("state", state.rawValue)
         if hasOnlyURL { writer.raw(Self.absentMembers) } else { encodeDetails(into: &writer) }
@@ -64,7 +64,7 @@ extension Download {
     /// The members of a download that consists of its URL.
     private static let absentMembers: [UInt8] = {
         var writer = JSONWriter()
-        Download(id: DownloadID(value: 0), url: "", createdAt: Timestamp(millisecondsSinceEpoch: 0)).encodeDetails(into: &writer)
+        Download(id: RecordID(value: 0), url: "", createdAt: Timestamp(millisecondsSinceEpoch: 0)).encodeDetails(into: &writer)
         return writer.bytes
     }()
 

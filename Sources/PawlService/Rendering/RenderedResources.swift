@@ -1,5 +1,5 @@
 internal import DownloadCore
-internal import DownloadFeed
+internal import DownloadIndex
 internal import HTTPCore
 internal import JSON
 internal import Subscriptions
@@ -107,7 +107,7 @@ final class RenderedResources: Sendable {
     }
 
     /// The current rendering of a download; `nil` if there is no download with this id.
-    func rendering(of id: DownloadID, in index: SnapshotIndex) -> Rendering? {
+    func rendering(of id: RecordID, in index: SnapshotIndex) -> Rendering? {
         if let (version, position) = index.versionAndPosition(of: id), let text = cached(version) {
             return Rendering(text: text, position: position)
         }

@@ -70,7 +70,7 @@ final class FeedTags: Sendable {
     }
 
     private struct Key: Hashable {
-        let id: DownloadID
+        let id: RecordID
         let document: ServedFeed
     }
 
@@ -80,12 +80,12 @@ final class FeedTags: Sendable {
     private let tags = Locked<[Key: (state: State, tag: EntityTag)]>([:])
 
     /// Returns the tag of a feed that was rendered in the same state; `nil` if there is none.
-    func tag(of id: DownloadID, as document: ServedFeed, at state: State) -> EntityTag? {
+    func tag(of id: RecordID, as document: ServedFeed, at state: State) -> EntityTag? {
         tags.withLock { $0[Key(id: id, document: document)] }.flatMap { $0.state == state ? $0.tag : nil }
     }
 
     /// Keeps the tag of a rendered feed.
-    func keep(_ tag: EntityTag, of id: DownloadID, as document: ServedFeed, at state: State) {
+    func keep(_ tag: EntityTag, of id: RecordID, as document: ServedFeed, at state: State) {
         tags.withLock { tags in
             if tags.count >= Self.maximum { tags = [:] }
             tags[Key(id: id, document: document)] = (state, tag)

@@ -6,7 +6,7 @@ internal import HTTPServer
 /// Changes of existing downloads.
 extension API {
     /// `PATCH /downloads/{id}`.
-    func change(_ id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
+    func change(_ id: RecordID, _ request: borrowing Request) throws(Problem) -> RouteResult {
         let change = try DownloadChange(reading: try BodyReader.json(of: request))
         let fields = request.head.fields
         let (downloads, prefix) = (downloads, request.linkPrefix)

@@ -1,6 +1,6 @@
 internal import Catalog
 internal import DownloadCore
-internal import DownloadFeed
+internal import DownloadIndex
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
@@ -57,9 +57,9 @@ extension API {
         return response
     }
 
-    static func cursor(_ reader: inout QueryReader) throws(Problem) -> DownloadID? {
+    static func cursor(_ reader: inout QueryReader) throws(Problem) -> RecordID? {
         guard let text = try reader.value("cursor") else { return nil }
-        guard let id = DownloadID(text) else {
+        guard let id = RecordID(text) else {
             throw Problem(
                 .invalidRequest, "the query parameter 'cursor' is '\(text)'; it takes the nextCursor of an earlier response")
         }
@@ -68,7 +68,7 @@ extension API {
 
     /// `GET /downloads/{id}`.
     func show(
-        _ id: DownloadID, _ request: borrowing Request, _ caller: Caller, _ response: inout Response
+        _ id: RecordID, _ request: borrowing Request, _ caller: Caller, _ response: inout Response
     ) throws(Problem) -> RouteResult {
         guard request.head.target.rawQuery != nil else {
             try fill(&response, withDownload: id, for: request, of: caller)
@@ -87,7 +87,7 @@ extension API {
 
     /// Fills in the response with the current state of a download.
     func fill(
-        _ response: inout Response, withDownload id: DownloadID, for request: borrowing Request, of caller: Caller
+        _ response: inout Response, withDownload id: RecordID, for request: borrowing Request, of caller: Caller
     ) throws(Problem) {
         guard let rendering = rendered(for: request, by: caller).rendering(of: id, in: index) else {
             throw DownloadError.notFound.problem
@@ -158,7 +158,7 @@ extension API {
     }
 
     /// `POST /downloads/{id}/pause`, `/resume`, `/cancel` and `/retry`.
-    func perform(_ command: DownloadCommand, on id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
+    func perform(_ command: DownloadCommand, on id: RecordID, _ request: borrowing Request) throws(Problem) -> RouteResult {
         try BodyReader.checkEmpty(request)
         let (downloads, prefix) = (downloads, request.linkPrefix)
         return .later { () throws(Problem) in
@@ -171,7 +171,7 @@ extension API {
     }
 
     /// `DELETE /downloads/{id}`.
-    func remove(_ id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
+    func remove(_ id: RecordID, _ request: borrowing Request) throws(Problem) -> RouteResult {
         let deletesFile = try QueryReader.read(request.head.target) { reader throws(Problem) in
             try reader.bool("deleteFile") ?? false
         }

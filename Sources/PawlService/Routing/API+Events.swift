@@ -1,5 +1,5 @@
 internal import DownloadCore
-internal import DownloadFeed
+internal import DownloadIndex
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
@@ -9,7 +9,7 @@ internal import Subscriptions
 extension API {
     /// `GET /downloads/events` and `GET /downloads/{id}/events`.
     func events(
-        of scope: DownloadID?, _ request: borrowing Request, _ caller: Caller, _ response: inout Response
+        of scope: RecordID?, _ request: borrowing Request, _ caller: Caller, _ response: inout Response
     ) throws(Problem) -> RouteResult {
         let (interval, includes, last) = try QueryReader.read(request.head.target) { reader throws(Problem) in
             let interval = try reader.integer("interval", in: 50...60_000) ?? 250

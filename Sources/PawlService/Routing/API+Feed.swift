@@ -1,5 +1,5 @@
 internal import DownloadCore
-internal import DownloadFeed
+internal import DownloadIndex
 internal import HTTPCore
 internal import HTTPServer
 internal import PawlConfiguration
@@ -8,7 +8,7 @@ internal import Subscriptions
 /// Feeds of the finished files of subscriptions, and their keys.
 extension API {
     /// `GET /subscriptions/{id}/feed.xml`.
-    func feed(of id: DownloadID, _ request: borrowing Request, _ caller: Caller) throws(Problem) -> RouteResult {
+    func feed(of id: RecordID, _ request: borrowing Request, _ caller: Caller) throws(Problem) -> RouteResult {
         try QueryReader.read(request.head.target) { reader throws(Problem) in
             // Already checked; taken so that it is not refused as unknown.
             _ = try reader.value("key")
@@ -46,7 +46,7 @@ extension API {
     }
 
     /// `POST /subscriptions/{id}/key`.
-    func replaceKey(of id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
+    func replaceKey(of id: RecordID, _ request: borrowing Request) throws(Problem) -> RouteResult {
         try BodyReader.checkEmpty(request)
         let prefix = request.linkPrefix
         return .later { [self] () throws(Problem) in
@@ -58,7 +58,7 @@ extension API {
     /// Compares the key of a request, which opens one feed and the files in it.
     func checkKey(of call: Endpoint.Call, isFile: Bool, _ request: Request) async throws(Problem) {
         guard let key = call.caller.key else { return }
-        let (named, owner) = (DownloadID(parsing: call.segment), await subscriptions.subscription(withKey: key))
+        let (named, owner) = (RecordID(parsing: call.segment), await subscriptions.subscription(withKey: key))
         guard let owner, isFile || owner == named else {
             do throws(Problem) {
                 try access.refuse(key: key, of: request.peer)

@@ -1,5 +1,5 @@
 internal import DownloadCore
-internal import DownloadFeed
+internal import DownloadIndex
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
@@ -15,7 +15,7 @@ extension API {
     ///
     /// For a file in object storage, the response redirects to a URL of the storage that is valid as long as the
     /// ticket, and for 12 hours with a token or key. Conditions are evaluated here.
-    func file(of id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
+    func file(of id: RecordID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         let isInline = try Self.requestsInline(request.head.target)
         let finished = try finishedFile(of: id)
         if let identity = finished.identity, redirect(to: finished, id, identity, isInline: isInline, request, &response) {
@@ -54,7 +54,7 @@ extension API {
     /// Redirects the client to the object storage unless a condition of the request decides otherwise.
     /// - Returns: Whether the response is filled in; `false` if the file is not in object storage.
     private func redirect(
-        to finished: FileFields.File, _ id: DownloadID, _ identity: FileIdentity, isInline: Bool,
+        to finished: FileFields.File, _ id: RecordID, _ identity: FileIdentity, isInline: Bool,
         _ request: borrowing Request, _ response: inout Response
     ) -> Bool {
         guard downloads.keepsObjects else { return false }
@@ -109,7 +109,7 @@ extension API {
         }
     }
 
-    private func finishedFile(of id: DownloadID) throws(Problem) -> FileFields.File {
+    private func finishedFile(of id: RecordID) throws(Problem) -> FileFields.File {
         if let version = index.version(of: id), let known = files.file(version) { return known }
         guard let download = index.download(id) else { throw DownloadError.notFound.problem }
         guard download.state == .completed else { throw DownloadError.notComplete(download.state).problem }

@@ -28,7 +28,7 @@ extension API {
         let key = RequestKey(value.latin1, request: Array(request.head.target.rawPath) + [0] + request.body)
         let downloads = downloads
         return .later { () throws(Problem) in
-            let record = try await DownloadError.asProblem(await downloads.claim(key))
+            let record = try await DownloadError.asProblem(await downloads.reserve(key))
             if let record { return try response(try kept(record)) }
             let outcome: Outcome
             do throws(Problem) {

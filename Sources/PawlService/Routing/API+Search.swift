@@ -1,6 +1,6 @@
 internal import Catalog
 internal import DownloadCore
-internal import DownloadFeed
+internal import DownloadIndex
 internal import HTTPCore
 internal import HTTPServer
 internal import JSON

@@ -99,7 +99,7 @@ extension API {
 
     /// `GET /subscriptions/{id}`.
     func showSubscription(
-        _ id: DownloadID, _ request: borrowing Request, _ caller: Caller
+        _ id: RecordID, _ request: borrowing Request, _ caller: Caller
     ) throws(Problem) -> RouteResult {
         let request = copy request
         let hidesSecrets = caller.scope != .full
@@ -115,7 +115,7 @@ extension API {
     }
 
     /// `PATCH /subscriptions/{id}`.
-    func changeSubscription(_ id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
+    func changeSubscription(_ id: RecordID, _ request: borrowing Request) throws(Problem) -> RouteResult {
         let asked = try SubscriptionRequest(try BodyReader.json(of: request), isNew: false)
         var address: HTTPURL?
         if case .feed(let url) = asked.source { address = url }
@@ -131,7 +131,7 @@ extension API {
     }
 
     /// `DELETE /subscriptions/{id}`.
-    func unsubscribe(_ id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
+    func unsubscribe(_ id: RecordID, _ request: borrowing Request) throws(Problem) -> RouteResult {
         let (deletesDownloads, deletesFiles) = try QueryReader.read(request.head.target) { reader throws(Problem) in
             (try reader.bool("deleteDownloads") ?? false, try reader.bool("deleteFiles") ?? false)
         }
@@ -150,7 +150,7 @@ extension API {
     }
 
     /// `POST /subscriptions/{id}/pause` and `/resume`.
-    func setActivity(of id: DownloadID, isActive: Bool, _ request: borrowing Request) throws(Problem) -> RouteResult {
+    func setActivity(of id: RecordID, isActive: Bool, _ request: borrowing Request) throws(Problem) -> RouteResult {
         try BodyReader.checkEmpty(request)
         let prefix = request.linkPrefix
         return .later { [self] () throws(Problem) in
@@ -161,7 +161,7 @@ extension API {
     }
 
     /// `POST /subscriptions/{id}/refresh`.
-    func refresh(_ id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
+    func refresh(_ id: RecordID, _ request: borrowing Request) throws(Problem) -> RouteResult {
         try BodyReader.checkEmpty(request)
         let prefix = request.linkPrefix
         return .later { [self] () throws(Problem) in
@@ -173,7 +173,7 @@ extension API {
     }
 
     /// `GET /subscriptions/{id}/items`.
-    func listItems(of id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
+    func listItems(of id: RecordID, _ request: borrowing Request) throws(Problem) -> RouteResult {
         let (states, limit, cursor) = try QueryReader.read(request.head.target) { reader throws(Problem) in
             (
                 try reader.choices("state", ItemState.self), try reader.integer("limit", in: 1...200) ?? 50,
@@ -198,7 +198,7 @@ extension API {
 
     /// `POST /subscriptions/{id}/items/{item}/take` and `/skip`.
     func decide(
-        on item: String, of id: DownloadID, takes: Bool, _ request: borrowing Request
+        on item: String, of id: RecordID, takes: Bool, _ request: borrowing Request
     ) throws(Problem) -> RouteResult {
         try BodyReader.checkEmpty(request)
         let subscriptions = subscriptions

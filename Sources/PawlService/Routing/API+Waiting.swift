@@ -1,5 +1,5 @@
 internal import DownloadCore
-internal import DownloadFeed
+internal import DownloadIndex
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
@@ -13,7 +13,7 @@ extension API {
 
     /// Responds to `GET /downloads/{id}` once the resource differs from the client's version, or after `seconds`.
     func waitForChange(
-        of id: DownloadID, atMost seconds: Int, _ request: borrowing Request, _ caller: Caller
+        of id: RecordID, atMost seconds: Int, _ request: borrowing Request, _ caller: Caller
     ) -> RouteResult {
         let request = copy request
         return .later { [self] () throws(Problem) in

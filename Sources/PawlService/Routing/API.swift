@@ -1,7 +1,7 @@
 internal import Aria2
 internal import Catalog
 internal import DownloadCore
-internal import DownloadFeed
+internal import DownloadIndex
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
@@ -241,7 +241,7 @@ final class API: Application {
         let namesDownload = match.endpoint?.namesDownload == true
         let isUnknown =
             downloads.isShared && operation.method == .get && namesDownload
-            && DownloadID(parsing: match.segment).map { index.version(of: $0) == nil } ?? false
+            && RecordID(parsing: match.segment).map { index.version(of: $0) == nil } ?? false
         guard isUnknown || call.caller.key != nil else { return try perform(operation, request, call, &response) }
         let request = copy request
         return .later { [self] () throws(Problem) in

@@ -121,14 +121,14 @@ extension Endpoint {
         let caller: Caller
 
         /// Returns the `{id}` of the path. Text that cannot be an identifier names no download.
-        func download() throws(Problem) -> DownloadID {
-            guard let id = DownloadID(parsing: segment) else { throw DownloadError.notFound.problem }
+        func download() throws(Problem) -> RecordID {
+            guard let id = RecordID(parsing: segment) else { throw DownloadError.notFound.problem }
             return id
         }
 
         /// Returns the `{id}` of the path. Text that cannot be an identifier names no subscription.
-        func subscription() throws(Problem) -> DownloadID {
-            guard let id = DownloadID(parsing: segment) else { throw SubscriptionError.notFound.problem }
+        func subscription() throws(Problem) -> RecordID {
+            guard let id = RecordID(parsing: segment) else { throw SubscriptionError.notFound.problem }
             return id
         }
 
@@ -151,5 +151,16 @@ extension Endpoint {
 
         /// Returns a line with the response body.
         static func result(_ line: String) -> Change { Change(line: line, hasResult: true) }
+    }
+}
+
+extension Caller {
+    /// Refuses an operation that the token's scope does not include.
+    func check(_ operation: Endpoint.Operation, of endpoint: Endpoint) throws(Problem) {
+        guard !operation.isOpen(to: scope) else { return }
+        throw Problem(
+            .insufficientScope,
+            "the scope of the token '\(name ?? "")' is \(scope.rawValue), which does not include \(operation.method.name) \(endpoint.path)"
+        )
     }
 }

@@ -24,13 +24,4 @@ final class Caller: Sendable {
 
     /// Whether the token is no longer accepted.
     var isRevoked: Bool { permit?.isRevoked ?? false }
-
-    /// Refuses an operation that the token's scope does not include.
-    func check(_ operation: Endpoint.Operation, of endpoint: Endpoint) throws(Problem) {
-        guard !operation.isOpen(to: scope) else { return }
-        throw Problem(
-            .insufficientScope,
-            "the scope of the token '\(name ?? "")' is \(scope.rawValue), which does not include \(operation.method.name) \(endpoint.path)"
-        )
-    }
 }

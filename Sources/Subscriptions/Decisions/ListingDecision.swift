@@ -5,34 +5,19 @@ public struct ListingDecision: Sendable, Equatable {
     /// The rules of a subscription.
     public struct Rules: Sendable, Equatable {
         /// The choice among the items of the first listing.
-        public var take: BacklogChoice
+        public var take = BacklogChoice.new
         /// The conditions for items that are taken without a command.
-        public var filter: ItemFilter
+        public var filter = ItemFilter()
         /// Whether nothing is taken at present.
-        public var isPaused: Bool
+        public var isPaused = false
         /// Whether no listing was seen before that had its end.
-        public var isFirst: Bool
+        public var isFirst = false
         /// The time of the subscription. Items of an earlier time belong to the backlog.
-        public var createdAt: Timestamp
+        public var createdAt = Timestamp(millisecondsSinceEpoch: 0)
         /// The time up to which items without a record count as seen; `nil` for none.
         public var horizon: Timestamp?
         /// The time up to which unknown items belong to the backlog, as a check that broke off has found; `nil` for none.
         public var backlogEnd: Timestamp?
-
-        /// Creates rules.
-        public init(
-            take: BacklogChoice = .new, filter: ItemFilter = ItemFilter(), isPaused: Bool = false, isFirst: Bool = false,
-            createdAt: Timestamp = Timestamp(millisecondsSinceEpoch: 0), horizon: Timestamp? = nil,
-            backlogEnd: Timestamp? = nil
-        ) {
-            self.take = take
-            self.filter = filter
-            self.isPaused = isPaused
-            self.isFirst = isFirst
-            self.createdAt = createdAt
-            self.horizon = horizon
-            self.backlogEnd = backlogEnd
-        }
     }
 
     /// The offsets in the listing of the items to take, newest first.

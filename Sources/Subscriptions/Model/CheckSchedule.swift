@@ -21,14 +21,7 @@ public struct CheckSchedule: Sendable, Equatable {
     /// The interval that the feed asks for, in seconds; `nil` if it asks for none.
     public var hint: Int64?
     /// The number of failures since the last success.
-    public var failures: Int
-
-    /// Creates a schedule.
-    public init(every: Int64, hint: Int64? = nil, failures: Int = 0) {
-        self.every = every
-        self.hint = hint
-        self.failures = failures
-    }
+    public var failures = 0
 
     /// The interval to the next check in seconds, before it is spread.
     ///

@@ -79,7 +79,7 @@ public struct Subscription: Sendable, Equatable {
     }
 
     /// The identity.
-    public let id: DownloadID
+    public let id: RecordID
     /// The work.
     public var source: Source
     /// The former addresses of the feed, the oldest first.
@@ -138,7 +138,7 @@ public struct Subscription: Sendable, Equatable {
     public var version: Int64 = 0
 
     /// Creates an active subscription that was never checked.
-    public init(id: DownloadID, source: Source, settings: Settings, at now: Timestamp) {
+    public init(id: RecordID, source: Source, settings: Settings, at now: Timestamp) {
         self.id = id
         self.source = source
         self.settings = settings

@@ -43,15 +43,6 @@ public struct ListedItem: Sendable, Equatable {
     public var url: String?
     /// Whether the key is made from `url`, since the listing has no identity for the item.
     public var isNamedByAddress = false
-
-    /// Creates an item.
-    public init(key: String, name: String, date: Timestamp? = nil, durationMs: Int64? = nil, url: String? = nil) {
-        self.key = key
-        self.name = name
-        self.date = date
-        self.durationMs = durationMs
-        self.url = url
-    }
 }
 
 /// The record of an item, as far as decisions need it.
@@ -67,20 +58,11 @@ public struct KnownItem: Sendable, Equatable {
     /// The normalised address of the file at the last check; `nil` for a work.
     public var url: String?
     /// The download; `nil` if it was not taken, or is a work.
-    public var download: DownloadID?
+    public var download: RecordID?
     /// Whether the subscription made the download, which did not exist before.
     public var isMade = false
     /// Whether the user has taken it by hand. Such an item does not expire.
     public var isByHand = false
     /// Whether the subscription's choice among the backlog has taken it.
     var isChosen: Bool { state != .skipped && !isByHand }
-
-    /// Creates a record.
-    public init(key: String, date: Timestamp, state: ItemState, reason: SkipReason? = nil, url: String? = nil) {
-        self.key = key
-        self.date = date
-        self.state = state
-        self.reason = reason
-        self.url = url
-    }
 }

@@ -26,12 +26,12 @@ public final class SubscriptionIndex: Sendable {
         /// A subscription is new, or has changed.
         case changed(Version)
         /// A subscription was removed.
-        case removed(DownloadID)
+        case removed(RecordID)
     }
 
     private enum Change {
-        case changed(DownloadID)
-        case removed(DownloadID)
+        case changed(RecordID)
+        case removed(RecordID)
     }
 
     private struct State {
@@ -45,7 +45,7 @@ public final class SubscriptionIndex: Sendable {
         var lastReader: UInt64 = 0
 
         /// Returns the place of a subscription, or that at which it would be.
-        func place(of id: DownloadID) -> Int {
+        func place(of id: RecordID) -> Int {
             var (low, high) = (0, versions.count)
             while low < high {
                 let middle = (low + high) / 2
@@ -54,7 +54,7 @@ public final class SubscriptionIndex: Sendable {
             return low
         }
 
-        func version(of id: DownloadID) -> Version? {
+        func version(of id: RecordID) -> Version? {
             let place = place(of: id)
             return place < versions.count && versions[place].subscription.id == id ? versions[place] : nil
         }
@@ -97,7 +97,7 @@ public final class SubscriptionIndex: Sendable {
     public var all: [Version] { state.withLock { $0.versions } }
 
     /// Returns the subscription that follows another one in the order of ids; the first for `nil`.
-    public func following(_ id: DownloadID?) -> Version? {
+    public func following(_ id: RecordID?) -> Version? {
         state.withLock { state in
             guard let id else { return state.versions.first }
             var place = state.place(of: id)
@@ -123,7 +123,7 @@ public final class SubscriptionIndex: Sendable {
     }
 
     /// Publishes the removal of a subscription.
-    public func publishRemoval(of id: DownloadID) {
+    public func publishRemoval(of id: RecordID) {
         change { state in
             guard state.version(of: id) != nil else { return nil }
             state.versions.remove(at: state.place(of: id))

@@ -1,6 +1,6 @@
 internal import Catalog
 internal import DownloadCore
-internal import DownloadFeed
+internal import DownloadIndex
 internal import Downloads
 internal import HTTPCore
 
@@ -10,7 +10,7 @@ extension SubscriptionService {
     /// - Parameter plan: The time for which it was planned. It is omitted if another replica has planned the next one in the
     ///   meantime. `nil`: It was not planned.
     /// - Returns: False if it was omitted, or another replica has the claim.
-    func check(_ id: DownloadID, plan: Timestamp?) async -> Bool {
+    func check(_ id: RecordID, plan: Timestamp?) async -> Bool {
         defer {
             planRequests(of: id)
             endCheck(of: id)
@@ -98,7 +98,7 @@ extension SubscriptionService {
     }
 
     private func conclude(
-        _ id: DownloadID, _ outcome: CheckOutcome, under claim: SubscriptionClaim
+        _ id: RecordID, _ outcome: CheckOutcome, under claim: SubscriptionClaim
     ) async throws(DownloadError) {
         guard var subscription = entries[id]?.subscription else { return }
         let now = downloads.now
@@ -263,7 +263,7 @@ extension SubscriptionService {
     }
 
     /// Returns items as their last listings had them.
-    private func listedItems(_ keys: Set<String>, of id: DownloadID) async throws(DownloadError) -> [ListedItem] {
+    private func listedItems(_ keys: Set<String>, of id: RecordID) async throws(DownloadError) -> [ListedItem] {
         if keys.isEmpty { return [] }
         return try await downloads.items(ItemQuery(of: id)).compactMap { row in
             keys.contains(row.key) ? ItemDetails(decoding: row.body, besides: row.url)?.listed(key: row.key) : nil
@@ -304,7 +304,7 @@ extension SubscriptionService {
     }
 
     /// Returns the records of all items by key.
-    func knownItems(of id: DownloadID) async throws(DownloadError) -> [String: KnownItem] {
+    func knownItems(of id: RecordID) async throws(DownloadError) -> [String: KnownItem] {
         var query = ItemQuery(of: id)
         query.includesBodies = false
         var known: [String: KnownItem] = [:]
@@ -397,7 +397,7 @@ extension SubscriptionService {
     /// Whether a taken item holds a download. Its file must stay then.
     /// - Parameter isLeftOut: Whether an item does not count.
     func isHeld(
-        _ download: DownloadID, besides isLeftOut: (StoredItem) -> Bool
+        _ download: RecordID, besides isLeftOut: (StoredItem) -> Bool
     ) async throws(DownloadError) -> Bool {
         var holders = ItemQuery(ofDownload: download)
         holders.includesBodies = false
@@ -410,7 +410,7 @@ extension SubscriptionService {
 
     /// Removes the downloads and files of the items that make room for newer ones. Notes the downloads in transfer, after
     /// whose end others make room.
-    private func expire(_ id: DownloadID, under claim: SubscriptionClaim) async throws(DownloadError) {
+    private func expire(_ id: RecordID, under claim: SubscriptionClaim) async throws(DownloadError) {
         entries[id]?.awaited = nil
         guard let keep = entries[id]?.subscription.settings.keep else { return }
         let known = try await knownItems(of: id)
@@ -438,7 +438,7 @@ extension SubscriptionService {
     /// Removes the download and the file of an item in the commit that notes its expiry.
     /// - Parameter others: The keys of all items of the subscription that expire.
     private func expire(
-        _ item: KnownItem, of id: DownloadID, with others: Set<String>, _ claim: SubscriptionClaim
+        _ item: KnownItem, of id: RecordID, with others: Set<String>, _ claim: SubscriptionClaim
     ) async throws(DownloadError) {
         guard let download = item.download else { return }
         var item = item
@@ -486,7 +486,7 @@ extension SubscriptionService {
         return isWaiting
     }
 
-    private func expire(_ id: DownloadID) async {
+    private func expire(_ id: RecordID) async {
         defer { endCheck(of: id) }
         do throws(DownloadError) {
             guard let claim = try await self.claim(id, forced: false) else { return }
@@ -519,7 +519,7 @@ extension KnownItem {
     }
 
     /// Returns the row. Without details, the stored ones stay.
-    func stored(of subscription: DownloadID, _ details: ItemDetails?) -> StoredItem {
+    func stored(of subscription: RecordID, _ details: ItemDetails?) -> StoredItem {
         StoredItem(
             subscription: subscription, key: key, date: date.millisecondsSinceEpoch, state: state.rawValue,
             reason: reason?.rawValue, url: url, download: download, isMade: isMade, isByHand: isByHand,

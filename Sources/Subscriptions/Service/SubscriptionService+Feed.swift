@@ -1,6 +1,6 @@
 public import Catalog
 public import DownloadCore
-internal import DownloadFeed
+internal import DownloadIndex
 internal import Downloads
 public import HTTPCore
 
@@ -20,7 +20,7 @@ public struct FinishedItem: Sendable {
 extension SubscriptionService {
     /// Returns the items with finished files among the newest ``Limits/listed`` that were taken, the newest first.
     /// - Throws: `notFound`, `refused`.
-    public func finishedItems(of id: DownloadID) async throws(SubscriptionError) -> [FinishedItem] {
+    public func finishedItems(of id: RecordID) async throws(SubscriptionError) -> [FinishedItem] {
         _ = try await find(id)
         var query = ItemQuery(of: id)
         query.states = [ItemState.taken.rawValue]
@@ -37,16 +37,16 @@ extension SubscriptionService {
     }
 
     /// Returns the subscription whose feed a key opens; `nil` if there is none.
-    public func subscription(withKey key: String) -> DownloadID? {
+    public func subscription(withKey key: String) -> RecordID? {
         // All are compared, so that the time taken reveals nothing.
-        entries.reduce(DownloadID?.none) { found, entry in
+        entries.reduce(RecordID?.none) { found, entry in
             entry.value.durable?.key.isExactly(key) == true ? entry.key : found
         }
     }
 
     /// Returns whether a taken item of a subscription became a download.
     /// - Throws: `refused`.
-    public func hasTaken(_ download: DownloadID, _ id: DownloadID) async throws(SubscriptionError) -> Bool {
+    public func hasTaken(_ download: RecordID, _ id: RecordID) async throws(SubscriptionError) -> Bool {
         var query = ItemQuery(ofDownload: download)
         query.subscription = id
         query.states = [ItemState.taken.rawValue]
@@ -56,7 +56,7 @@ extension SubscriptionService {
 
     /// Replaces the key of a feed. When the method returns, that is durable, and the former key opens nothing.
     /// - Throws: `notFound`, `refused`.
-    public func replaceKey(of id: DownloadID) async throws(SubscriptionError) -> Subscription {
+    public func replaceKey(of id: RecordID) async throws(SubscriptionError) -> Subscription {
         try await changing(id) { claim throws(SubscriptionError) in
             var subscription = try subscription(id)
             subscription.key = FeedKey()

@@ -1,6 +1,6 @@
 internal import Catalog
 public import DownloadCore
-internal import DownloadFeed
+internal import DownloadIndex
 internal import Downloads
 internal import HTTPCore
 
@@ -32,7 +32,7 @@ extension SubscriptionService {
     /// - Returns: The items, and whether there are more.
     /// - Throws: `notFound`, `invalid` (the cursor), `refused`.
     public func items(
-        of id: DownloadID, states: [ItemState], limit: Int, after cursor: String?
+        of id: RecordID, states: [ItemState], limit: Int, after cursor: String?
     ) async throws(SubscriptionError) -> (items: [SubscriptionItem], hasMore: Bool) {
         _ = try await find(id)
         var query = ItemQuery(of: id)
@@ -52,7 +52,7 @@ extension SubscriptionService {
     /// Takes an item by hand. When the method returns, its download is durable.
     /// - Returns: The item. One that is taken is returned as it is, unless its download was removed.
     /// - Throws: `notFound`, `itemNotFound`, `destinationForbidden`, `invalid`, `unlisted`, `refused`.
-    public func take(_ key: String, of id: DownloadID) async throws(SubscriptionError) -> SubscriptionItem {
+    public func take(_ key: String, of id: RecordID) async throws(SubscriptionError) -> SubscriptionItem {
         // A check would write over the item.
         try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
             let (subscription, row) = try await storedItem(key, of: id)
@@ -85,7 +85,7 @@ extension SubscriptionService {
 
     /// Skips an item that is new. An item that is skipped already stays so.
     /// - Throws: `notFound`, `itemNotFound`, `illegalTransition`, `refused`.
-    public func skip(_ key: String, of id: DownloadID) async throws(SubscriptionError) -> SubscriptionItem {
+    public func skip(_ key: String, of id: RecordID) async throws(SubscriptionError) -> SubscriptionItem {
         try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
             let (_, row) = try await storedItem(key, of: id)
             guard var item = KnownItem(row) else { throw .itemNotFound }
@@ -130,7 +130,7 @@ extension SubscriptionService {
         return failure
     }
 
-    func recount(_ id: DownloadID, under claim: SubscriptionClaim) async throws(DownloadError) {
+    func recount(_ id: RecordID, under claim: SubscriptionClaim) async throws(DownloadError) {
         let known = try await knownItems(of: id)
         guard var subscription = entries[id]?.subscription else { return }
         subscription.count(known.values)
@@ -138,7 +138,7 @@ extension SubscriptionService {
     }
 
     private func storedItem(
-        _ key: String, of id: DownloadID
+        _ key: String, of id: RecordID
     ) async throws(SubscriptionError) -> (subscription: Subscription, row: StoredItem) {
         let subscription = try subscription(id)
         var query = ItemQuery(of: id)

@@ -1,12 +1,12 @@
 internal import DownloadCore
-internal import DownloadFeed
+internal import DownloadIndex
 internal import Downloads
 
 /// The files that were not there when a feed listed their episodes.
 extension SubscriptionService {
     /// Plans when origins are asked again for the files of a subscription.
     /// - Parameter earliest: The shortest wait.
-    func planRequests(of id: DownloadID, earliest: Duration = .zero) {
+    func planRequests(of id: RecordID, earliest: Duration = .zero) {
         guard let entry = entries[id] else { return }
         guard entry.subscription.state == .active else { return entry.requestsAt = nil }
         let now = downloads.now
@@ -24,7 +24,7 @@ extension SubscriptionService {
     }
 
     /// Asks again for the files that are due, as a check, which ends before a change.
-    func requestMissing(_ id: DownloadID) async {
+    func requestMissing(_ id: RecordID) async {
         do throws(DownloadError) {
             if let claim = try await claim(id, forced: false) {
                 defer { endClaim(of: id) }
@@ -40,7 +40,7 @@ extension SubscriptionService {
     /// Asks again for files.
     /// - Parameter isRequested: Whether a user wants them now, due or not.
     func requestMissing(
-        _ id: DownloadID, under claim: SubscriptionClaim, isRequested: Bool = false
+        _ id: RecordID, under claim: SubscriptionClaim, isRequested: Bool = false
     ) async throws(DownloadError) {
         guard let subscription = entries[id]?.subscription, subscription.state == .active else { return }
         for download in failed(subscription.label) {

@@ -8,7 +8,7 @@ internal import System
 extension SubscriptionService {
     /// Returns a subscription, also one that another replica has just added.
     /// - Throws: `notFound`, `refused`.
-    public func find(_ id: DownloadID) async throws(SubscriptionError) -> Subscription {
+    public func find(_ id: RecordID) async throws(SubscriptionError) -> Subscription {
         if entries[id] == nil {
             do throws(DownloadError) {
                 if let stored = try await downloads.storedSubscription(id) { adopt(stored) }
@@ -21,21 +21,21 @@ extension SubscriptionService {
 
     /// Returns a subscription that is known here, with the changes that are not durable yet.
     /// - Throws: `notFound`.
-    func subscription(_ id: DownloadID) throws(SubscriptionError) -> Subscription {
+    func subscription(_ id: RecordID) throws(SubscriptionError) -> Subscription {
         guard let entry = entries[id] else { throw .notFound }
         return entry.subscription
     }
 
     /// Returns a subscription as clients may see it.
     /// - Throws: `notFound`.
-    func durable(_ id: DownloadID) throws(SubscriptionError) -> Subscription {
+    func durable(_ id: RecordID) throws(SubscriptionError) -> Subscription {
         guard let durable = entries[id]?.durable else { throw .notFound }
         return durable
     }
 
     /// Returns a subscription once its present state is durable.
     /// - Throws: `notFound`, `refused`.
-    private func settled(_ id: DownloadID) async throws(SubscriptionError) -> Subscription {
+    private func settled(_ id: RecordID) async throws(SubscriptionError) -> Subscription {
         let version = try subscription(id).version
         let isSettled = await waits { (entries[id]?.durable).map { $0.version >= version } ?? true }
         // Refused changes have been withdrawn.
@@ -150,7 +150,7 @@ extension SubscriptionService {
     ///   - change: Changes the settings.
     /// - Throws: `notFound`, `preconditionFailed`, `invalid`, `destinationForbidden`, `refused`.
     public func change(
-        _ id: DownloadID, address: HTTPURL? = nil, givesHeaders: Bool = false,
+        _ id: RecordID, address: HTTPURL? = nil, givesHeaders: Bool = false,
         if isExpected: (@Sendable (Subscription) -> Bool)? = nil,
         _ change: @Sendable (inout Subscription.Settings) -> Void
     ) async throws(SubscriptionError) -> Subscription {
@@ -198,7 +198,7 @@ extension SubscriptionService {
 
     /// Pauses a subscription. When the method returns, that is durable, and nothing is taken any more.
     /// - Throws: `notFound`, `refused`.
-    public func pause(_ id: DownloadID) async throws(SubscriptionError) -> Subscription {
+    public func pause(_ id: RecordID) async throws(SubscriptionError) -> Subscription {
         try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
             let known: [String: KnownItem]
             do throws(DownloadError) { known = try await knownItems(of: id) } catch { throw .refused(error) }
@@ -216,7 +216,7 @@ extension SubscriptionService {
 
     /// Resumes a paused subscription or one that is gone: takes the items that were found before, and begins a check.
     /// - Throws: `notFound`, `refused`.
-    public func resume(_ id: DownloadID) async throws(SubscriptionError) -> Subscription {
+    public func resume(_ id: RecordID) async throws(SubscriptionError) -> Subscription {
         try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
             var subscription = try subscription(id)
             guard subscription.state != .active else { return try await settled(id) }
@@ -238,7 +238,7 @@ extension SubscriptionService {
     /// Checks a subscription now, or joins its running check. A pause ends the wait for it.
     /// - Returns: The subscription, and whether the check has ended within 30 seconds.
     /// - Throws: `notFound`.
-    public func refresh(_ id: DownloadID) async throws(SubscriptionError) -> (Subscription, hasEnded: Bool) {
+    public func refresh(_ id: RecordID) async throws(SubscriptionError) -> (Subscription, hasEnded: Bool) {
         _ = try await find(id)
         let outcome = Outcome<Bool>()
         let waiting = Task { outcome.set(await self.refreshed(id)) }
@@ -253,7 +253,7 @@ extension SubscriptionService {
 
     /// Begins a check, here or on another replica, and waits for its end.
     /// - Returns: Whether its outcome is durable.
-    private func refreshed(_ id: DownloadID) async -> Bool {
+    private func refreshed(_ id: RecordID) async -> Bool {
         // A check that has only its commit left does not look any more.
         if let entry = entries[id], entry.hasListed, let last = entry.check { _ = await last.value }
         entries[id]?.isRequested = true
@@ -275,7 +275,7 @@ extension SubscriptionService {
     ///   - isExpected: Whether the subscription is still the version that the client means; `nil` for any version.
     /// - Throws: `notFound`, `preconditionFailed`, `refused`.
     public func remove(
-        _ id: DownloadID, deletingDownloads deletesDownloads: Bool = false, files deletesFiles: Bool = false,
+        _ id: RecordID, deletingDownloads deletesDownloads: Bool = false, files deletesFiles: Bool = false,
         if isExpected: (@Sendable (Subscription) -> Bool)? = nil
     ) async throws(SubscriptionError) {
         try await changing(id, endsCheck: true) { claim throws(SubscriptionError) in
@@ -302,7 +302,7 @@ extension SubscriptionService {
         }
     }
 
-    private func settleRemoval(of id: DownloadID, _ error: DownloadError?) {
+    private func settleRemoval(of id: RecordID, _ error: DownloadError?) {
         entries[id]?.isEnding = false
         if error != nil { release(id) } else { forget(id) }
     }

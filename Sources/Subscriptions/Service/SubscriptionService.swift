@@ -77,7 +77,7 @@ public actor SubscriptionService {
         var claimants = 0
         /// The downloads in transfer after whose end files may make room. Without any, files make room soon; `nil` if no file
         /// has to.
-        var awaited: [DownloadID]?
+        var awaited: [RecordID]?
         /// The moment before which no check begins, because another replica has the claim; `nil` for none.
         var blockedUntil: ContinuousClock.Instant?
         /// The moment of the next requests for files that were missing; `nil` for none.
@@ -113,17 +113,17 @@ public actor SubscriptionService {
     let log: @Sendable (SubscriptionLogEvent) -> Void
     /// The subscriptions as clients see them.
     public nonisolated let index = SubscriptionIndex()
-    var entries: [DownloadID: Entry] = [:]
+    var entries: [RecordID: Entry] = [:]
     /// The subscriptions by the keys of the sources that they have or had.
-    private var sources: [String: Set<DownloadID>] = [:]
+    private var sources: [String: Set<RecordID>] = [:]
     /// Subscriptions that something is planned for, by its time.
-    private var plans = IndexedHeap<DownloadID, ContinuousClock.Instant>()
+    private var plans = IndexedHeap<RecordID, ContinuousClock.Instant>()
     /// Subscriptions whose check is due or under way.
     private var queue = SlotQueue<CheckRank>(limits: SlotLimits(maxConcurrent: Limits.checks, maxPerHost: 1))
     /// The beginnings of the checks under way.
-    private var begun: [DownloadID: ContinuousClock.Instant] = [:]
+    private var begun: [RecordID: ContinuousClock.Instant] = [:]
     /// The checks that were not planned, and wait for a slot.
-    private var waiting: [DownloadID: Outcome<Bool>] = [:]
+    private var waiting: [RecordID: Outcome<Bool>] = [:]
     private var timer: Task<Void, Never>?
     private var follower: Task<Void, Never>?
     /// Waits for downloads after whose end files make room; `nil` if there are none.
@@ -193,14 +193,14 @@ public actor SubscriptionService {
     }
 
     /// Lets files make room soon.
-    func expireSoon(_ id: DownloadID) {
+    func expireSoon(_ id: RecordID) {
         entries[id]?.awaited = []
         watchExpiry()
     }
 
     /// Plans what is next for a subscription, starts the checks that are due, and waits for the next ones.
     /// - Parameter id: A subscription that has changed, or whose check has ended; `nil` for none.
-    func schedule(_ id: DownloadID? = nil) {
+    func schedule(_ id: RecordID? = nil) {
         guard !isStopped else { return }
         if let id { plan(id) }
         timer?.cancel()
@@ -254,7 +254,7 @@ public actor SubscriptionService {
     }
 
     /// Plans what is next for a subscription that may be checked; the queue has it once that is due.
-    private func plan(_ id: DownloadID) {
+    private func plan(_ id: RecordID) {
         let entry = entries[id].flatMap { $0.check == nil && $0.holds == 0 ? $0 : nil }
         if entries[id]?.check == nil { queue.remove(id) }
         if let next = [entry?.due(downloads.now), entry?.requestsAt].compactMap(\.self).min() {
@@ -266,7 +266,7 @@ public actor SubscriptionService {
 
     /// Waits for the slot of a check that was not planned.
     /// - Returns: False if the check was cancelled.
-    func acquireSlot(_ id: DownloadID) async -> Bool {
+    func acquireSlot(_ id: RecordID) async -> Bool {
         if begun[id] != nil { return true }
         guard let subscription = entries[id]?.subscription, !Task.isCancelled else { return false }
         let slot = Outcome<Bool>()
@@ -281,7 +281,7 @@ public actor SubscriptionService {
     }
 
     /// Ends a check.
-    func endCheck(of id: DownloadID) {
+    func endCheck(of id: RecordID) {
         entries[id]?.check = nil
         entries[id]?.hasListed = false
         begun[id] = nil
@@ -293,7 +293,7 @@ public actor SubscriptionService {
     /// - Parameter isScheduled: Whether the check is omitted if another replica has made it.
     /// - Returns: The check. Its value is false if it was omitted, or another replica has the claim.
     @discardableResult
-    func beginCheck(of id: DownloadID, isScheduled: Bool = false) -> Task<Bool, Never>? {
+    func beginCheck(of id: RecordID, isScheduled: Bool = false) -> Task<Bool, Never>? {
         guard !isStopped, let entry = entries[id], entry.holds == 0 else { return nil }
         if let check = entry.check { return check }
         let plan = isScheduled ? entry.subscription.nextCheckAt : nil
@@ -307,7 +307,7 @@ public actor SubscriptionService {
 
     /// Ends the running check of a subscription, and lets none begin until ``release(_:)``. When the method returns, no
     /// check makes changes any more.
-    func hold(_ id: DownloadID) async {
+    func hold(_ id: RecordID) async {
         entries[id]?.holds += 1
         plan(id)
         guard let check = entries[id]?.check else { return }
@@ -316,7 +316,7 @@ public actor SubscriptionService {
     }
 
     /// Lets checks of a subscription begin again.
-    func release(_ id: DownloadID) {
+    func release(_ id: RecordID) {
         entries[id]?.holds -= 1
         schedule(id)
     }
@@ -376,7 +376,7 @@ public actor SubscriptionService {
     }
 
     /// Forgets a subscription that was removed, or not added.
-    func forget(_ id: DownloadID) {
+    func forget(_ id: RecordID) {
         guard let entry = entries.removeValue(forKey: id) else { return }
         entry.check?.cancel()
         for key in entry.sourceKeys {
@@ -400,7 +400,7 @@ extension SubscriptionService {
     /// Claims a subscription, and reads its present state.
     /// - Parameter forced: Whether another replica loses its claim.
     /// - Returns: `nil` if another replica has the claim, or the subscription is gone.
-    func claim(_ id: DownloadID, forced: Bool) async throws(DownloadError) -> SubscriptionClaim? {
+    func claim(_ id: RecordID, forced: Bool) async throws(DownloadError) -> SubscriptionClaim? {
         guard let host = entries[id]?.subscription.host else { return nil }
         entries[id]?.claimants += 1
         do throws(DownloadError) {
@@ -419,7 +419,7 @@ extension SubscriptionService {
     }
 
     /// Ends the use of a claim. The last user releases it.
-    func endClaim(of id: DownloadID) {
+    func endClaim(of id: RecordID) {
         guard let entry = entries[id] else { return }
         entry.claimants -= 1
         guard entry.claimants == 0, let claim = entry.claim else { return }
@@ -431,7 +431,7 @@ extension SubscriptionService {
     /// - Parameter endsCheck: Whether the running check ends first.
     /// - Throws: `notFound`, `refused`, and the errors of the change.
     func changing<Value: Sendable>(
-        _ id: DownloadID, endsCheck: Bool = false,
+        _ id: RecordID, endsCheck: Bool = false,
         _ change: (SubscriptionClaim) async throws(SubscriptionError) -> Value
     ) async throws(SubscriptionError) -> Value {
         _ = try await find(id)
@@ -492,7 +492,7 @@ extension SubscriptionService {
     }
 
     /// Lets no check of a subscription begin for a time, because another replica has the claim.
-    func block(_ id: DownloadID, for time: Duration = Limits.claimPause) {
+    func block(_ id: RecordID, for time: Duration = Limits.claimPause) {
         entries[id]?.blockedUntil = .now + time
     }
 }

@@ -10,7 +10,7 @@ struct NotificationTrackerTests {
 
     private func download(_ state: DownloadState, _ number: UInt128 = 1, createdAt: Int64 = 2_000) -> Download {
         Download(
-            id: DownloadID(value: number), url: "http://h/a", state: state,
+            id: RecordID(value: number), url: "http://h/a", state: state,
             createdAt: Timestamp(millisecondsSinceEpoch: createdAt))
     }
 
@@ -62,7 +62,7 @@ struct NotificationTrackerTests {
         var tracker = NotificationTracker([], at: Self.beginning)
         for number in 1...10 as ClosedRange<UInt128> { _ = tracker.update(download(.downloading, number)) }
         #expect(tracker.count == 10)
-        for number in 1...10 as ClosedRange<UInt128> { tracker.remove(DownloadID(value: number)) }
+        for number in 1...10 as ClosedRange<UInt128> { tracker.remove(RecordID(value: number)) }
         #expect(tracker.count == 0)
     }
 

@@ -159,7 +159,7 @@ struct OptionTests {
         #expect(try new(#"{"connect-timeout":"7"}"#).timeouts == Timeouts(connect: 7))
         #expect(try new(#"{"remote-time":"true"}"#).remoteTime == true)
         #expect(try new(#"{"remote-time":"false"}"#).remoteTime == false)
-        let id = DownloadID(value: 7)
+        let id = RecordID(value: 7)
         var download = Download(id: id, url: "http://h/a", createdAt: id.createdAt)
         download.timeouts = Timeouts(connect: 3, stall: 4)
         let change = try options(#"{"timeout":"9"}"#).change(of: download, usualSegments: 4)
@@ -179,7 +179,7 @@ struct OptionTests {
     func retries(json: String, attempts: Int?, wait: Int?) throws {
         let new = try options(json).download(of: ["http://h/a"], position: nil, usualSegments: 4)
         #expect((new.retry ?? RetryChoice()) == RetryChoice(attempts: attempts, longestDelay: wait))
-        let id = DownloadID(value: 7)
+        let id = RecordID(value: 7)
         var download = Download(id: id, url: "http://h/a", createdAt: id.createdAt)
         download.retry = RetryChoice(attempts: 5, longestDelay: 6, statuses: [404])
         let change = try options(json).change(of: download, usualSegments: 4)

@@ -48,7 +48,7 @@ struct DownloadViewTests {
 
     private func download(_ state: DownloadState, _ change: (inout Download) -> Void = { _ in }) -> Download {
         var download = Download(
-            id: DownloadID(value: 7), url: "http://h/a?x=1", state: state, createdAt: Timestamp(millisecondsSinceEpoch: 0))
+            id: RecordID(value: 7), url: "http://h/a?x=1", state: state, createdAt: Timestamp(millisecondsSinceEpoch: 0))
         change(&download)
         return download
     }
@@ -191,7 +191,7 @@ struct XMLWriterTests {
     @Test("Ends each member and each list of a status")
     func status() {
         var download = Download(
-            id: DownloadID(value: 7), url: "http://h/a?x=1&y", state: .queued, createdAt: Timestamp(millisecondsSinceEpoch: 0))
+            id: RecordID(value: 7), url: "http://h/a?x=1&y", state: .queued, createdAt: Timestamp(millisecondsSinceEpoch: 0))
         download.filename = "a&b"
         let text = response(.success(.status(download, StatusKeys([.string("gid"), .string("files")]), nil)))
         #expect(text.hasPrefix("<struct><member><name>files</name><value><array><data><value><struct>"))

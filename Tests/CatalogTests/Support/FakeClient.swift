@@ -1,9 +1,10 @@
 import Catalog
-import HTTPClient
 import HTTPCore
 import Synchronization
 import System
 import TestSupport
+
+@testable import HTTPClient
 
 /// A source whose responses come from a script, or from the test if the script has none.
 final class FakeClient: UpstreamClient {

@@ -74,7 +74,7 @@ struct GetSessionTests {
         let work = directory.path + "/.pawl-get"
         try FileManager.default.createDirectory(atPath: work, withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: work)
-        let error = #expect(throws: ClaimError.self) { try directories(invocation) }
+        let error = #expect(throws: PrivateDirectoryError.self) { try directories(invocation) }
         #expect(error?.isRefusal == true)
         #expect(error?.description.contains("chmod go-w") == true)
         #expect(await GetCommand.run(invocation) == 2)
@@ -147,7 +147,7 @@ struct GetSessionTests {
         let status = unsafe isPipe ? mkfifo(path, 0o600) : mkdir(path, 0o700)
         #expect(status == 0)
         let invocation = try CommandLineParser.parse(["get", "-o", path, "http://127.0.0.1:9/x"], environment: [:])
-        let error = #expect(throws: ClaimError.self) { try directories(invocation) }
+        let error = #expect(throws: PrivateDirectoryError.self) { try directories(invocation) }
         #expect(error?.isRefusal == true)
         #expect(
             error?.description
@@ -321,7 +321,7 @@ struct GetSessionTests {
     @Test("A command leaves a hidden directory that another one has locked since its engine was closed")
     func takenOver() async throws {
         let invocation = try CommandLineParser.parse(["get", "-d", directory.path, base + "/entity?size=10"], environment: [:])
-        let other = try Directory(opening: directory.path).claimDirectory(".pawl-get", at: directory.path + "/.pawl-get")
+        let other = try Directory(opening: directory.path).openPrivateDirectory(".pawl-get", at: directory.path + "/.pawl-get")
         let mine = try #require(try GetDirectories(GetTarget(invocation), locking: ".pawl-get"))
         mine.work.unlock()
         #expect(try other.lock())
@@ -336,7 +336,7 @@ struct GetSessionTests {
         let elsewhere = try TemporaryDirectory()
         try FileManager.default.createSymbolicLink(
             atPath: directory.path + "/.pawl-get", withDestinationPath: elsewhere.path)
-        let error = await #expect(throws: ClaimError.self) { _ = try await session(invocation, urls(of: invocation)) }
+        let error = await #expect(throws: PrivateDirectoryError.self) { _ = try await session(invocation, urls(of: invocation)) }
         #expect(error?.isRefusal == true)
         #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path).isEmpty)
     }

@@ -80,7 +80,7 @@ struct DirectoryCheckTests {
                 "files/longer": Self.content + [0], "files/other": other, "files/sound": Self.content, "files/gone": Self.content,
                 "incomplete/\(part(6))": [UInt8](repeating: 0, count: 20), "incomplete/\(part(8))": [0], "incomplete/mine": [0],
             ])
-        let expected: [(DirectoryFault.Kind, DownloadID?)] = [
+        let expected: [(DirectoryFault.Kind, RecordID?)] = [
             (.missingFile, records[0].id), (.wrongFile, records[1].id), (.wrongFile, records[2].id), (.returnedFile, gone.id),
             (.missingBytes, records[5].id), (.missingBytes, records[6].id), (.orphan, nil),
         ]

@@ -29,13 +29,13 @@ struct CrashSuspicionTests {
 
     @Test("Pauses the one of many downloads that crashes the service, and no other")
     func killer() {
-        let ids = (1...8).map { DownloadID(value: UInt128($0)) }
+        let ids = (1...8).map { RecordID(value: UInt128($0)) }
         let killer = ids[4]
-        var counts: [DownloadID: Int] = [:]
+        var counts: [RecordID: Int] = [:]
         for _ in 0..<CrashSuspicion.limit {
             // Suspects run one by one to their ends; the others run beside them.
             var line = SuspectQueue()
-            var running: [DownloadID] = ids.filter { counts[$0, default: 0] == 0 }
+            var running: [RecordID] = ids.filter { counts[$0, default: 0] == 0 }
             for id in ids where counts[id, default: 0] > 0 && line.admits(id) { running.append(id) }
             while !running.contains(killer), let done = running.first {
                 counts[done] = 0
@@ -53,7 +53,7 @@ struct CrashSuspicionTests {
 
     @Test("One suspect at a time")
     func line() {
-        let (one, two, three) = (DownloadID(value: 1), DownloadID(value: 2), DownloadID(value: 3))
+        let (one, two, three) = (RecordID(value: 1), RecordID(value: 2), RecordID(value: 3))
         var line = SuspectQueue()
         #expect([one, two, three, one].map { line.admits($0) } == [true, false, false, true])
         #expect([two, one].map { line.remove($0) } == [nil, three])

@@ -26,11 +26,11 @@ struct StorageGateTests {
     }
 
     private enum Step {
-        /// A count finds these bytes in finished files, in records, and in downloads without a claim.
+        /// A count finds these bytes in finished files, in records, and in downloads without a reservation.
         case count(Int128, Int128, Int128)
         case removedRecord(Int64)
         case removedFile(Int64)
-        case endedClaim(Int64)
+        case endedReservation(Int64)
     }
 
     /// The bytes without a record after the steps: with finished files on the disk, and in object storage.
@@ -41,8 +41,8 @@ struct StorageGateTests {
         ([.count(30, 100, 7)], 0, 7),
         ([.count(100, 30, 7), .removedRecord(10)], 80, 7),
         ([.count(100, 30, 7), .removedFile(10), .removedRecord(10)], 70, 7),
-        ([.count(100, 30, 7), .endedClaim(5)], 70, 12),
-        ([.count(100, 30, 7), .endedClaim(5), .count(100, 100, 8)], 0, 8),
+        ([.count(100, 30, 7), .endedReservation(5)], 70, 12),
+        ([.count(100, 30, 7), .endedReservation(5), .count(100, 100, 8)], 0, 8),
     ]
 
     @Test("bytes without a record are followed from count to count", arguments: rows.indices)
@@ -52,11 +52,11 @@ struct StorageGateTests {
             var gate = StorageGate(holdsFinishedFiles: isLocal)
             for step in row.steps {
                 switch step {
-                case .count(let finished, let recorded, let unclaimed):
-                    gate.noteCount(finished: finished, recorded: recorded, unclaimed: unclaimed)
+                case .count(let finished, let recorded, let unreserved):
+                    gate.noteCount(finished: finished, recorded: recorded, unreserved: unreserved)
                 case .removedRecord(let bytes): gate.noteRemovedRecord(bytes)
                 case .removedFile(let bytes): gate.noteRemovedFile(bytes)
-                case .endedClaim(let bytes): gate.noteEndedClaim(bytes)
+                case .endedReservation(let bytes): gate.noteEndedReservation(bytes)
                 }
             }
             #expect(gate.strayBytes == (isLocal ? row.local : row.remote))
@@ -66,7 +66,7 @@ struct StorageGateTests {
     @Test("queued downloads with bytes are known while finished files are here", arguments: [true, false])
     func begun(_ isLocal: Bool) {
         var gate = StorageGate(holdsFinishedFiles: isLocal)
-        let id = DownloadID(value: 1)
+        let id = RecordID(value: 1)
         gate.noteQueued(id)
         #expect(gate.begun == (isLocal ? [id] : []))
         gate.noteLeft(id)

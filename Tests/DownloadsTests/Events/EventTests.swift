@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadStore
 @testable import DownloadTransfer
 
@@ -19,22 +19,22 @@ private struct Feed {
     }
 
     func read(
-        after: EventID? = nil, scope: DownloadID? = nil, wake: @escaping @Sendable () -> Void = {}
+        after: EventID? = nil, scope: RecordID? = nil, wake: @escaping @Sendable () -> Void = {}
     ) -> EventSubscription {
         publisher.hub.subscribe(scope: scope, after: after, interval: .milliseconds(250), wake: wake)
     }
 
     static func download(_ number: UInt64, _ state: DownloadState = .queued) -> Download {
-        let id = DownloadID(value: UInt128(number) << 80 | UInt128(number))
+        let id = RecordID(value: UInt128(number) << 80 | UInt128(number))
         return Download(id: id, url: "http://example.com/\(number)", state: state, createdAt: id.createdAt)
     }
 }
 
 /// An event in short form.
 private enum Said: Equatable, CustomStringConvertible {
-    case snapshot([DownloadID])
-    case download(DownloadID, DownloadState)
-    case removed(DownloadID)
+    case snapshot([RecordID])
+    case download(RecordID, DownloadState)
+    case removed(RecordID)
 
     var description: String {
         switch self {
@@ -155,8 +155,8 @@ struct EventTests {
         let after = EventID(epoch: 7, sequence: 0)
         for download in downloads { feed.publisher.publish(download, counters: nil) }
         let reader = feed.read(after: after)
-        var last: [DownloadID: Said] = [:]
-        var removed: Set<DownloadID> = []
+        var last: [RecordID: Said] = [:]
+        var removed: Set<RecordID> = []
         for step in 0..<600 {
             switch reader.nextSaid()?.said {
             case .snapshot?: Issue.record("a snapshot was not needed")
@@ -496,9 +496,9 @@ struct ProgressEventTests {
         for number in downloads.indices { feed.publisher.publish(downloads[number], counters: counters[number]) }
         let reader = feed.read()
         var now = start
-        var bytes: [DownloadID: Int64] = [:]
-        var ended: Set<DownloadID> = []
-        var removed: Set<DownloadID> = []
+        var bytes: [RecordID: Int64] = [:]
+        var ended: Set<RecordID> = []
+        var removed: Set<RecordID> = []
         func read(atMost count: Int) {
             for _ in 0..<count {
                 switch reader.next(now: now) {

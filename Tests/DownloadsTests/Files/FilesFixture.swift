@@ -77,8 +77,8 @@ final class FilesFixture: Sendable {
                 }))
     }
 
-    static func id(_ number: Int) -> DownloadID {
-        DownloadID(value: UInt128(1_763_717_520_000 + UInt64(number)) << 80 | UInt128(number))
+    static func id(_ number: Int) -> RecordID {
+        RecordID(value: UInt128(1_763_717_520_000 + UInt64(number)) << 80 | UInt128(number))
     }
 
     func path(_ name: String) -> String { "\(temporary.path)/\(name)" }
@@ -171,11 +171,11 @@ extension FinishedFiles {
     }
 
     /// Recognises a file by its hash unless its identity is the same.
-    func recognise(_ file: PublishedFile, of id: DownloadID) async throws(FileError) -> FileRecognition {
+    func recognise(_ file: PublishedFile, of id: RecordID) async throws(FileError) -> FileRecognition {
         try await recognise(file, of: id, isHashed: true)
     }
 
-    func finishPublishing(_ id: DownloadID) async throws(FileError) {
+    func finishPublishing(_ id: RecordID) async throws(FileError) {
         let error = await withCheckedContinuation { continuation in
             finishPublishing(id) { continuation.resume(returning: $0) }
         }

@@ -4,7 +4,7 @@ import System
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadFiles
 @testable import Downloads
 
@@ -171,7 +171,7 @@ struct FinishedNamesTests {
             completed(1, "a", at: 30), completed(2, "a", at: 20), completed(3, "b", at: 10),
             completed(4, "a", at: 40, state: .paused),
         ]
-        let names = FinishedNames(downloads.compactMap(FinishedNames.Claim.init))
+        let names = FinishedNames(downloads.compactMap(FinishedNames.Completion.init))
         #expect(names.owner(of: "a") == FilesFixture.id(1))
         #expect(names.owner(of: "b") == FilesFixture.id(3))
         #expect(names.owner(of: "c") == nil)

@@ -13,7 +13,7 @@ struct TransferJournalTests {
         let directory = try Directory(opening: temporary.path)
         let journal = try TransferJournal(in: directory)
         journal.clear()
-        let ids = (1...4).map { DownloadID(value: $0) }
+        let ids = (1...4).map { RecordID(value: $0) }
         for id in ids.prefix(3) { journal.begin(id) }
         journal.end(ids[0])
         journal.end(ids[1])

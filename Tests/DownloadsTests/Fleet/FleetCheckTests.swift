@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadFiles
 @testable import Downloads
 @testable import ObjectStorage
@@ -30,7 +30,7 @@ struct FleetCheckTests {
     func faults() async throws {
         let scene = try await ObjectScene()
         let replica = try await scene.replica()
-        var keys: [DownloadID: String] = [:]
+        var keys: [RecordID: String] = [:]
         for seed in 1...4 {
             let added = try await replica.service.add(try scene.fleet.new("size=20000&seed=\(seed)")).download
             let done = try await replica.follow(added.id) { !$0.state.isLive }
@@ -70,7 +70,7 @@ struct FleetCheckTests {
     func otherBytes() async throws {
         let scene = try await ObjectScene()
         let replica = try await scene.replica()
-        var keys: [DownloadID: String] = [:]
+        var keys: [RecordID: String] = [:]
         for seed in 1...2 {
             let added = try await replica.service.add(try scene.fleet.new("size=20000&seed=\(seed)")).download
             let done = try await replica.follow(added.id) { !$0.state.isLive }

@@ -6,7 +6,7 @@ import TestUpstream
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadFiles
 @testable import DownloadStore
 @testable import DownloadTransfer
@@ -66,10 +66,10 @@ struct FleetFailureTests {
     /// The promises to clients.
     private struct Promises {
         /// Downloads by the key of their request.
-        var made: [String: DownloadID] = [:]
-        var removed: Set<DownloadID> = []
+        var made: [String: RecordID] = [:]
+        var removed: Set<RecordID> = []
         /// Removals without a response.
-        var maybeRemoved: Set<DownloadID> = []
+        var maybeRemoved: Set<RecordID> = []
     }
 
     @Test("Acknowledged changes hold, indexes are equal, and no download is stuck under faults")
@@ -114,7 +114,7 @@ struct FleetFailureTests {
         _ number: Int, _ seats: [Seat], _ scene: FleetScene, _ promises: Locked<Promises>, until end: ContinuousClock.Instant
     ) async throws {
         var random = SeededRandom(seed: seed &* 100 &+ UInt64(number))
-        var known: [DownloadID] = []
+        var known: [RecordID] = []
         var count = 0
         // On a slow machine, the faults end before enough downloads are made.
         func goesOn() -> Bool { ContinuousClock.now < end || promises.withLock { $0.made.count } <= 20 }
@@ -154,8 +154,8 @@ struct FleetFailureTests {
         }
     }
 
-    private static func addOnce(_ new: NewDownload, _ key: RequestKey, _ service: DownloadService) async throws -> DownloadID {
-        if let kept = try await service.claim(key) { return try kept.outcomes[0].get().download.id }
+    private static func addOnce(_ new: NewDownload, _ key: RequestKey, _ service: DownloadService) async throws -> RecordID {
+        if let kept = try await service.reserve(key) { return try kept.outcomes[0].get().download.id }
         do {
             let id = try await service.add(new, key: key).download.id
             await service.release(key)
@@ -210,7 +210,7 @@ struct FleetFailureTests {
     }
 
     private struct Row: Equatable, Sendable {
-        let id: DownloadID
+        let id: RecordID
         let state: DownloadState
         let revision: UInt64
     }
@@ -236,8 +236,8 @@ struct FleetFailureTests {
             PostgresRecordWriter.Options(database: scene.database.conninfo, node: "another look"))
         defer { writer.close() }
         var last: UInt64 = 0
-        var revisions: [DownloadID: UInt64] = [:]
-        writer.feed.follower = { changes in
+        var revisions: [RecordID: UInt64] = [:]
+        writer.changeLog.follower = { changes in
             for change in changes {
                 #expect(change.sequence == last + 1)
                 last = change.sequence
@@ -251,6 +251,6 @@ struct FleetFailureTests {
                 revisions[change.id] = download.revision
             }
         }
-        try writer.feed.follow()
+        try writer.changeLog.follow()
     }
 }

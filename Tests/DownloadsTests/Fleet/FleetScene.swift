@@ -6,7 +6,7 @@ import TestSupport
 import TestUpstream
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadFiles
 @testable import DownloadStore
 @testable import Downloads
@@ -83,7 +83,7 @@ final class FleetScene: Sendable {
     }
 
     /// The instances that own downloads.
-    func owners(of ids: [DownloadID], _ replica: Replica) async throws -> [DownloadID: Int64] {
+    func owners(of ids: [RecordID], _ replica: Replica) async throws -> [RecordID: Int64] {
         let taking = try await replica.service.fleet?.take(ids)
         let own = replica.service.fleet?.instance ?? 0
         return Dictionary(uniqueKeysWithValues: (taking?.records ?? []).map { ($0.id, own) }).merging(taking?.owners ?? [:]) {
@@ -103,7 +103,7 @@ struct Replica: Sendable {
     let away: Waiter<Int>
 
     /// Waits until the replica shows such a download; the suite's time limit bounds the wait.
-    func follow(_ id: DownloadID, until condition: @Sendable (Download) -> Bool) async throws -> Download {
+    func follow(_ id: RecordID, until condition: @Sendable (Download) -> Bool) async throws -> Download {
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let subscription = service.events.subscribe(scope: nil, after: nil, interval: .milliseconds(5)) { waker.yield() }
         defer { subscription.cancel() }
@@ -125,7 +125,7 @@ struct Replica: Sendable {
     }
 
     /// The next change of a download at this replica that satisfies the condition.
-    func next(of id: DownloadID, where condition: @Sendable (Download) -> Bool) async throws -> Download {
+    func next(of id: RecordID, where condition: @Sendable (Download) -> Bool) async throws -> Download {
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let subscription = service.events.subscribe(scope: id, after: nil, interval: .milliseconds(5)) { waker.yield() }
         defer { subscription.cancel() }

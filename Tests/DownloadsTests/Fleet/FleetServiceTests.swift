@@ -7,7 +7,7 @@ import TestUpstream
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadStore
 @testable import Downloads
 
@@ -34,7 +34,7 @@ struct FleetServiceTests {
         let (first, second) = try await (
             scene.replica { $0.maxConcurrent = 1 }, scene.replica { $0.maxConcurrent = 1 }
         )
-        var ids: [DownloadID] = []
+        var ids: [RecordID] = []
         for number in 0..<20 {
             ids.append(try await first.service.add(try scene.new("size=20000&seed=\(number)")).download.id)
         }
@@ -89,7 +89,7 @@ struct FleetServiceTests {
     /// to the database. No lease ends.
     private func remoteCommands(
         _ scene: FleetScene, through relay: FaultyRelay? = nil
-    ) async throws -> (owner: Replica, receiver: Replica, id: DownloadID) {
+    ) async throws -> (owner: Replica, receiver: Replica, id: RecordID) {
         let receiver = try await scene.replica { configuration in
             (configuration.maxConcurrent, configuration.lease) = (1, .seconds(60))
             if let relay { configuration.database = scene.database.conninfo(port: relay.port) }
@@ -235,8 +235,8 @@ struct FleetServiceTests {
         release()
         try await until { await first.service.isFenced }
         // The end of its transfer is no event.
-        try await until { await first.service.tally.transferring.isEmpty }
-        try await until { await first.service.tally.busy == 0 }
+        try await until { await first.service.busyCounts.transferring.isEmpty }
+        try await until { await first.service.busyCounts.busy == 0 }
         #expect(first.newsAfterFence.isEmpty, "\(first.newsAfterFence)")
         await #expect(throws: DownloadError.overloaded) { _ = try await first.service.perform(.pause, on: slow.id) }
         var change = DownloadChange()
@@ -316,7 +316,7 @@ struct FleetServiceTests {
     func fewerPlaces() async throws {
         let scene = try FleetScene()
         let replica = try await scene.replica()
-        var ids: [DownloadID] = []
+        var ids: [RecordID] = []
         for seed in 1...3 { ids.append(try await replica.service.add(scene.slow(seed: seed)).download.id) }
         for id in ids { _ = try await replica.follow(id) { $0.state == .downloading } }
         _ = try await replica.service.change([.maxConcurrent: 1])
@@ -371,7 +371,7 @@ struct FleetServiceTests {
                     }
                 }
                 group.addTask { await #expect(throws: DownloadError.self) { _ = try await replica.service.add(other) } }
-                group.addTask { await #expect(throws: DownloadError.self) { _ = try await replica.service.claim(key) } }
+                group.addTask { await #expect(throws: DownloadError.self) { _ = try await replica.service.reserve(key) } }
             }
         }
         // One wait, not four.
@@ -413,13 +413,13 @@ struct FleetServiceTests {
         var new = try scene.slow(seed: 30)
         new.onDuplicate = .new
         let request = new
-        let ids = try await withThrowingTaskGroup(of: DownloadID.self) { group in
+        let ids = try await withThrowingTaskGroup(of: RecordID.self) { group in
             for number in 0..<12 {
                 group.addTask {
                     let service = replicas[number % 2].service
                     while true {
                         do {
-                            if let kept = try await service.claim(key) { return try kept.outcomes[0].get().download.id }
+                            if let kept = try await service.reserve(key) { return try kept.outcomes[0].get().download.id }
                             let added: Addition
                             do {
                                 added = try await service.add(request, key: key)
@@ -436,11 +436,11 @@ struct FleetServiceTests {
                     }
                 }
             }
-            return try await group.reduce(into: Set<DownloadID>()) { $0.insert($1) }
+            return try await group.reduce(into: Set<RecordID>()) { $0.insert($1) }
         }
         #expect(ids.count == 1)
         await #expect(throws: DownloadError.keyMismatch) {
-            _ = try await replicas[1].service.claim(RequestKey("a key", request: [2]))
+            _ = try await replicas[1].service.reserve(RequestKey("a key", request: [2]))
         }
         for replica in replicas { await replica.service.shutdown() }
     }
@@ -613,11 +613,11 @@ struct FleetServiceTests {
     func readersHop() async throws {
         let scene = try FleetScene()
         let replicas = try await [scene.replica(), scene.replica()]
-        var seen: [DownloadID: [DownloadState]] = [:]
+        var seen: [RecordID: [DownloadState]] = [:]
         let opening = replicas[0].service.events.subscribe(scope: nil, after: nil, interval: .seconds(60)) {}
         var last = opening.next(now: .now)?.eventID
         opening.cancel()
-        var ids: [DownloadID] = []
+        var ids: [RecordID] = []
         for round in 0..<10 {
             for number in 0..<3 {
                 ids.append(

@@ -8,7 +8,7 @@ import TestUpstream
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadFiles
 @testable import DownloadStore
 @testable import Downloads
@@ -58,7 +58,7 @@ struct ObjectFleetTests {
         let scene = try await ObjectScene()
         let replica = try await scene.replica { $0.maxConcurrent = 1 }
         scene.relay.set(.refuse)
-        var ids: [DownloadID] = []
+        var ids: [RecordID] = []
         for seed in 1...3 {
             ids.append(try await replica.service.add(try scene.fleet.new("size=\(seed * 20_000)&seed=\(seed)")).download.id)
         }
@@ -81,7 +81,7 @@ struct ObjectFleetTests {
         let scene = try await ObjectScene()
         let replica = try await scene.replica()
         scene.relay.set(mode)
-        var ids: [DownloadID] = []
+        var ids: [RecordID] = []
         for seed in 1...4 {
             ids.append(try await replica.service.add(try scene.fleet.new("size=50000&seed=\(seed)")).download.id)
         }
@@ -122,7 +122,7 @@ struct ObjectFleetTests {
     }
 
     /// A replica that has lost its lease, and another that is too busy to continue its downloads.
-    private func fenced(_ scene: ObjectScene) async throws -> (first: Replica, second: Replica, busy: DownloadID) {
+    private func fenced(_ scene: ObjectScene) async throws -> (first: Replica, second: Replica, busy: RecordID) {
         let second = try await scene.replica { $0.maxConcurrent = 1 }
         let busy = try await second.service.add(scene.fleet.slow(seed: 1)).download.id
         _ = try await second.follow(busy) { $0.state == .downloading }
@@ -144,7 +144,7 @@ struct ObjectFleetTests {
         thaw()
         try await until { await first.service.isFenced }
         try await until { try await scene.keys().isEmpty }
-        try await until { await first.service.tally.busy == 0 }
+        try await until { await first.service.busyCounts.busy == 0 }
         #expect(first.newsAfterFence.isEmpty, "\(first.newsAfterFence)")
         let discarded = first.events.withLock { events in
             events.compactMap { event in if case .discarded(let id) = event { id } else { nil } }
@@ -280,7 +280,7 @@ struct ObjectFleetTests {
     func unfinishedUploads() async throws {
         let scene = try await ObjectScene()
         let replica = try await scene.replica()
-        let id = DownloadID(value: 77)
+        let id = RecordID(value: 77)
         for key in ["\(id)/5", "others/5"] {
             let begin = StorageRequest("POST", key: key, query: [QueryItem(name: "uploads", value: "")], body: [])
             _ = try await scene.storage.send(begin)
@@ -395,15 +395,15 @@ struct ObjectFleetTests {
     }
 
     @Test("One replica sweeps per hour")
-    func sweepIsClaimed() async throws {
+    func sweepIsAcquired() async throws {
         let scene = try await ObjectScene()
         let (first, second) = try await (scene.replica(), scene.replica())
-        var claims = 0
+        var sweeps = 0
         for replica in [first, second, first] {
-            if try await replica.service.fleet?.claimSweep(every: .seconds(3600)) == true { claims += 1 }
+            if try await replica.service.fleet?.acquireSweep(every: .seconds(3600)) == true { sweeps += 1 }
         }
-        #expect(claims == 1)
-        #expect(try await second.service.fleet?.claimSweep(every: .zero) == true)
+        #expect(sweeps == 1)
+        #expect(try await second.service.fleet?.acquireSweep(every: .zero) == true)
         await first.service.shutdown()
         await second.service.shutdown()
     }

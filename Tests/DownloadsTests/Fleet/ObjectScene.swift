@@ -7,7 +7,7 @@ import TestSupport
 import TestUpstream
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadStore
 @testable import Downloads
 @testable import ObjectStorage
@@ -33,7 +33,7 @@ final class ObjectScene: Sendable {
         let bucket = "fleet-\(UInt64.random(in: 0...UInt64.max))"
         let direct = try ObjectLocation(parsing: "s3://\(bucket)/some/prefix?endpoint=\(service.endpoint)")
         storage = ObjectStorage(direct, credentials: credentials, client: fleet.client)
-        try await storage.createBucket()
+        _ = try await storage.send(StorageRequest("PUT", body: []))
         objects = (
             try ObjectLocation(
                 parsing: "s3://\(bucket)/some/prefix?endpoint=http://127.0.0.1:\(relay.port)&public=\(service.endpoint)"),
@@ -54,7 +54,7 @@ final class ObjectScene: Sendable {
     }
 
     /// A client's response from a replica's URL for the file.
-    func get(_ id: DownloadID, from replica: Replica, range: String? = nil) async throws -> ClientResponse {
+    func get(_ id: RecordID, from replica: Replica, range: String? = nil) async throws -> ClientResponse {
         guard let file = replica.service.index.download(id)?.file,
             let text = replica.service.address(
                 of: id, as: file, isHead: false, disposition: "attachment", mediaType: "audio/x-test", validFor: 60),
@@ -95,12 +95,12 @@ final class ObjectScene: Sendable {
 
 extension DownloadService {
     /// Whether the file is published and its record is being saved.
-    func isCompleting(_ id: DownloadID) -> Bool {
+    func isCompleting(_ id: RecordID) -> Bool {
         if case .completing? = entries[id]?.machine.phase { true } else { false }
     }
 
     /// Whether the file is being published, or waits for the storage.
-    func isPublishing(_ id: DownloadID) -> Bool {
+    func isPublishing(_ id: RecordID) -> Bool {
         if case .publishing? = entries[id]?.machine.phase { true } else { false }
     }
 }

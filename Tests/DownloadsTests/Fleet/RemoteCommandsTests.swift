@@ -1,17 +1,17 @@
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadStore
 @testable import DownloadTransfer
 @testable import Downloads
 
 @Suite("Remote commands", .timeLimit(.minutes(1)))
 struct RemoteCommandsTests {
-    private static let id = DownloadID(value: 7)
+    private static let id = RecordID(value: 7)
 
-    private static func order(_ waiter: UInt64) -> RemoteCommands.Order {
-        RemoteCommands.Order(waiter: waiter, id: id, request: .pause, isExpected: nil, deadline: .now)
+    private static func pending(_ waiter: UInt64) -> RemoteCommands.PendingCommand {
+        RemoteCommands.PendingCommand(waiter: waiter, id: id, request: .pause, isExpected: nil, deadline: .now)
     }
 
     private enum Step {
@@ -79,7 +79,7 @@ struct RemoteCommandsTests {
         for (offset, step) in steps.enumerated() {
             let place = Comment(rawValue: "\(name), step \(offset)")
             switch step {
-            case .send(let waiter, let owner): commands.send(Self.order(waiter), to: owner, revision: nil)
+            case .send(let waiter, let owner): commands.send(Self.pending(waiter), to: owner, revision: nil)
             case .tick(let awaited, let expected):
                 #expect(Self.words(commands.repetitions { awaited.contains($0) }) == expected, place)
             case .reply(let number, let result, let expected):
@@ -100,7 +100,7 @@ struct RemoteCommandsTests {
     func earlierInstance() throws {
         func sent(by instance: Int64) throws -> (commands: RemoteCommands, number: UInt64) {
             var commands = RemoteCommands(instance: instance)
-            commands.send(Self.order(9), to: 5, revision: nil)
+            commands.send(Self.pending(9), to: 5, revision: nil)
             guard case .fleet(.send(let text, _))? = commands.takeMessages().first else { throw CancellationError() }
             return (commands, try #require(RemoteMessage(text).commands.first).number)
         }
@@ -116,15 +116,15 @@ struct RemoteCommandsTests {
 
     @Test("A command that is missed again and again is sent after a pause")
     func pauses() {
-        var (commands, order) = (RemoteCommands(instance: 0), Self.order(9))
+        var (commands, pending) = (RemoteCommands(instance: 0), Self.pending(9))
         for attempt in 1...8 as ClosedRange<UInt64> {
-            commands.send(order, to: 5, revision: nil)
+            commands.send(pending, to: 5, revision: nil)
             guard case .missed(let next, let pauses)? = commands.receive(RemoteMessage.Reply(number: attempt, result: nil)) else {
                 Issue.record("attempt \(attempt) has no consequence")
                 return
             }
             #expect(pauses == (attempt > 5), "attempt \(attempt)")
-            order = next
+            pending = next
         }
     }
 
@@ -132,7 +132,7 @@ struct RemoteCommandsTests {
         switch outcome {
         case nil: "nothing"
         case .ended(let waiter, _): "\(waiter) ended"
-        case .missed(let order, let pauses): "\(order.waiter) missed" + (pauses ? ", pause" : "")
+        case .missed(let pending, let pauses): "\(pending.waiter) missed" + (pauses ? ", pause" : "")
         }
     }
 

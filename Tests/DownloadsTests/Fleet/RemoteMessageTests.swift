@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Messages between replicas", .timeLimit(.minutes(3)))
 struct RemoteMessageTests {
-    private static let id = DownloadID(value: 7)
+    private static let id = RecordID(value: 7)
 
     private static func changed(_ body: (inout DownloadChange) -> Void) -> DownloadMachine.Command.Request {
         var change = DownloadChange()

@@ -55,9 +55,9 @@ struct SlotRequestsTests {
             switch step {
             case .begin(let free, let isMade): #expect(requests.begin(free: free) == isMade, place)
             case .noteFreeSlots: requests.noteFreeSlots()
-            case .release(let id): requests.noteRelease(of: DownloadID(value: id))
+            case .release(let id): requests.noteRelease(of: RecordID(value: id))
             case .end(let granted, let requested, let void):
-                #expect(requests.end(granted: granted, of: requested) == Set(void.map(DownloadID.init(value:))), place)
+                #expect(requests.end(granted: granted, of: requested) == Set(void.map(RecordID.init(value:))), place)
             }
         }
     }

@@ -2,12 +2,12 @@ import HTTPCore
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 
 @Suite("Ordered positions")
 struct OrderedRowsTests {
     private func entry(_ number: Int) -> IndexEntry {
-        let id = DownloadID(value: UInt128(number))
+        let id = RecordID(value: UInt128(number))
         return IndexEntry(Download(id: id, url: "", createdAt: id.createdAt), counters: nil, queue: QueueStatus())
     }
 
@@ -84,7 +84,7 @@ struct OrderedRowsTests {
             for number in run.prefix(3) {
                 let row = model.contains(number) ? Row(number) : nil
                 #expect(places.row(of: UInt128(number), in: entries) == row)
-                #expect(places.row(of: DownloadID(value: UInt128(number)), near: &lastFound, in: entries) == row)
+                #expect(places.row(of: RecordID(value: UInt128(number)), near: &lastFound, in: entries) == row)
                 let offset = places.offset(of: Row(number), near: &lastCounted, in: entries)
                 #expect(offset == sorted.firstIndex(of: number), "step \(step)")
             }
@@ -109,7 +109,7 @@ struct OrderedRowsTests {
     @Test("Orders rows by gid, and finds the next gid, while rows are removed")
     func gids() {
         let entries = entries(0..<4_000)
-        func gid(_ number: Int) -> UInt64 { DownloadID(value: UInt128(number)).gid.value }
+        func gid(_ number: Int) -> UInt64 { RecordID(value: UInt128(number)).gid.value }
         var places = OrderedRows(by: .gid)
         for place in (0..<4_000).shuffled() { places.insert(Row(place), in: entries) }
         var left = (0..<4_000).sorted { gid($0) < gid($1) }

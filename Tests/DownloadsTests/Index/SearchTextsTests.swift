@@ -1,6 +1,6 @@
 import Testing
 
-@testable import DownloadFeed
+@testable import DownloadIndex
 
 @Suite("The searched texts of downloads")
 struct SearchTextsTests {

@@ -2,12 +2,12 @@ import HTTPCore
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 
 @Suite("The queue, ended downloads and gids in the index")
 struct SnapshotIndexQueueTests {
-    private static func id(_ number: Int) -> DownloadID {
-        DownloadID(value: UInt128(1_700_000_000_000 + number) << 80 | UInt128(number))
+    private static func id(_ number: Int) -> RecordID {
+        RecordID(value: UInt128(1_700_000_000_000 + number) << 80 | UInt128(number))
     }
 
     private static func download(
@@ -130,7 +130,7 @@ struct SnapshotIndexQueueTests {
     @Test("Finds many gids, and distinguishes them by a few digits although they were created together")
     func many() {
         let index = SnapshotIndex()
-        var generator = DownloadIDGenerator()
+        var generator = RecordIDGenerator()
         var random = SystemRandom()
         let now = Timestamp(millisecondsSinceEpoch: 1_700_000_000_000)
         let ids = (0..<20_000).map { _ in generator.next(now: now, using: &random) }

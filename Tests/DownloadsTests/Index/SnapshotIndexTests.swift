@@ -4,18 +4,18 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadTransfer
 @testable import Downloads
 
 @Suite("The list of downloads")
 struct SnapshotIndexTests {
     /// Six downloads, created one after another.
-    private func index() -> (SnapshotIndex, [DownloadID]) {
+    private func index() -> (SnapshotIndex, [RecordID]) {
         let index = SnapshotIndex()
-        var generator = DownloadIDGenerator()
+        var generator = RecordIDGenerator()
         var random = SystemRandom()
-        var ids: [DownloadID] = []
+        var ids: [RecordID] = []
         let states: [DownloadState] = [.completed, .paused, .completed, .failed, .queued, .completed]
         for (number, state) in states.enumerated() {
             let id = generator.next(now: Timestamp(millisecondsSinceEpoch: Int64(number)), using: &random)
@@ -68,7 +68,7 @@ struct SnapshotIndexTests {
     func cursors(_ order: ListQuery.Order) {
         let (index, ids) = index()
         var query = ListQuery(limit: 2, order: order)
-        var seen: [DownloadID] = []
+        var seen: [RecordID] = []
         while true {
             let page = index.page(query)
             seen += page.items.map(\.id)
@@ -123,7 +123,7 @@ struct SnapshotIndexTests {
     @Test("A search shows the newest download of a URL, and an older one after its removal")
     func references() {
         let (index, ids) = index()
-        var generator = DownloadIDGenerator(after: ids.last)
+        var generator = RecordIDGenerator(after: ids.last)
         var random = SystemRandom()
         let again = generator.next(now: Timestamp(millisecondsSinceEpoch: 9), using: &random)
         let url = "http://example.com/0"

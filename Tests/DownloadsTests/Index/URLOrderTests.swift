@@ -1,14 +1,14 @@
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 
 @Suite("The order of downloads by URL")
 struct URLOrderTests {
     private static let states: [DownloadState] = [.completed, .queued, .failed, .cancelled]
 
     private func entry(_ row: Int, _ url: Int, _ state: DownloadState) -> IndexEntry {
-        let id = DownloadID(value: UInt128(row + 1))
+        let id = RecordID(value: UInt128(row + 1))
         var download = Download(id: id, url: "http://a/\(url)", state: state, createdAt: id.createdAt)
         download.fileMissing = state == .completed && row % 3 == 0
         return IndexEntry(download, counters: nil, queue: QueueStatus())

@@ -86,7 +86,7 @@ struct MachineHost {
 
     private mutating func follow(_ action: DownloadMachine.Action) {
         switch action {
-        case .claimName, .releaseName, .showRemoval: names.release(machine.id)
+        case .assignName, .releaseName, .publishRemoval: names.release(machine.id)
         case .reserveFolder(let folder): names.reserve(folder: folder, for: machine.id)
         case .restoreName(let path): names.restore(path.name, in: path.folder, for: machine.id)
         default: break

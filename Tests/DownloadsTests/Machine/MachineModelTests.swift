@@ -84,8 +84,8 @@ struct MachineModel {
     // Ends that readers have seen, and their messages.
     private var ends = 0
     private var shownState = DownloadState.queued
-    private var keptMessages: Set<DownloadID> = []
-    private var deliveredMessages: Set<DownloadID> = []
+    private var keptMessages: Set<RecordID> = []
+    private var deliveredMessages: Set<RecordID> = []
     /// The number of webhooks, which receive a message each about every end.
     private let webhooks: Int
 
@@ -103,7 +103,7 @@ struct MachineModel {
     init(seed: UInt64) {
         self.seed = seed
         random = SeededRandom(seed: seed)
-        let id = DownloadID(value: UInt128(seed + 1) << 80)
+        let id = RecordID(value: UInt128(seed + 1) << 80)
         var record = DownloadRecord(Download(id: id, url: MachineTests.url.string, createdAt: id.createdAt))
         record.webhook = "http://127.0.0.1/hook"
         stored = record
@@ -112,7 +112,7 @@ struct MachineModel {
             names: FileNames(
                 isTaken: { $0.name.hasPrefix("name-2") && !$0.name.contains("(") },
                 obstacle: { $0 == "in-the-way" ? FileError(.other, "it is no directory") : nil }))
-        _ = host.names.reserve("name-1", for: DownloadID(value: 1))
+        _ = host.names.reserve("name-1", for: RecordID(value: 1))
         webhooks = 1 + Int(seed % 2)
         if webhooks == 2, let url = HTTPURL("http://127.0.0.1/all") { host.context.defaultWebhooks.urls = [url] }
     }
@@ -241,7 +241,7 @@ struct MachineModel {
             // During a removal it may have ended, and its event waits.
             try check(transfer != nil || runner.hasWork(for: machine.id), "only running operations are stopped")
             transfer?.isStopped = true
-        case .forgetTransfer, .rearrange, .reassign, .setSpeedLimit, .claimName, .log, .abandonVerification: break
+        case .forgetTransfer, .rearrange, .reassign, .setSpeedLimit, .assignName, .log, .abandonVerification: break
         case .query, .reserveFolder, .restoreName, .releaseName: break
         case .saveProgress(let progress): commits.append(Pending(progress: progress))
         case .forgetBytes: break
@@ -289,7 +289,7 @@ struct MachineModel {
             (shownRevision, shownUpdate) = (download.revision, download.updatedAt)
             if download.state != shownState, !download.state.isLive { ends += 1 }
             shownState = download.state
-        case .showRemoval:
+        case .publishRemoval:
             isRemoved = true
             if shownState.isLive { ends += 1 }
         case .setTimer(let timer, _): timers.insert(timer)

@@ -114,7 +114,7 @@ private struct RunnerScene {
         removed = RemovedFiles(directories: [try Directory(reaching: "/")])
     }
 
-    static func id(_ name: some StringProtocol) -> DownloadID { DownloadID(value: UInt128(name.utf8.first ?? 0)) }
+    static func id(_ name: some StringProtocol) -> RecordID { RecordID(value: UInt128(name.utf8.first ?? 0)) }
 
     /// The event with a name, which is the number of a timer.
     static func event(_ name: some StringProtocol) -> DownloadMachine.Event { .timer(.retry(number(name))) }
@@ -181,7 +181,7 @@ private struct RunnerScene {
         }
     }
 
-    private mutating func perform(_ action: DownloadMachine.Action, _ id: DownloadID) {
+    private mutating func perform(_ action: DownloadMachine.Action, _ id: RecordID) {
         if case .answer(let waiter, _) = action { return steps.append("answer" + Self.name(waiter)) }
         guard case .cancelTimer(.retry(let number)) = action else { return runner.interrupt() }
         let word = Self.name(number)

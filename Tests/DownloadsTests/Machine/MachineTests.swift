@@ -4,7 +4,7 @@ import System
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadStore
 @testable import DownloadTransfer
 @testable import Downloads
@@ -198,7 +198,7 @@ struct MachineWalk {
     static let entity = SavedEntity(etag: "\"v1\"", total: total)
 
     init(_ state: DownloadState = .queued, _ edit: (inout DownloadRecord) -> Void = { _ in }, written: Coverage = Coverage()) {
-        let id = DownloadID(value: 1 << 100)
+        let id = RecordID(value: 1 << 100)
         var record = DownloadRecord(Download(id: id, url: MachineTests.url.string, state: state, createdAt: id.createdAt))
         record.webhook = "http://127.0.0.1/hook"
         edit(&record)
@@ -309,12 +309,12 @@ struct MachineWalk {
     }
 
     static let phases: [Row] = [
-        Row("resting, paused") { MachineWalk(.paused) },
-        Row("resting, paused halfway") { halfway(.paused) },
-        Row("resting, failed") { halfway(.failed) },
-        Row("resting, cancelled") { MachineWalk(.cancelled) },
-        Row("resting, completed") { completed() },
-        Row("resting, failed, not saved") {
+        Row("idle, paused") { MachineWalk(.paused) },
+        Row("idle, paused halfway") { halfway(.paused) },
+        Row("idle, failed") { halfway(.failed) },
+        Row("idle, cancelled") { MachineWalk(.cancelled) },
+        Row("idle, completed") { completed() },
+        Row("idle, failed, not saved") {
             receiving().going(
                 {
                     .ended(
@@ -322,19 +322,19 @@ struct MachineWalk {
                         ending(.failed(DownloadFailure(.httpStatus, "404", httpStatus: 404), retryAfter: nil), Coverage()))
                 }, { .committed($0.number("commit"), .inputOutput("broken")) })
         },
-        Row("resting, cancelled, not saved") {
+        Row("idle, cancelled, not saved") {
             MachineWalk(.paused).going({ _ in command(.cancel) }, { .committed($0.number("commit"), .inputOutput("broken")) })
         },
-        Row("resting, completed, not saved") {
+        Row("idle, completed, not saved") {
             publishing().going(
                 { .published($0.number("publish"), .success(file)) },
                 { .committed($0.number("commit"), .inputOutput("broken")) })
         },
-        Row("resting, refused the completion") {
+        Row("idle, refused the completion") {
             publishing().going(
                 { .published($0.number("publish"), .success(file)) }, { .committed($0.number("commit"), .fenced) })
         },
-        Row("resting, let go of while it was interrupted") { MachineWalk(.downloading) },
+        Row("idle, released while it was interrupted") { MachineWalk(.downloading) },
         Row("waiting") { MachineWalk().going({ _ in .admitted }) },
         Row("delayed") {
             receiving().going(
@@ -383,7 +383,7 @@ struct MachineWalk {
                 { _ in command(.pause) }, { _ in command(.change(move)) }, { _ in command(.cancel, isExpected: false) },
                 { .ended($0.number("transfer"), ending(.cancelled)) })
         },
-        Row("resting, failed, with a requested name") {
+        Row("idle, failed, with a requested name") {
             MachineWalk(.failed, { $0.requestedFilename = "requested" })
         },
     ]
@@ -435,7 +435,7 @@ struct MachineWalk {
             .published(walk.number("publish"), .failure(away)),
             .published(walk.number("publish"), .failure(FileError(.noRoom, "full"))), .withdrawn(walk.number("publish")),
             .timer(.retry(walk.number("retry"))), .timer(.patience(walk.number("patience"))), .timer(.save),
-            .reassigned(DownloadID(value: 1 << 99)), .fileRemoved(nil), .fileRemoved(FileError(.other, "not permitted")),
+            .reassigned(RecordID(value: 1 << 99)), .fileRemoved(nil), .fileRemoved(FileError(.other, "not permitted")),
             .fileRemoved(away), .shutdown,
         ]
     }

@@ -9,21 +9,21 @@ extension DownloadMachine.Event {
         case .admitted: "admitted"
         case .command(let command): command.request.words
         case .fact: "fact"
-        case .slotAcquired: "turn given"
+        case .slotAcquired: "slot acquired"
         case .partOpened: "part opened"
-        case .partUnusable(_, let error): error.meansNoBytes ? "part gone" : "part not opened, \(error.kind)"
+        case .partUnusable(_, let error): error.meansNoBytes ? "part missing" : "part unusable, \(error.kind)"
         case .accepted(_, let acceptance, _):
             acceptance.isReplacement
                 ? "replacement accepted" : acceptance.written.ranges.isEmpty ? "accepted" : "continuation accepted"
         case .ended(_, let ending):
             switch ending.outcome {
             case .whole: "ended whole"
-            case .askAgain: "ended to ask again"
+            case .askAgain: "ended to request again"
             case .awaitRoom: "ended to await room"
             case .lostBytes: "ended without its bytes"
             case .fileFailed(let error):
                 "ended at the file, \(error.kind)\(error.kind == .full && error.neededBytes > 0 ? " for good" : "")"
-            case .cancelled: "ended as told"
+            case .cancelled: "ended after a stop"
             case .failed(let failure, let retryAfter):
                 "ended \(failure.retryable ? "retryable" : "for good")\(retryAfter == nil ? "" : " with Retry-After")"
             }
@@ -31,12 +31,12 @@ extension DownloadMachine.Event {
         case .flushed(_, _, let error, _):
             switch error?.kind {
             case nil: "flushed"
-            case .short: "flushed, cut"
+            case .short: "flushed, short"
             case .away: "flush failed, away"
             default: "flush failed"
             }
         case .committed(_, let error): error == nil ? "committed" : error == .full ? "commit failed, full" : "commit failed"
-        case .reassigned: "reseated"
+        case .reassigned: "arrival changed"
         case .verified(_, .matches): "verified"
         case .verified(_, .differs): "checksum differs"
         case .verified(_, .failed(let error)): "verification failed, \(error.kind)"
@@ -65,7 +65,7 @@ extension DownloadMachine.Command.Request {
         case .change(let change):
             change.url != nil ? "new url" : change.filename != nil ? "new filename" : change.move != nil ? "move" : "change"
         case .remove(let deletesFile): deletesFile ? "remove with file" : "remove"
-        case .noteFile(let identity): identity == nil ? "file gone" : "file there"
+        case .noteFile(let identity): identity == nil ? "file missing" : "file found"
         }
     }
 }
@@ -77,7 +77,7 @@ extension DownloadMachine.Action {
         case .enqueueWithRoom(let bytes, let folder): "enqueue with \(bytes) free\(folder.isEmpty ? "" : " in \(folder)")"
         case .leaveQueue: "leave queue"
         case .rearrange: "rearrange"
-        case .reassign: "make room"
+        case .reassign: "reassign"
         case .openPart: "open part"
         case .start(_, let ask): "start \(ask.range ?? "whole")"
         case .stop: "stop"
@@ -97,12 +97,12 @@ extension DownloadMachine.Action {
         case .deliver(let messages): "deliver \(messages.map(\.download.state.rawValue).joined(separator: " and "))"
         case .abandonRemoval: "abandon removal"
         case .saveProgress: "save progress"
-        case .publishVersion(let download): "show \(download.state) \(download.revision)"
-        case .showRemoval: "show removal"
+        case .publishVersion(let download): "publish \(download.state) \(download.revision)"
+        case .publishRemoval: "publish removal"
         case .discardPart: "discard part"
         case .discardFile: "discard file"
         case .removeFile: "remove file"
-        case .claimName: "claim name"
+        case .assignName: "assign name"
         case .setSpeedLimit: "set speed limit"
         case .setTimer(let timer, _): "set \(timer.words)"
         case .cancelTimer(let timer): "cancel \(timer.words)"
@@ -152,7 +152,7 @@ extension DownloadError {
 extension DownloadMachine.Phase {
     var words: String {
         switch self {
-        case .resting: "resting"
+        case .idle: "idle"
         case .waiting: "waiting"
         case .delayed: "delayed"
         case .clearing(_, let enqueues, _): enqueues ? "clearing to begin again" : "clearing"

@@ -83,7 +83,7 @@ struct DownloadTests {
         new.segments = 2
         new.startsPaused = true
         new.webhook = url
-        let id = DownloadID(value: 7 << 80)
+        let id = RecordID(value: 7 << 80)
         let record = DownloadRecord(new, id: id, at: Timestamp(millisecondsSinceEpoch: 9))
         #expect(record.download.state == .paused)
         #expect(record.download.createdAt.millisecondsSinceEpoch == 9)

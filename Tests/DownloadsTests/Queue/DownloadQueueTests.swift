@@ -4,7 +4,7 @@ import Testing
 @testable import Downloads
 
 struct DownloadQueueTests {
-    private func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(number)) }
+    private func id(_ number: Int) -> RecordID { RecordID(value: UInt128(number)) }
 
     private func rank(_ number: Int, _ priority: Int = 0) -> QueueRank { QueueRank(priority: priority, arrival: id(number)) }
 
@@ -12,7 +12,7 @@ struct DownloadQueueTests {
         SlotQueue<QueueRank>(limits: SlotLimits(maxConcurrent: maxConcurrent, maxPerHost: maxPerHost))
     }
 
-    private func numbers(_ ids: [DownloadID]) -> [Int] { ids.map { Int($0.value) } }
+    private func numbers(_ ids: [RecordID]) -> [Int] { ids.map { Int($0.value) } }
 
     @Test("First in, first out, up to the limit")
     func firstInIsFirstOut() {
@@ -181,8 +181,8 @@ struct DownloadQueueTests {
 extension SlotQueue<QueueRank> {
     /// Gives slots to all downloads that may start now.
     /// - Returns: These downloads, in the order of their start.
-    fileprivate mutating func startable() -> [DownloadID] {
-        var started: [DownloadID] = []
+    fileprivate mutating func startable() -> [RecordID] {
+        var started: [RecordID] = []
         while let id = next() { started.append(id) }
         return started
     }

@@ -3,20 +3,20 @@ import Testing
 
 @testable import DownloadCore
 @testable import Downloads
-@testable import DownloadFeed
+@testable import DownloadIndex
 
 /// A queue as an array.
 private struct ArrayQueue: QueueOrder {
-    var members: [(id: DownloadID, rank: QueueRank)] = []
+    var members: [(id: RecordID, rank: QueueRank)] = []
 
-    mutating func set(_ id: DownloadID, _ rank: QueueRank) {
+    mutating func set(_ id: RecordID, _ rank: QueueRank) {
         members.removeAll { $0.id == id }
         members.append((id, rank))
         members.sort { $0.rank < $1.rank }
     }
 
     var count: Int { members.count }
-    func member(at offset: Int) -> (id: DownloadID, rank: QueueRank)? { members.indices.contains(offset) ? members[offset] : nil }
+    func member(at offset: Int) -> (id: RecordID, rank: QueueRank)? { members.indices.contains(offset) ? members[offset] : nil }
     func count(below rank: QueueRank) -> Int { members.count { $0.rank < rank } }
 }
 
@@ -25,7 +25,7 @@ struct QueuePlacementTests {
     /// Four downloads of priority 5, 0, 0 and −5, created in the order 0…3, a second apart.
     private static let priorities = [5, 0, 0, -5]
 
-    private static func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(1_700_000_000_000 + number * 1_000) << 80) }
+    private static func id(_ number: Int) -> RecordID { RecordID(value: UInt128(1_700_000_000_000 + number * 1_000) << 80) }
 
     private static func queue() -> ArrayQueue {
         var queue = ArrayQueue()
@@ -109,13 +109,13 @@ struct QueuePlacementTests {
         var random = SystemRandom()
         var queue = ArrayQueue()
         // The expected order, by identity and priority.
-        var model: [(id: DownloadID, priority: Int)] = []
+        var model: [(id: RecordID, priority: Int)] = []
         var last: UInt128 = 1 << 120
         var moved = 0
         var reassigned = 0
-        func next() -> DownloadID {
+        func next() -> RecordID {
             last += stride
-            return DownloadID(value: last)
+            return RecordID(value: last)
         }
         for _ in 0..<4_000 {
             let choice = Int.random(in: 0..<10, using: &random)

@@ -2,14 +2,14 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Claims under a quota")
+@Suite("Reservations under a quota")
 struct QuotaLedgerTests {
     /// The events of a ledger.
     enum Step: Sendable {
-        /// A download claims bytes; whether the claim is granted.
-        case claim(Int, Int64, having: Int64 = 0, granted: Bool)
+        /// A download reserves bytes; whether the reservation is granted.
+        case reserve(Int, Int64, having: Int64 = 0, granted: Bool)
         case release(Int)
-        /// The bytes of everything without a claim.
+        /// The bytes of everything without a reservation.
         case kept(Int64)
         case full(Bool)
         case exception(Int?)
@@ -26,53 +26,57 @@ struct QuotaLedgerTests {
     }
 
     static let rows = [
-        Row("no quota", quota: 0, .claim(1, .max, granted: true), .claim(2, .max, granted: true), .full(false)),
-        Row("everything fits", .claim(1, 4, granted: true), .claim(2, 6, granted: true), .full(true), .exception(nil)),
+        Row("no quota", quota: 0, .reserve(1, .max, granted: true), .reserve(2, .max, granted: true), .full(false)),
+        Row("everything fits", .reserve(1, 4, granted: true), .reserve(2, 6, granted: true), .full(true), .exception(nil)),
         Row(
-            "a batch: the last one goes beyond, and no other", .kept(6), .full(false), .claim(1, 6, granted: true), .exception(1),
-            .full(true), .claim(2, 6, granted: false), .claim(3, 1, granted: false), .claim(4, 0, granted: false)),
-        Row(
-            "the one beyond ends, and its file stays", .kept(6), .claim(1, 6, granted: true), .release(1), .kept(12), .full(true),
-            .claim(2, 1, granted: false), .exception(nil)),
-        Row(
-            "the one beyond is given up", .kept(6), .claim(1, 6, granted: true), .release(1), .full(false),
-            .claim(2, 4, granted: true), .exception(nil)),
-        Row(
-            "something is deleted while one goes beyond", .kept(6), .claim(1, 6, granted: true), .claim(2, 3, granted: false),
-            .kept(0), .full(false), .claim(2, 3, granted: true), .exception(nil), .claim(3, 9, granted: true), .exception(3),
-            .claim(4, 1, granted: false)),
-        Row(
-            "bodies of unknown length grow: one goes beyond, the other stops", .claim(1, 0, granted: true),
-            .claim(2, 0, granted: true), .claim(1, 5, granted: true), .claim(2, 5, granted: true), .claim(1, 6, granted: true),
-            .exception(1), .claim(2, 6, granted: false), .claim(1, 60, granted: true), .claim(2, 6, granted: false),
-            .claim(2, 5, granted: false)),
-        Row(
-            "a body of unknown length beside a file that goes beyond", .claim(1, 3, granted: true), .claim(2, 9, granted: true),
-            .exception(2), .claim(1, 4, granted: false), .release(1), .kept(3), .claim(2, 9, granted: true)),
-        Row(
-            "begun before: it may go on, although with it the quota is full", .kept(9), .claim(1, 8, having: 5, granted: true),
-            .exception(1), .claim(2, 8, having: 5, granted: false)),
-        Row("begun before, and the rest fills the quota", .kept(10), .claim(1, 8, having: 5, granted: false), .exception(nil)),
-        Row(
-            "a new version is larger", .kept(5), .claim(1, 3, having: 2, granted: true), .claim(1, 9, granted: true),
+            "a batch: the last one goes beyond, and no other", .kept(6), .full(false), .reserve(1, 6, granted: true),
             .exception(1),
-            .claim(1, 4, granted: true), .exception(nil), .claim(2, 1, granted: true)),
+            .full(true), .reserve(2, 6, granted: false), .reserve(3, 1, granted: false), .reserve(4, 0, granted: false)),
         Row(
-            "lengths that nobody has", .claim(1, .max, granted: true), .claim(2, .max, granted: false),
-            .claim(3, -5, granted: false), .release(1), .claim(3, -5, granted: true), .full(false)),
+            "the one beyond ends, and its file stays", .kept(6), .reserve(1, 6, granted: true), .release(1), .kept(12),
+            .full(true),
+            .reserve(2, 1, granted: false), .exception(nil)),
         Row(
-            "records of another hand", .claim(1, .max, granted: true), .kept(.max), .full(true), .claim(2, 1, granted: false),
-            .claim(1, 1, granted: false)),
+            "the one beyond is given up", .kept(6), .reserve(1, 6, granted: true), .release(1), .full(false),
+            .reserve(2, 4, granted: true), .exception(nil)),
+        Row(
+            "something is deleted while one goes beyond", .kept(6), .reserve(1, 6, granted: true), .reserve(2, 3, granted: false),
+            .kept(0), .full(false), .reserve(2, 3, granted: true), .exception(nil), .reserve(3, 9, granted: true), .exception(3),
+            .reserve(4, 1, granted: false)),
+        Row(
+            "bodies of unknown length grow: one goes beyond, the other stops", .reserve(1, 0, granted: true),
+            .reserve(2, 0, granted: true), .reserve(1, 5, granted: true), .reserve(2, 5, granted: true),
+            .reserve(1, 6, granted: true),
+            .exception(1), .reserve(2, 6, granted: false), .reserve(1, 60, granted: true), .reserve(2, 6, granted: false),
+            .reserve(2, 5, granted: false)),
+        Row(
+            "a body of unknown length beside a file that goes beyond", .reserve(1, 3, granted: true),
+            .reserve(2, 9, granted: true),
+            .exception(2), .reserve(1, 4, granted: false), .release(1), .kept(3), .reserve(2, 9, granted: true)),
+        Row(
+            "begun before: it may go on, although with it the quota is full", .kept(9), .reserve(1, 8, having: 5, granted: true),
+            .exception(1), .reserve(2, 8, having: 5, granted: false)),
+        Row("begun before, and the rest fills the quota", .kept(10), .reserve(1, 8, having: 5, granted: false), .exception(nil)),
+        Row(
+            "a new version is larger", .kept(5), .reserve(1, 3, having: 2, granted: true), .reserve(1, 9, granted: true),
+            .exception(1),
+            .reserve(1, 4, granted: true), .exception(nil), .reserve(2, 1, granted: true)),
+        Row(
+            "lengths that nobody has", .reserve(1, .max, granted: true), .reserve(2, .max, granted: false),
+            .reserve(3, -5, granted: false), .release(1), .reserve(3, -5, granted: true), .full(false)),
+        Row(
+            "records of another hand", .reserve(1, .max, granted: true), .kept(.max), .full(true), .reserve(2, 1, granted: false),
+            .reserve(1, 1, granted: false)),
     ]
 
-    @Test("Kept and claimed bytes stay within the quota, except for one download", arguments: rows)
+    @Test("Kept and reserved bytes stay within the quota, except for one download", arguments: rows)
     func table(row: Row) {
         var ledger = QuotaLedger(quota: row.quota)
         var kept: Int128 = 0
         for (number, step) in row.steps.enumerated() {
             switch step {
-            case .claim(let id, let bytes, let own, let granted):
-                let result = ledger.claim(bytes, for: Self.id(id), having: own, beside: kept)
+            case .reserve(let id, let bytes, let own, let granted):
+                let result = ledger.reserve(bytes, for: Self.id(id), having: own, beside: kept)
                 #expect(result == granted, "step \(number)")
             case .release(let id): ledger.release(Self.id(id))
             case .kept(let bytes): kept = Int128(bytes)
@@ -90,30 +94,30 @@ struct QuotaLedgerTests {
         var kept: [Int: Int64] = [:]
         for _ in 0..<3000 {
             let id = Int(random.next() % 12)
-            let isRunning = ledger.claims[Self.id(id)] != nil
+            let isRunning = ledger.reservations[Self.id(id)] != nil
             let others = { (kept: [Int: Int64]) in Int128(kept.filter { $0.key != id }.values.reduce(0, +)) }
             switch random.next() % 6 {
             case 0, 1, 2:
                 let own = isRunning ? 0 : kept[id] ?? 0
                 let bytes = max(own, Int64(random.next() % 700))
-                if ledger.claim(bytes, for: Self.id(id), having: own, beside: others(kept)) { kept[id] = nil }
+                if ledger.reserve(bytes, for: Self.id(id), having: own, beside: others(kept)) { kept[id] = nil }
             case 3:
-                guard isRunning, let claimed = ledger.claims[Self.id(id)] else { continue }
+                guard isRunning, let reserved = ledger.reservations[Self.id(id)] else { continue }
                 ledger.release(Self.id(id))
-                kept[id] = claimed == 0 ? 0 : Int64(random.next() % UInt64(claimed + 1))
+                kept[id] = reserved == 0 ? 0 : Int64(random.next() % UInt64(reserved + 1))
             case 4: if !isRunning { kept[id] = nil }
             default: break
             }
-            let all = kept.values.map { $0 } + ledger.claims.values
+            let all = kept.values.map { $0 } + ledger.reservations.values
             let sum = all.reduce(0, +)
-            if let exception = ledger.exception.flatMap({ ledger.claims[$0] }) {
+            if let exception = ledger.exception.flatMap({ ledger.reservations[$0] }) {
                 #expect(sum - exception <= 1000)
-            } else if !ledger.claims.isEmpty {
+            } else if !ledger.reservations.isEmpty {
                 // Bytes beyond the quota are kept by now, or have ended.
                 #expect(sum - (all.max() ?? 0) <= 1000)
             }
         }
     }
 
-    private static func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(number)) }
+    private static func id(_ number: Int) -> RecordID { RecordID(value: UInt128(number)) }
 }

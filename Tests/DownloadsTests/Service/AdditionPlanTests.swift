@@ -4,7 +4,7 @@ import System
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import Downloads
 
 /// Existing downloads, requests and decisions as texts.
@@ -18,9 +18,9 @@ private struct PlanScene {
     private static let start: Int64 = 1_800_000_000_000
 
     let index = SnapshotIndex()
-    private var letters: [DownloadID: String] = [:]
-    private var gone: Set<DownloadID> = []
-    private var prepared: Set<DownloadID> = []
+    private var letters: [RecordID: String] = [:]
+    private var gone: Set<RecordID> = []
+    private var prepared: Set<RecordID> = []
     private var pendingGIDs: Set<DownloadGID> = []
     private var arriving = RankedDownloads()
     private var context: DownloadMachine.Context
@@ -50,7 +50,7 @@ private struct PlanScene {
 
     private mutating func add(_ text: String, _ number: Int) {
         let words = text.split(separator: " ").map(String.init)
-        let id = DownloadID(value: UInt128(Self.start + Int64(number) * 1_000) << 80)
+        let id = RecordID(value: UInt128(Self.start + Int64(number) * 1_000) << 80)
         var download = Download(id: id, url: Self.url(words[0])?.string ?? "", createdAt: Self.time(0))
         letters[id] = words[0]
         for word in words.dropFirst() {

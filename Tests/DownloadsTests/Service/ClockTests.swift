@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadStore
 @testable import Downloads
 
@@ -116,15 +116,15 @@ struct ClockTests {
         let clock = SetClock()
         let fixture = try await ServiceFixture { $0.clock = clock.read }
         let key = RequestKey("a", request: Array("a".utf8))
-        #expect(try await fixture.service.claim(key) == nil)
+        #expect(try await fixture.service.reserve(key) == nil)
         let made = try await fixture.service.add(NewDownload(url: try fixture.url("size=10&seed=306")), key: key).download
         await fixture.service.release(key)
         clock.set(ahead: Self.year)
-        let kept = try #require(try await fixture.service.claim(key))
+        let kept = try #require(try await fixture.service.reserve(key))
         #expect(kept.outcomes.compactMap { try? $0.get().download.id } == [made.id])
         await fixture.service.shutdown()
         let after = try await ServiceFixture(continuing: fixture) { $0.clock = clock.read }
-        #expect(try await after.service.claim(key) != nil)
+        #expect(try await after.service.reserve(key) != nil)
         await after.service.shutdown()
     }
 }

@@ -7,7 +7,7 @@ import TestUpstream
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import Downloads
 
 @Suite("Commands on running downloads", .timeLimit(.minutes(3)))
@@ -135,9 +135,9 @@ struct CommandTests {
         let third = try await fixture.add(query) { $0.onDuplicate = .new }
         #expect(third.id != first.id)
         // Many concurrent ones are still one.
-        let ids = try await withThrowingTaskGroup(of: DownloadID.self) { group in
+        let ids = try await withThrowingTaskGroup(of: RecordID.self) { group in
             for _ in 0..<20 { group.addTask { try await fixture.add("size=1000&seed=14").id } }
-            return try await group.reduce(into: Set<DownloadID>()) { $0.insert($1) }
+            return try await group.reduce(into: Set<RecordID>()) { $0.insert($1) }
         }
         #expect(ids.count == 1)
         await fixture.service.shutdown()
@@ -149,7 +149,7 @@ struct CommandTests {
             $0.maxConcurrent = 8
             $0.maxPerHost = 2
         }
-        var ids: [DownloadID] = []
+        var ids: [RecordID] = []
         for seed in 20..<26 { ids.append(try await fixture.add("size=200000&seed=\(seed)&pace=2000000").id) }
         // A download with all bytes is being published, and holds no slot.
         let found = ids.compactMap { fixture.service.index.download($0) }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import Downloads
 
 @Suite("Names, sources and connections of downloads", .timeLimit(.minutes(3)))
@@ -70,7 +70,7 @@ struct DetailsTests {
         let rest = try await fixture.service.details(of: made.id)
         #expect(rest.connections.isEmpty && rest.sources.allSatisfy { !$0.isUsed })
         _ = try await fixture.service.perform(.cancel, on: made.id)
-        await #expect(throws: DownloadError.notFound) { try await fixture.service.details(of: DownloadID(value: 1)) }
+        await #expect(throws: DownloadError.notFound) { try await fixture.service.details(of: RecordID(value: 1)) }
         await fixture.service.shutdown()
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 @testable import DownloadTransfer
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadFiles
 @testable import DownloadStore
 @testable import Downloads

@@ -15,7 +15,7 @@ final class FailingStore: RecordStore {
     /// The held-back results; the commits are made nonetheless.
     let delayed = Waiter<[StoreCommit]>([])
     /// The number of durable bytes of each download that the store was told.
-    let synced = Waiter<[DownloadID: Int64]>([:])
+    let synced = Waiter<[RecordID: Int64]>([:])
 
     init(_ real: any RecordStore) {
         self.real = real
@@ -42,7 +42,7 @@ final class FailingStore: RecordStore {
     }
 
     func read<Value: Sendable>(
-        noting ids: [DownloadID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
+        noting ids: [RecordID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
     ) async throws(StoreError) -> Value {
         try await real.read(noting: ids, body)
     }

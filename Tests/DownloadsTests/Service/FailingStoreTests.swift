@@ -6,7 +6,7 @@ import TestUpstream
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadStore
 @testable import Downloads
 

@@ -5,7 +5,7 @@ import TestUpstream
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import Downloads
 
 @Suite("Downloads with folders", .timeLimit(.minutes(3)))
@@ -200,7 +200,7 @@ struct FolderServiceTests {
     @Test("Lists, bulk commands and removals apply to a folder, without its subfolders")
     func filters() async throws {
         let fixture = try await ServiceFixture(starting: false)
-        var ids: [String: DownloadID] = [:]
+        var ids: [String: RecordID] = [:]
         for (seed, folder) in ["", "a", "a/b", "A"].enumerated() {
             let made = try await fixture.add("size=1000&seed=\(seed)") {
                 $0.folder = folder

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadStore
 @testable import Downloads
 
@@ -38,7 +38,7 @@ struct HeldRecordsTests {
             Result<NewDownload, Problem>.success(NewDownload(url: try fixture.url("size=10&seed=\($0)")))
         }
         let key = RequestKey("k", request: [1])
-        #expect(try await service.claim(key) == nil)
+        #expect(try await service.reserve(key) == nil)
 
         let other = try SQLiteConnection(path: fixture.directory.path + "/data/pawl.sqlite")
         try other.execute("BEGIN EXCLUSIVE")
@@ -62,7 +62,7 @@ struct HeldRecordsTests {
         #expect(errors.allSatisfy { $0 == .unconfirmed || $0 == .overloaded }, "\(errors)")
         // The client repeats its request, and waits for the first one.
         await service.release(key, after: .unconfirmed)
-        let repeated = Task { try await service.claim(key) }
+        let repeated = Task { try await service.reserve(key) }
         #expect(service.index.downloads(ofURL: url.string).isEmpty)
         try other.execute("COMMIT")
 
@@ -75,7 +75,7 @@ struct HeldRecordsTests {
         #expect(try await service.add(batch).allSatisfy { if case .success(.existing) = $0 { true } else { false } })
         let after = try await fixture.crash(starting: false)
         #expect(after.service.index.downloads(ofURL: url.string).map(\.id) == [told.id])
-        #expect(try await after.service.claim(key)?.outcomes.first?.get().download.id == told.id)
+        #expect(try await after.service.reserve(key)?.outcomes.first?.get().download.id == told.id)
         await after.service.shutdown()
         await service.shutdown()
     }

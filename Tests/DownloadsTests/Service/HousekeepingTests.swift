@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadTransfer
 @testable import Downloads
 
@@ -228,7 +228,7 @@ struct HousekeepingTests {
 
 extension ServiceFixture {
     /// Waits until a download is removed; the suite's time limit bounds the wait.
-    fileprivate func isRemoved(_ id: DownloadID) async throws {
+    fileprivate func isRemoved(_ id: RecordID) async throws {
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let subscription = service.events.subscribe(scope: id, after: nil, interval: .seconds(1)) { waker.yield() }
         defer { subscription.cancel() }

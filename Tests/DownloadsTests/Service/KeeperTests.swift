@@ -3,7 +3,7 @@ import System
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadStore
 @testable import Downloads
 

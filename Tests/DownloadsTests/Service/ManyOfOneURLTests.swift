@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import Downloads
 
 @Suite("Many downloads of one URL", .timeLimit(.minutes(3)))
@@ -89,9 +89,9 @@ struct ManyOfOneURLTests {
     func candidates() {
         var random = SystemRandom()
         let index = SnapshotIndex()
-        var model: [DownloadID: Download] = [:]
+        var model: [RecordID: Download] = [:]
         for step in 0..<2_000 {
-            let id = DownloadID(value: UInt128(Int.random(in: 1..<60, using: &random)) << 80)
+            let id = RecordID(value: UInt128(Int.random(in: 1..<60, using: &random)) << 80)
             if Int.random(in: 0..<4, using: &random) == 0 {
                 index.remove(id)
                 model[id] = nil

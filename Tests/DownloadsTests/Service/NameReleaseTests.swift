@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadStore
 @testable import Downloads
 
@@ -78,7 +78,7 @@ struct NameReleaseTests {
     @Test("No reservation is left when all downloads have ended, in any way")
     func noneLeft() async throws {
         let fixture = try await ServiceFixture()
-        var ids: [DownloadID] = []
+        var ids: [RecordID] = []
         for seed in 1...12 {
             ids.append(
                 try await fixture.add("size=1000&seed=\(seed)" + Self.named) {

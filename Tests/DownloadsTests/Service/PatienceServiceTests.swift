@@ -47,7 +47,7 @@ struct PatienceServiceTests {
 
     private func add(
         _ fixture: ServiceFixture, _ origin: ScriptedOrigin, _ change: (inout NewDownload) -> Void = { _ in }
-    ) async throws -> DownloadID {
+    ) async throws -> RecordID {
         var new = NewDownload(url: try #require(HTTPURL(origin.url("/file.bin"))))
         change(&new)
         return try await fixture.service.add(new).download.id

@@ -7,7 +7,7 @@ import TestUpstream
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadFiles
 @testable import Downloads
 
@@ -310,8 +310,8 @@ struct PromiseTests {
         let service = Waiter<DownloadService?>(nil)
         let early = Waiter(0)
         let receiver = try ScriptedOrigin { request in
-            let id = (try? ReceivedMessage(request))?.data.string.flatMap { DownloadID(String($0.prefix(26))) }
-            if let service = service.value, service.index.download(id ?? DownloadID(value: 0))?.state != .completed {
+            let id = (try? ReceivedMessage(request))?.data.string.flatMap { RecordID(String($0.prefix(26))) }
+            if let service = service.value, service.index.download(id ?? RecordID(value: 0))?.state != .completed {
                 early.update { $0 += 1 }
             }
             return [.response(204)]
@@ -554,7 +554,7 @@ final class SlowFinishedFiles: FinishedFiles {
     }
 
     func begin(_ publication: Publication) { real.begin(publication) }
-    func finishPublishing(_ id: DownloadID, then handler: @escaping @Sendable (FileError?) -> Void) {
+    func finishPublishing(_ id: RecordID, then handler: @escaping @Sendable (FileError?) -> Void) {
         BlockingExecutor.disk.submit { [real, disk] in
             disk.keepsNames.wait { keepsNames in
                 if keepsNames { disk.isReached.update { $0 = true } }
@@ -578,13 +578,13 @@ final class SlowFinishedFiles: FinishedFiles {
     func open(_ file: PublishedFile) throws(FileError) -> FileDescriptor { try real.open(file) }
     func openCached(_ path: FilePath, as identity: FileIdentity) -> FileDescriptor? { real.openCached(path, as: identity) }
     func address(
-        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String, validFor seconds: Int
+        of id: RecordID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String, validFor seconds: Int
     ) -> String? { nil }
     func remove(_ file: PublishedFile) throws(FileError) -> RemovedFiles {
         if disk.keepsFiles.withLock(\.self) { throw FileError(.device, "remove \(file.path): input/output error") }
         return try real.remove(file)
     }
-    func recognise(_ file: PublishedFile, of id: DownloadID, isHashed: Bool) async throws(FileError) -> FileRecognition {
+    func recognise(_ file: PublishedFile, of id: RecordID, isHashed: Bool) async throws(FileError) -> FileRecognition {
         disk.looks.withLock { $0 += 1 }
         return try await real.recognise(file, of: id, isHashed: isHashed)
     }
@@ -592,7 +592,7 @@ final class SlowFinishedFiles: FinishedFiles {
 
 extension DownloadService {
     /// Reads downloads as if for a command.
-    fileprivate func pinOnce(_ ids: [DownloadID]) async throws {
+    fileprivate func pinOnce(_ ids: [RecordID]) async throws {
         unpin(try await pin(ids))
     }
 }

@@ -5,23 +5,23 @@ import TestUpstream
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadStore
 @testable import Downloads
 
 @Suite("The order of the queue", .timeLimit(.minutes(3)))
 struct QueueOrderTests {
     /// A service without slots, and its downloads, every second one paused.
-    private func queue(_ count: Int) async throws -> (ServiceFixture, [DownloadID]) {
+    private func queue(_ count: Int) async throws -> (ServiceFixture, [RecordID]) {
         let fixture = try await ServiceFixture(starting: false)
-        var ids: [DownloadID] = []
+        var ids: [RecordID] = []
         for number in 0..<count {
             ids.append(try await fixture.add("size=10&seed=\(number)") { $0.startsPaused = number % 2 == 1 }.id)
         }
         return (fixture, ids)
     }
 
-    private func order(_ fixture: ServiceFixture) -> [DownloadID] {
+    private func order(_ fixture: ServiceFixture) -> [RecordID] {
         let queue = fixture.service.index.queue(offset: 0, limit: .max)
         #expect(queue.map(\.position) == queue.indices.map { $0 })
         #expect(queue.count == fixture.service.index.queueCount)
@@ -125,11 +125,11 @@ struct QueueOrderTests {
         for number in 0..<300 {
             let key = RequestKey("k\(number)", request: [])
             let new = NewDownload(url: try fixture.url("size=10&seed=5\(number)"), .with { $0.position = 1 })
-            #expect(try await fixture.service.claim(key) == nil)
+            #expect(try await fixture.service.reserve(key) == nil)
             let told = try await fixture.service.add(new, key: key).download
             await fixture.service.release(key)
             model.insert(told.id, at: 1)
-            let replayed = try await fixture.service.claim(key)?.outcomes.first?.get().download
+            let replayed = try await fixture.service.reserve(key)?.outcomes.first?.get().download
             #expect(told.position == 1 && replayed?.position == 1)
             #expect(fixture.service.index.download(told.id)?.position == 1)
         }
@@ -160,7 +160,7 @@ struct QueueOrderTests {
                 } else {
                     try await fixture.service.add(items).map { try $0.get().download }
                 }
-            var last: [Int: DownloadID] = [:]
+            var last: [Int: RecordID] = [:]
             for (download, position) in zip(made, positions) {
                 guard let position else {
                     model.append(download.id)
@@ -216,7 +216,7 @@ struct QueueOrderTests {
         }
         #expect(fixture.service.index.download(first.id)?.state == .downloading)
         await #expect(throws: DownloadError.notFound) {
-            try await fixture.service.move(DownloadID(value: 1), to: .start(0))
+            try await fixture.service.move(RecordID(value: 1), to: .start(0))
         }
         _ = try await fixture.service.perform(.cancel, on: first.id)
         for id in [high.id, low.id] { _ = try await fixture.end(of: id) }
@@ -271,7 +271,7 @@ struct QueueOrderTests {
         let fixture = try await ServiceFixture { $0.maxConcurrent = 2 }
         let blocker = try await fixture.add("size=4000000&seed=1&fault=stall@1000000")
         _ = try await fixture.follow(blocker.id) { $0.bytesReceived > 0 }
-        var ids: [DownloadID] = []
+        var ids: [RecordID] = []
         for number in 0..<30 { ids.append(try await fixture.add("size=10&seed=\(number + 200)") { $0.startsPaused = true }.id) }
         let all = ids
         await withTaskGroup(of: Void.self) { group in
@@ -297,7 +297,7 @@ struct QueueOrderTests {
         let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
         let blocker = try await fixture.add("size=4000000&seed=1&fault=stall@1000000")
         _ = try await fixture.follow(blocker.id) { $0.bytesReceived > 0 }
-        var ids: [DownloadID] = []
+        var ids: [RecordID] = []
         for number in 0..<5 { ids.append(try await fixture.add("size=10&seed=\(number + 300)").id) }
         for (id, place) in [(ids[4], 0), (ids[0], 4), (ids[2], 1)] {
             #expect(try await fixture.service.move(id, to: .start(place)) == place)

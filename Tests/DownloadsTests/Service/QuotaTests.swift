@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import Downloads
 
 /// Concurrent downloads with a quota from a real origin.

@@ -5,7 +5,7 @@ import TestUpstream
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import Downloads
 
 /// Commands for one download that arrive together, at unfavourable moments of its transfer.

@@ -6,7 +6,7 @@ import TestUpstream
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import Downloads
 
 /// The takeover of a crash's state: a copy of the data directory of a running service represents the crash.

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import Downloads
 
 @Suite("Repeated requests and batches", .timeLimit(.minutes(3)))
@@ -14,19 +14,19 @@ struct RepetitionTests {
     @Test("After a crash, a key still means the same, even if the download has changed or is gone")
     func keyOverCrash() async throws {
         let before = try await ServiceFixture(starting: false)
-        #expect(try await before.service.claim(key) == nil)
+        #expect(try await before.service.reserve(key) == nil)
         let new = NewDownload(url: try before.url("size=10&seed=80"), .with { $0.startsPaused = true })
         let made = try await before.service.add(new, key: key).download
         await before.service.release(key)
 
         let after = try await before.crash(starting: false)
         let told = ["created \(made.id) paused"]
-        #expect(try await after.service.claim(key).map { kinds($0.outcomes) } == told)
+        #expect(try await after.service.reserve(key).map { kinds($0.outcomes) } == told)
         _ = try await after.service.perform(.cancel, on: made.id)
-        #expect(try await after.service.claim(key).map { kinds($0.outcomes) } == told)
-        await #expect(throws: DownloadError.keyMismatch) { _ = try await after.service.claim(RequestKey("k", request: [1])) }
+        #expect(try await after.service.reserve(key).map { kinds($0.outcomes) } == told)
+        await #expect(throws: DownloadError.keyMismatch) { _ = try await after.service.reserve(RequestKey("k", request: [1])) }
         try await after.service.remove(made.id, deletingFile: false)
-        #expect(try await after.service.claim(key).map { kinds($0.outcomes) } == told)
+        #expect(try await after.service.reserve(key).map { kinds($0.outcomes) } == told)
         await after.service.shutdown()
         await before.service.shutdown()
     }
@@ -34,14 +34,14 @@ struct RepetitionTests {
     @Test("The second of two requests with one key waits, and runs itself if the first failed")
     func claims() async throws {
         let fixture = try await ServiceFixture(starting: false)
-        #expect(try await fixture.service.claim(key) == nil)
-        let second = Task { try await fixture.service.claim(key) }
-        await #expect(throws: DownloadError.keyMismatch) { _ = try await fixture.service.claim(RequestKey("k", request: [])) }
+        #expect(try await fixture.service.reserve(key) == nil)
+        let second = Task { try await fixture.service.reserve(key) }
+        await #expect(throws: DownloadError.keyMismatch) { _ = try await fixture.service.reserve(RequestKey("k", request: [])) }
         // Nothing was stored, as after a failure of the first.
         await fixture.service.release(key)
         #expect(try await second.value == nil)
         _ = try await fixture.service.add(NewDownload(url: fixture.url("size=10&seed=81")), key: key)
-        let third = Task { try await fixture.service.claim(key) }
+        let third = Task { try await fixture.service.reserve(key) }
         await fixture.service.release(key)
         #expect(try await third.value?.outcomes.count == 1)
         await fixture.service.shutdown()
@@ -58,7 +58,7 @@ struct RepetitionTests {
             .success(NewDownload(url: try fixture.url("size=10&seed=82"), .with { $0.onDuplicate = .new })),
             .success(NewDownload(url: try fixture.url("size=10&seed=83"), .with { $0.filename = "../bad" })),
         ]
-        #expect(try await fixture.service.claim(key) == nil)
+        #expect(try await fixture.service.reserve(key) == nil)
         let outcomes = try await fixture.service.add(items, key: key)
         await fixture.service.release(key)
         let told = kinds(outcomes)
@@ -66,7 +66,7 @@ struct RepetitionTests {
 
         let after = try await fixture.crash(starting: false)
         #expect(after.service.index.statistics().counts[.queued] == 2)
-        #expect(try await after.service.claim(key).map { kinds($0.outcomes) } == told)
+        #expect(try await after.service.reserve(key).map { kinds($0.outcomes) } == told)
         await after.service.shutdown()
         await fixture.service.shutdown()
     }

@@ -26,9 +26,9 @@ struct RequestLedgerTests {
 
     private func key(_ name: String, _ request: String = "a") -> RequestKey { RequestKey(name, request: Array(request.utf8)) }
 
-    private func claim(_ key: RequestKey, _ ledger: inout RequestLedger) -> String {
-        switch ledger.claim(key, now: Timestamp(millisecondsSinceEpoch: 0)) {
-        case .claimed: "claimed"
+    private func reserve(_ key: RequestKey, _ ledger: inout RequestLedger) -> String {
+        switch ledger.reserve(key, now: Timestamp(millisecondsSinceEpoch: 0)) {
+        case .reserved: "reserved"
         case .known(let record): "known \(record.outcomes.count)"
         case .isUnderWay: "under way"
         case .mismatch: "mismatch"
@@ -58,35 +58,36 @@ struct RequestLedgerTests {
         #expect(!ledger.urls.isUnderWay("u"))
     }
 
-    /// Steps of requests with the key `k` or another: `claim`, `other` (claims `k` for another request), `join`,
-    /// `remember`, `keep` (the claim), `forget`, `release`, `settle`, `fail` (releases after `unconfirmed`).
+    /// Steps of requests with the key `k` or another: `reserve`, `other` (reserves `k` for another request), `join`,
+    /// `remember`, `keep` (the reservation), `forget`, `release`, `settle`, `fail` (releases after `unconfirmed`).
     @Test(
         "One request with a key is carried out, and the others get its outcomes",
         arguments: [
-            ("claim claim", "claimed, under way"), ("claim other", "claimed, mismatch"),
-            ("claim release claim", "claimed, claimed"), ("claim release other", "claimed, claimed"),
-            ("claim remember release claim", "claimed, known 1"), ("claim remember release other", "claimed, mismatch"),
-            ("claim remember claim", "claimed, under way"), ("claim remember forget release claim", "claimed, claimed"),
-            ("claim join release", "claimed, 1 goes on"), ("claim join fail", "claimed, 1 overloaded"),
-            ("claim join keep release claim", "claimed, under way"),
-            ("claim join keep release settle claim", "claimed, 1 goes on, claimed"),
-            ("claim keep fail remember settle claim", "claimed, known 1"), ("release claim", "claimed"),
+            ("reserve reserve", "reserved, under way"), ("reserve other", "reserved, mismatch"),
+            ("reserve release reserve", "reserved, reserved"), ("reserve release other", "reserved, reserved"),
+            ("reserve remember release reserve", "reserved, known 1"), ("reserve remember release other", "reserved, mismatch"),
+            ("reserve remember reserve", "reserved, under way"),
+            ("reserve remember forget release reserve", "reserved, reserved"),
+            ("reserve join release", "reserved, 1 goes on"), ("reserve join fail", "reserved, 1 overloaded"),
+            ("reserve join keep release reserve", "reserved, under way"),
+            ("reserve join keep release settle reserve", "reserved, 1 goes on, reserved"),
+            ("reserve keep fail remember settle reserve", "reserved, known 1"), ("release reserve", "reserved"),
         ])
     func keys(_ steps: String, _ expected: String) {
         var ledger = RequestLedger()
         var found: [String] = []
         for step in steps.split(separator: " ") {
             switch step {
-            case "claim": found.append(claim(key("k"), &ledger))
-            case "other": found.append(claim(key("k", "b"), &ledger))
+            case "reserve": found.append(reserve(key("k"), &ledger))
+            case "other": found.append(reserve(key("k", "b"), &ledger))
             case "join":
-                guard case .isUnderWay(let end) = ledger.claim(key("k"), now: Timestamp(millisecondsSinceEpoch: 0)) else {
+                guard case .isUnderWay(let end) = ledger.reserve(key("k"), now: Timestamp(millisecondsSinceEpoch: 0)) else {
                     continue
                 }
                 follow(end, "1")
             case "remember": remember(key("k"), &ledger)
             case "forget": ledger.forget(key("k"))
-            case "keep": ledger.keepClaim(of: key("k"))
+            case "keep": ledger.keepReservation(of: key("k"))
             case "release": ledger.release(key("k"), after: nil)
             case "fail": ledger.release(key("k"), after: .unconfirmed)
             default: ledger.settle(key("k"), after: nil)
@@ -111,7 +112,7 @@ struct RequestLedgerTests {
 
     @Test("A download that is being made durable keeps the last arrival that it gets")
     func arrivals() {
-        func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(number)) }
+        func id(_ number: Int) -> RecordID { RecordID(value: UInt128(number)) }
         func rank(_ number: Int) -> QueueRank { QueueRank(priority: 0, arrival: id(number)) }
         var ledger = RequestLedger()
         for number in [10, 20, 30] { ledger.arrive(id(number), rank(number)) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Waits for room on the disk", .timeLimit(.minutes(1)))
 struct RoomWaitsTests {
-    private static func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(number)) }
+    private static func id(_ number: Int) -> RecordID { RecordID(value: UInt128(number)) }
 
     @Test(
         "downloads go on in queue order as far as there is room for all of them together",

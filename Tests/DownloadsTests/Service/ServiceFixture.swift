@@ -8,7 +8,7 @@ import TestSupport
 import TestUpstream
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadFiles
 @testable import DownloadStore
 @testable import Downloads
@@ -122,7 +122,7 @@ final class ServiceFixture: Sendable {
     }
 
     /// Follows a download until the condition holds; the suite's time limit bounds the wait.
-    func follow(_ id: DownloadID, until condition: @Sendable (Download) -> Bool) async throws -> Download {
+    func follow(_ id: RecordID, until condition: @Sendable (Download) -> Bool) async throws -> Download {
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let subscription = service.events.subscribe(scope: id, after: nil, interval: .milliseconds(5)) { waker.yield() }
         defer { subscription.cancel() }
@@ -148,7 +148,7 @@ final class ServiceFixture: Sendable {
     }
 
     /// Follows a download until it has ended.
-    func end(of id: DownloadID) async throws -> Download {
+    func end(of id: RecordID) async throws -> Download {
         try await follow(id) { !$0.state.isLive }
     }
 
@@ -175,7 +175,7 @@ final class ServiceFixture: Sendable {
     }
 
     /// The path of a download's only part file.
-    func part(of id: DownloadID) -> URL {
+    func part(of id: RecordID) -> URL {
         URL(filePath: partPath(of: id, in: "\(directory.path)/data"))
     }
 
@@ -228,7 +228,7 @@ struct ReceivedMessage {
 /// publishing does.
 /// - Parameter generation: its generation; `nil` for the previous part file's.
 func makeWhole(
-    _ id: DownloadID, _ bytes: [UInt8], in directory: String, generation: UInt64? = nil, linkedAs name: String
+    _ id: RecordID, _ bytes: [UInt8], in directory: String, generation: UInt64? = nil, linkedAs name: String
 ) throws {
     let part = URL(filePath: partPath(of: id, in: directory))
     let generation = generation ?? PartName(part.lastPathComponent)?.generation ?? 1
@@ -240,7 +240,7 @@ func makeWhole(
 }
 
 /// The path of a download's only part file in a data directory, or an unused path.
-func partPath(of id: DownloadID, in directory: String) -> String {
+func partPath(of id: RecordID, in directory: String) -> String {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory + "/incomplete")) ?? []
     let found = names.filter { PartName($0)?.id == id }
     return "\(directory)/incomplete/" + (found.count == 1 ? found[0] : "\(id).part")

@@ -5,7 +5,7 @@ import TestUpstream
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadFiles
 @testable import Downloads
 
@@ -95,7 +95,7 @@ struct VolumeTests {
         // The directory is gone, and cannot be made anew.
         try FileManager.default.removeItem(atPath: incomplete)
         try Data().write(to: URL(filePath: incomplete))
-        var others: [DownloadID] = []
+        var others: [RecordID] = []
         for seed in 90..<94 { others.append(try await fixture.add("size=5000&seed=\(seed)").id) }
         for id in others {
             try await until { fixture.service.index.download(id)?.waitingFor == .volume }

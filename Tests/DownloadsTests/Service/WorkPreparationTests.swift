@@ -3,7 +3,7 @@ import System
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadStore
 @testable import Downloads
 
@@ -13,12 +13,12 @@ struct WorkPreparationTests {
 
     /// Publishes downloads from texts such as `a failed work`: a letter of a URL, the state, and whether it has the
     /// label. `p` as a last word: it is the part with the id 1.
-    private static func index(_ texts: String) -> (SnapshotIndex, [DownloadID: String]) {
+    private static func index(_ texts: String) -> (SnapshotIndex, [RecordID: String]) {
         let index = SnapshotIndex()
-        var letters: [DownloadID: String] = [:]
+        var letters: [RecordID: String] = [:]
         for (number, text) in texts.split(separator: ",").enumerated() {
             let words = text.split(separator: " ").map(String.init)
-            let id = DownloadID(value: UInt128(1_800_000_000_000 + number) << 80)
+            let id = RecordID(value: UInt128(1_800_000_000_000 + number) << 80)
             var download = Download(
                 id: id, url: "https://example.com/\(words[0])", state: DownloadState(rawValue: words[1]) ?? .failed,
                 createdAt: id.createdAt)
@@ -52,7 +52,7 @@ struct WorkPreparationTests {
             return new
         }
         let isGone = downloads.contains("gone")
-        func steps() -> [(DownloadMachine.Command.Request, DownloadID)] {
+        func steps() -> [(DownloadMachine.Command.Request, RecordID)] {
             preparation.steps(for: new, in: index) { $0.state.isLive || ($0.state == .completed && !isGone) }
         }
         let texts = steps().map { request, id -> String in

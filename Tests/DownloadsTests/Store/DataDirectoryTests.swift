@@ -88,14 +88,14 @@ struct DataDirectoryTests {
         #expect(try [temporary.path + "/c", apart.filesPath].map(mode) == [0o750, 0o750])
     }
 
-    @Test("Uses a claimed directory wherever its path leads: records, their log, journal and files")
-    func claimed() throws {
+    @Test("Uses a private directory wherever its path leads: records, their log, journal and files")
+    func privateDirectory() throws {
         let files = FileManager.default
         let (path, taken) = (temporary.path + "/data", temporary.path + "/taken")
-        let claimed = try Directory(reaching: temporary.path).claimDirectory("data", at: path)
+        let opened = try Directory(reaching: temporary.path).openPrivateDirectory("data", at: path)
         try files.moveItem(atPath: path, toPath: taken)
         try files.createDirectory(atPath: path, withIntermediateDirectories: false)
-        let directory = try DataDirectory(path: path, claimed: claimed)
+        let directory = try DataDirectory(path: path, opened: opened)
         let writer = try SQLiteRecordWriter(directory)
         try writer.commit([.set(name: "a", value: "b")], isRepeated: false)
         _ = try TransferJournal(in: directory.top)
@@ -135,17 +135,17 @@ struct DataDirectoryTests {
         }
     }
 
-    @Test("In a claimed directory, the directories of files must belong to this user", .enabled(if: geteuid() == 0))
+    @Test("In a private directory, the directories of files must belong to this user", .enabled(if: geteuid() == 0))
     func foreignFiles() throws {
         let path = temporary.path + "/data"
-        let claimed = try Directory(reaching: temporary.path).claimDirectory("data", at: path)
-        try claimed.makeDirectory("files")
+        let opened = try Directory(reaching: temporary.path).openPrivateDirectory("data", at: path)
+        try opened.makeDirectory("files")
         try #require(unsafe chown(path + "/files", 1234, 1234) == 0)
         let reason = "it belongs to another user (1234)"
         #expect(throws: StoreError.unavailable(path: path + "/files", reason: reason)) {
-            try DataDirectory(path: path, claimed: claimed)
+            try DataDirectory(path: path, opened: opened)
         }
-        claimed.unlock()
+        opened.unlock()
         // The operator's volume may belong to any user.
         _ = try DataDirectory(path: path)
     }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadStore
 @testable import DownloadTransfer
 @testable import Downloads
@@ -258,7 +258,7 @@ struct ForeignRecordTests {
                 guard let column = columns.text(0) else { continue }
                 for value in Self.values.shuffled(using: &random).prefix(6) {
                     // Later than the valid rows, and later than the copies before it.
-                    let key = DownloadID(value: sampleRecord(100).id.value + UInt128(random.next() >> 1))
+                    let key = RecordID(value: sampleRecord(100).id.value + UInt128(random.next() >> 1))
                     // The number of an event is unique in any case.
                     try? Self.copyRow(path, table, column, value, key: "'\(key)'")
                 }
@@ -271,7 +271,7 @@ struct ForeignRecordTests {
                 "UPDATE downloads SET state = \(state) WHERE typeof(state) = 'text' AND abs(random()) % \(states.count) = \(number)"
             )
         }
-        func contents() async throws -> (ids: Set<DownloadID>, refused: Set<String>) {
+        func contents() async throws -> (ids: Set<RecordID>, refused: Set<String>) {
             let store = try scene.open()
             let contents = try store.load()
             await store.close()

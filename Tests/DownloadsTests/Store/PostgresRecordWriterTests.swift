@@ -26,7 +26,7 @@ import Testing
             [.progress(StoredProgress(id: id, bytesReceived: 7, segments: []))], [.fleet(.leaveQueue(id))],
             [.fleet(.release(id))],
             [.fleet(.send("letter", to: 7))], [.fleet(.publishVersion(sampleRecord(1).download))],
-            [.fleet(.claim(SlotRequest(free: 1, hostLimit: 1)))],
+            [.fleet(.requestSlots(SlotRequest(free: 1, hostLimit: 1)))],
             [.probe],
             [],
         ]
@@ -133,26 +133,27 @@ import Testing
         let relay = try scene.relay()
         let writer = try PostgresRecordWriter(scene.options(through: relay))
         try writer.commit([.add(sampleRecord(1))], isRepeated: false)
-        #expect(try writer.claim(free: 1, hostLimit: 1).map(\.id) == [sampleRecord(1).id])
+        #expect(try writer.requestSlots(free: 1, hostLimit: 1).map(\.id) == [sampleRecord(1).id])
         switch loss {
         case .answer: relay.set(.cutAnswers)
         case .command: relay.cut()
         }
-        let claim = SlotRequest(free: 1, hostLimit: 1)
+        let request = SlotRequest(free: 1, hostLimit: 1)
         let late = SlotRequest(free: 1, hostLimit: 1)
         // The slot is free for the next download.
         let group: [StoreChange] = [
-            .fleet(.claim(late)), .add(sampleRecord(2)), .fleet(.leaveQueue(sampleRecord(1).id)), .fleet(.claim(claim)),
+            .fleet(.requestSlots(late)), .add(sampleRecord(2)), .fleet(.leaveQueue(sampleRecord(1).id)),
+            .fleet(.requestSlots(request)),
             .fleet(.release(sampleRecord(1).id)),
         ]
         #expect(throws: StoreError.self) { try writer.commit(group, isRepeated: false) }
         if loss == .answer { while try scene.number("SELECT count(*) FROM pawl.downloads") < 2 {} }
-        #expect(claim.granted.isEmpty)
+        #expect(request.granted.isEmpty)
         relay.set(.relay)
         try writer.commit(group, isRepeated: true)
-        #expect(claim.granted.map(\.id) == [sampleRecord(2).id])
+        #expect(request.granted.map(\.id) == [sampleRecord(2).id])
         if loss == .command { #expect(late.granted.isEmpty) }
-        #expect(try writer.claim(free: 1, hostLimit: 2).isEmpty)
+        #expect(try writer.requestSlots(free: 1, hostLimit: 2).isEmpty)
     }
 
     @Test("An instance that restarts on a data directory keeps its downloads, slots and received commands")
@@ -160,7 +161,7 @@ import Testing
         let scene = try PostgresScene()
         let (before, other) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
         try before.commit((1...4).map { .add(sampleRecord($0)) }, isRepeated: false)
-        #expect(try before.claim(free: 3, hostLimit: 3).count == 3)
+        #expect(try before.requestSlots(free: 3, hostLimit: 3).count == 3)
         let ids = (1...4).map { sampleRecord($0).id }
         var retrying = sampleRecord(3, state: .retrying)
         retrying.retryHold = RetryHold(.seconds(1), from: .now())
@@ -170,8 +171,8 @@ import Testing
         let found = try #require(try again.load().fleet)
         #expect(found.owned == Set(ids[0...2]) && found.slots == Set(ids[0...1]))
         // Two of three slots of that host are in use.
-        #expect(try other.claim(free: 9, hostLimit: 3).map(\.id) == [ids[3]])
-        #expect(try again.feed.messages().map(\.text) == ["letter"])
+        #expect(try other.requestSlots(free: 9, hostLimit: 3).map(\.id) == [ids[3]])
+        #expect(try again.changeLog.messages().map(\.text) == ["letter"])
         #expect(try scene.number("SELECT count(*) FROM pawl.instances") == 2)
     }
 
@@ -386,7 +387,7 @@ import Testing
                 try writer.commit([.add(sampleRecord(1))], isRepeated: isRepeated)
             }
         }
-        #expect(throws: StoreError.interrupted("it does not answer in time")) { try writer.feed.follow() }
+        #expect(throws: StoreError.interrupted("it does not answer in time")) { try writer.changeLog.follow() }
         relay.set(.relay)
         relay.cut()
         while true {
@@ -430,7 +431,7 @@ import Testing
             )
                 == ["queued t 0", "paused f 0"])
         // Idle downloads without bytes need no report.
-        try reaper.feed.follow()
+        try reaper.changeLog.follow()
         #expect(followed.all.compactMap { $0.download?.state } == [.queued])
         // Its session was ended, and its instance with it.
         while try scene.number(
@@ -442,7 +443,7 @@ import Testing
             return
         }
         #expect(throws: StoreError.fenced) { try dead.commit([], isRepeated: true) }
-        #expect(try reaper.claim(free: 9, hostLimit: 9).map(\.id) == [record.id])
+        #expect(try reaper.requestSlots(free: 9, hostLimit: 9).map(\.id) == [record.id])
     }
 
     @Test("An instance that returns after a lease without the database declares no other ended at once")
@@ -474,12 +475,12 @@ import Testing
         let scene = try PostgresScene()
         let giver = try PostgresRecordWriter(scene.options("a"))
         let delivery = WebhookDelivery(
-            id: DownloadID(value: 5), url: "https://hook.example/", subject: nil, body: Array("{}".utf8),
+            id: RecordID(value: 5), url: "https://hook.example/", subject: nil, body: Array("{}".utf8),
             due: sampleRecord(1).download.createdAt)
         try giver.commit([.keepDelivery(delivery)], isRepeated: false)
         try giver.ownership.retire(leaving: true)
         let taker = try PostgresRecordWriter(scene.options("b", limit: .seconds(2)))
-        let adopted = Locked<[DownloadID]>([])
+        let adopted = Locked<[RecordID]>([])
         taker.ownership.adopted = { first in
             let found = (try? taker.deliveries(from: first) { _ in true }) ?? DeliveryPage()
             adopted.withLock { $0 += found.deliveries.map(\.id) }
@@ -545,7 +546,7 @@ import Testing
         record.download.bytesReceived = 9
         record.segments = [SyncedSegment(start: 0, end: nil, synced: 9)]
         let delivery = WebhookDelivery(
-            id: DownloadID(value: 5), url: "https://hook.example/", subject: record.id, body: Array("{}".utf8),
+            id: RecordID(value: 5), url: "https://hook.example/", subject: record.id, body: Array("{}".utf8),
             due: record.download.createdAt)
         try first.commit([.save(record), .keepDelivery(delivery)], isRepeated: false)
         try other.commit([.save(sampleRecord(2))], isRepeated: false)
@@ -554,7 +555,7 @@ import Testing
         let contents = try second.load()
         #expect(contents.fleet?.owned == [record.id])
         #expect(contents.records.map(portrait) == [portrait(record), portrait(sampleRecord(2))])
-        let kept = try second.deliveries(from: DownloadID(value: 0)) { _ in true }.deliveries
+        let kept = try second.deliveries(from: RecordID(value: 0)) { _ in true }.deliveries
         #expect(kept.map(\.id) == [delivery.id] && kept.map(\.subject) == [record.id] && kept.map(\.body) == [delivery.body])
         try other.commit([], isRepeated: false)
     }
@@ -760,7 +761,7 @@ import Testing
         let records = texts.enumerated().map { record($0.offset, $0.element) }
         try writer.commit(records.map(StoreChange.add), isRepeated: false)
         #expect(try writer.records(records.map(\.id)).map(portrait) == records.map(portrait))
-        try other.feed.follow()
+        try other.changeLog.follow()
         for changes in [own.all, followed.all] {
             #expect(
                 changes.map { $0.download.map { portrait(DownloadRecord($0)) } }
@@ -769,7 +770,7 @@ import Testing
         for text in texts where !text.isEmpty { try writer.commit([.set(name: text, value: text)], isRepeated: false) }
         #expect(try other.settings() == Dictionary(uniqueKeysWithValues: texts.filter { !$0.isEmpty }.map { ($0, $0) }))
         for text in texts { try writer.commit([.fleet(.send(text, to: other.instance.id))], isRepeated: false) }
-        #expect(try other.feed.messages().map(\.text) == texts)
+        #expect(try other.changeLog.messages().map(\.text) == texts)
     }
 
     @Test("Replaces a NUL, which PostgreSQL cannot store", arguments: ["\0", "a\0b", "\0\u{301}", "\0\0\r\n\0"])

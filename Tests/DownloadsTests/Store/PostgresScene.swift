@@ -76,7 +76,7 @@ final class FollowedChanges: Sendable {
 
     init(_ writer: PostgresRecordWriter) {
         let changes = changes
-        writer.feed.follower = { more in changes.withLock { $0 += more } }
+        writer.changeLog.follower = { more in changes.withLock { $0 += more } }
     }
 
     /// In the form of ``PostgresScene/changes()``.
@@ -86,9 +86,9 @@ final class FollowedChanges: Sendable {
 
 extension PostgresRecordWriter {
     /// Requests slots in a separate group.
-    func claim(free: Int, hostLimit: Int) throws(StoreError) -> [DownloadRecord] {
-        let claim = SlotRequest(free: free, hostLimit: hostLimit)
-        try commit([.fleet(.claim(claim))], isRepeated: false)
-        return claim.granted
+    func requestSlots(free: Int, hostLimit: Int) throws(StoreError) -> [DownloadRecord] {
+        let request = SlotRequest(free: free, hostLimit: hostLimit)
+        try commit([.fleet(.requestSlots(request))], isRepeated: false)
+        return request.granted
     }
 }

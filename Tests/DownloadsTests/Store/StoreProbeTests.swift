@@ -47,7 +47,7 @@ struct StoreProbeTests {
         }
 
         func read<Value: Sendable>(
-            noting ids: [DownloadID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
+            noting ids: [RecordID], _ body: @escaping @Sendable (any StoreReader) throws -> Value
         ) async throws(StoreError) -> Value {
             try StoreError.translating { try body(EmptyReader(failure: readFailure.withLock { $0 })) }
         }

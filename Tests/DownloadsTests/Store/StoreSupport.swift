@@ -58,7 +58,7 @@ final class StoreScene {
 
     /// The first page of the webhook messages that another instance would find if this one ended now.
     func deliveriesAfterCrash() throws -> [WebhookDelivery] {
-        try SQLiteRecordWriter(DataDirectory(path: copy())).deliveries(from: DownloadID(value: 0)) { _ in true }.deliveries
+        try SQLiteRecordWriter(DataDirectory(path: copy())).deliveries(from: RecordID(value: 0)) { _ in true }.deliveries
     }
 
     private func copy() throws -> String {
@@ -112,7 +112,7 @@ extension RecordStore {
 
 /// Records for tests: the number decides everything.
 func sampleRecord(_ number: Int, state: DownloadState = .queued) -> DownloadRecord {
-    let id = DownloadID(value: UInt128(1_763_717_520_000 + UInt64(number)) << 80 | UInt128(number))
+    let id = RecordID(value: UInt128(1_763_717_520_000 + UInt64(number)) << 80 | UInt128(number))
     var download = Download(id: id, url: "https://example.com/files/\(number).bin", state: state, createdAt: id.createdAt)
     if state == .completed { download.filename = "\(number).bin" }
     if !state.isLive { download.endedAt = download.updatedAt }
@@ -136,7 +136,7 @@ func fullRecord(_ number: Int = 1) -> DownloadRecord {
     record.download.checksum = Checksum(.sha256, bytes: Array(0..<32))
     record.download.sha256Bytes = Array((0..<32).reversed())
     record.download.priority = -7
-    record.download.arrival = DownloadID(value: 1 << 125)
+    record.download.arrival = RecordID(value: 1 << 125)
     record.download.chosenGID = DownloadGID(.max - UInt64(number))
     record.partGeneration = .max - UInt64(number)
     record.transferCrashes = 2

@@ -43,7 +43,7 @@ struct StoredEventHistoryTests {
         let store = try scene.open()
         try await store.write([.beginEpoch(1)])
         let count = RemovalHistory.capacity + 100
-        try await store.write((1...count).map { .remove(DownloadID(value: UInt128($0)), changeID: changeID(1, UInt64($0))) })
+        try await store.write((1...count).map { .remove(RecordID(value: UInt128($0)), changeID: changeID(1, UInt64($0))) })
         let kept = try scene.contentsAfterCrash().events
         #expect(kept.removals.count == RemovalHistory.capacity)
         #expect(kept.knownSince == changeID(1, 101))
@@ -56,7 +56,7 @@ struct StoredEventHistoryTests {
         var history = RemovalHistory(knownSince: changeID(1, 0), capacity: 8)
         // Not quite in the order of their event ids.
         for number in [2, 1, 4, 3, 5, 6, 7, 8, 10, 9] as [UInt64] {
-            history.insert(RemovalHistory.Removal(changeID: changeID(1, number), id: DownloadID(value: UInt128(number))))
+            history.insert(RemovalHistory.Removal(changeID: changeID(1, number), id: RecordID(value: UInt128(number))))
         }
         #expect(history.knownSince == changeID(1, 2))
         #expect(history.removals(after: changeID(1, 2), atMost: 100).map(\.changeID.sequence) == [3, 4, 5, 6, 7, 8, 9, 10])

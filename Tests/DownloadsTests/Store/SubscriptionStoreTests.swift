@@ -7,13 +7,13 @@ import Testing
 /// The rows of subscriptions and their items, in SQLite and PostgreSQL.
 @Suite("The store of subscriptions", .timeLimit(.minutes(3)))
 struct SubscriptionStoreTests {
-    private let first = DownloadID(value: 1)
-    private let second = DownloadID(value: 2)
+    private let first = RecordID(value: 1)
+    private let second = RecordID(value: 2)
 
-    private func item(_ key: String, _ date: Int64, of subscription: DownloadID? = nil, state: String = "taken") -> StoredItem {
+    private func item(_ key: String, _ date: Int64, of subscription: RecordID? = nil, state: String = "taken") -> StoredItem {
         StoredItem(
             subscription: subscription ?? first, key: key, date: date, state: state, reason: "why \(key)",
-            url: "https://a.test/\(key)", download: DownloadID(value: UInt128(date + 100)), isMade: true, isByHand: key == "a",
+            url: "https://a.test/\(key)", download: RecordID(value: UInt128(date + 100)), isMade: true, isByHand: key == "a",
             body: Array("{\"name\":\"\(key)\"}".utf8))
     }
 

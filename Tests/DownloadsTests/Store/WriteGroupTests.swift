@@ -28,7 +28,7 @@ struct WriteGroupTests {
         case .fleet(.leaveQueue(let id)): "leave queue \(id.value & 0xFF)"
         case .fleet(.holdURL(let id)): "hold the URL of \(id.value & 0xFF)"
         case .fleet(.release(let id)): "let go \(id.value & 0xFF)"
-        case .fleet(.claim(let claim)): "claim \(claim.free)"
+        case .fleet(.requestSlots(let request)): "request slots \(request.free)"
         case .fleet(.send(let text, let run)): "send \(text) to \(run)"
         }
     }

@@ -4,7 +4,7 @@ import HTTPCore
 import TestSupport
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadFiles
 @testable import DownloadStore
 @testable import DownloadTransfer
@@ -25,7 +25,7 @@ final class AttemptFixture {
     }
     /// The generation of the part file accepted last.
     private(set) var partGeneration: UInt64?
-    let id: DownloadID
+    let id: RecordID
     let client: HTTPClient
     /// The reports of the attempts, in order.
     private(set) var reports: [TransferReport.Event] = []
@@ -45,7 +45,7 @@ final class AttemptFixture {
     init(entity: SavedEntity? = nil, mediaType: String? = nil, bytes: [UInt8]? = nil, gap: Range<Int64>? = nil) throws {
         temporary = try TemporaryDirectory()
         partFiles = PartFiles(try DataDirectory(path: temporary.path))
-        var generator = DownloadIDGenerator()
+        var generator = RecordIDGenerator()
         var random = SystemRandom()
         id = generator.next(now: .now(), using: &random)
         // With one thread, the end of a connection is handled before another one receives what the origin sends after it.
@@ -84,7 +84,7 @@ final class AttemptFixture {
             if ask.discards != nil { written = Coverage() }
             let (stream, reporter) = AsyncStream.makeStream(of: TransferReport.self)
             attempts += 1
-            let order = TransferAttempt.Order(
+            let parameters = TransferAttempt.Parameters(
                 id: id, operation: UInt64(attempts), partFiles: partFiles, hasRecordedBytes: written.byteCount > 0,
                 requestedMediaType: nil, expectation: ContentExpectation(mediaType: mediaType), checksum: checksum,
                 reservations: DiskReservations(), connections: connections,
@@ -92,7 +92,7 @@ final class AttemptFixture {
                 part: try part ?? (written.byteCount > 0 ? partFiles.openPart(id, partGeneration, holding: written.end) : nil),
                 isLastAttempt: isLastAttempt)
             let attempt = TransferAttempt(
-                order, client: client, resume: resume, written: written, hasher: StreamingHasher()
+                parameters, client: client, resume: resume, written: written, hasher: StreamingHasher()
             ) {
                 reporter.yield($0)
             }

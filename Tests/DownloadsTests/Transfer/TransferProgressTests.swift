@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadTransfer
 @testable import Downloads
 
@@ -75,5 +75,5 @@ struct TransferProgressTests {
 
 extension DownloadService {
     /// The transfer of a download with one.
-    func attempt(of id: DownloadID) -> TransferAttempt? { entries[id]?.work?.attempt }
+    func attempt(of id: RecordID) -> TransferAttempt? { entries[id]?.resources?.attempt }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import Downloads
 
 /// Messages about ends whose records could not be saved at first.

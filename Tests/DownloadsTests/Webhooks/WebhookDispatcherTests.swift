@@ -15,7 +15,7 @@ import Testing
 struct WebhookDispatcherTests {
     /// A sender whose receivers hang if their host begins with `dead`.
     private final class Receivers: WebhookSender {
-        let sent = Waiter<[DownloadID]>([])
+        let sent = Waiter<[RecordID]>([])
         let hanging = Waiter(0)
 
         func send(_ delivery: WebhookDelivery) async throws(ClientError) -> Int {
@@ -34,7 +34,7 @@ struct WebhookDispatcherTests {
 
     private func delivery(_ number: Int, to host: String) -> WebhookDelivery {
         WebhookDelivery(
-            id: DownloadID(value: UInt128(number) << 80), url: "http://\(host)/hook", subject: nil, body: Array("{}".utf8),
+            id: RecordID(value: UInt128(number) << 80), url: "http://\(host)/hook", subject: nil, body: Array("{}".utf8),
             due: Timestamp(millisecondsSinceEpoch: 0))
     }
 
@@ -127,7 +127,7 @@ struct WebhookDispatcherTests {
         }
         await dispatcher.start()
         #expect(try await receivers.sent.wait { $0.count >= count - 52 }.count == count - 52)
-        await dispatcher.read(from: DownloadID(value: 0))
+        await dispatcher.read(from: RecordID(value: 0))
         let told = try await lines.wait { $0.count >= 21 }
         await dispatcher.stop()
         #expect(told.count { $0.contains("a message to a webhook cannot be read (id '") } == 20)
@@ -182,7 +182,7 @@ struct WebhookDispatcherTests {
         func add(_ number: Int, to host: String) {
             queue.add(delivery(number, to: "\(host).example"), due: start + .milliseconds(number))
         }
-        func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(number) << 80) }
+        func id(_ number: Int) -> RecordID { RecordID(value: UInt128(number) << 80) }
         // Second attempts leave room for first ones.
         for number in 1...4 { add(number, to: "a") }
         #expect(sent() == [1, 2])
@@ -213,7 +213,7 @@ struct WebhookDispatcherTests {
     func hangingEnds() {
         let start = ContinuousClock.now
         var queue = WebhookQueue(limits: .init(concurrent: 3, unproven: 2, failing: 2, perHost: 1))
-        func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(number) << 80) }
+        func id(_ number: Int) -> RecordID { RecordID(value: UInt128(number) << 80) }
         func begin(_ number: Int, at offset: Duration) -> Int {
             queue.add(delivery(number, to: "\(number).example"), due: start)
             return queue.startable(at: start + offset).count
@@ -221,7 +221,7 @@ struct WebhookDispatcherTests {
         let begun: [Int] = [begin(1, at: .zero), begin(2, at: .seconds(1))]
         #expect(begun == [1, 1])
         // No other receiver waits.
-        func end(at offset: Duration) -> DownloadID? { queue.endHanging(at: start + offset) }
+        func end(at offset: Duration) -> RecordID? { queue.endHanging(at: start + offset) }
         #expect(queue.nextEnding == nil && end(at: .seconds(60)) == nil)
         let waiting: [Int] = [begin(3, at: .seconds(2)), begin(4, at: .seconds(2))]
         #expect(waiting == [0, 0])
@@ -240,13 +240,13 @@ struct WebhookDispatcherTests {
     func noted() {
         let start = ContinuousClock.now
         var queue = WebhookQueue(limits: .init(keptPerHost: 2))
-        func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(number) << 80) }
+        func id(_ number: Int) -> RecordID { RecordID(value: UInt128(number) << 80) }
         func add(_ number: Int) -> Bool { queue.add(delivery(number, to: "a.example"), due: start) }
         #expect(add(1) && add(2) && !add(3) && !add(4))
         // A receiver without messages has room.
         let hasRoom = queue.add(delivery(5, to: "b.example"), due: start)
         #expect(hasRoom)
-        func begin() -> DownloadID? { queue.beginLoading()?.from }
+        func begin() -> RecordID? { queue.beginLoading()?.from }
         #expect(begin() == nil)
         queue.remove(id(1))
         #expect(begin() == id(3))

@@ -40,7 +40,7 @@ struct WebhookPolicyTests {
 
     private func delivery(_ number: Int, host: String = "a.example") -> WebhookDelivery {
         WebhookDelivery(
-            id: DownloadID(value: UInt128(number)), url: "http://\(host)/hook", subject: nil, body: Array("{}".utf8),
+            id: RecordID(value: UInt128(number)), url: "http://\(host)/hook", subject: nil, body: Array("{}".utf8),
             due: Timestamp(millisecondsSinceEpoch: 0))
     }
 
@@ -56,13 +56,13 @@ struct WebhookPolicyTests {
         #expect(sent(after: 0) == [])
         #expect(sent(after: 4) == [1, 2])
         #expect(sent(after: 10) == [5])
-        queue.remove(DownloadID(value: 5))
+        queue.remove(RecordID(value: 5))
         // A failed one waits again, and releases its room.
         #expect(add(delivery(1), after: 60))
         #expect(sent(after: 10) == [3])
         #expect(queue.nextDue == start + .seconds(60))
-        queue.remove(DownloadID(value: 2))
-        queue.remove(DownloadID(value: 3))
+        queue.remove(RecordID(value: 2))
+        queue.remove(RecordID(value: 3))
         #expect(sent(after: 61) == [4, 1])
         #expect(queue.count == 2)
     }
@@ -72,7 +72,7 @@ struct WebhookPolicyTests {
         let start = ContinuousClock.now
         var queue = WebhookQueue(limits: .init(concurrent: 20, perHost: 2, accepting: 4))
         for number in 1...30 { queue.add(delivery(number), due: start + .milliseconds(number)) }
-        var attempts: [DownloadID] = []
+        var attempts: [RecordID] = []
         func running(after outcome: WebhookQueue.Outcome?) -> Int {
             if let outcome, !attempts.isEmpty {
                 let id = attempts.removeFirst()

@@ -35,7 +35,7 @@ struct WebhookTests {
         let message = try ReceivedMessage(request)
         #expect(message.type == "download.completed")
         #expect(message.data.string == "\(made.id) completed")
-        #expect(request["webhook-id"].flatMap(DownloadID.init) != nil)
+        #expect(request["webhook-id"].flatMap(RecordID.init) != nil)
         await fixture.service.shutdown()
         #expect(receiver.requests.count == 1)
     }
@@ -147,7 +147,7 @@ struct WebhookTests {
     private func pending(_ fixture: ServiceFixture) async throws -> [WebhookDelivery] {
         let copy = try TemporaryDirectory()
         try fixture.copyRecords(to: copy.path)
-        return try SQLiteRecordWriter(DataDirectory(path: copy.path)).deliveries(from: DownloadID(value: 0)) { _ in true }
+        return try SQLiteRecordWriter(DataDirectory(path: copy.path)).deliveries(from: RecordID(value: 0)) { _ in true }
             .deliveries
     }
 }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import Downloads
 @testable import PawlService
 
@@ -81,7 +81,7 @@ struct EventStreamTests {
         let name = "a\u{85}\u{2028}\u{2029}\u{A0}\u{2013}b"
         func publish(_ number: Int, attempts: Int) {
             var download = Download(
-                id: DownloadID(value: UInt128(number)), url: "http://a.example/", createdAt: Timestamp(millisecondsSinceEpoch: 0))
+                id: RecordID(value: UInt128(number)), url: "http://a.example/", createdAt: Timestamp(millisecondsSinceEpoch: 0))
             download.attempts = attempts
             download.filename = name
             _ = publisher.publish(download, counters: nil)
@@ -176,7 +176,7 @@ struct EventStreamTests {
             _ = read(stream)
         }
         var download = Download(
-            id: DownloadID(value: 1), url: "http://a.example/", createdAt: Timestamp(millisecondsSinceEpoch: 0))
+            id: RecordID(value: 1), url: "http://a.example/", createdAt: Timestamp(millisecondsSinceEpoch: 0))
         let versions = (1...100).map { number in
             download.attempts = number
             return publisher.publish(download, counters: nil).version
@@ -193,7 +193,7 @@ struct EventStreamTests {
         for number in 1...1_000 {
             index.publish(
                 Subscription(
-                    id: DownloadID(value: UInt128(number)), source: .search(term: "\(number)"), settings: .init(),
+                    id: RecordID(value: UInt128(number)), source: .search(term: "\(number)"), settings: .init(),
                     at: Timestamp(millisecondsSinceEpoch: 0)))
         }
         let stream = EventStream(RenderedResources(), nil, index)
@@ -205,8 +205,8 @@ struct EventStreamTests {
         }
         #expect((8_000..<10_000).contains(stream.rest))
         // Changes behind its place are in the snapshot, and follow as events as well.
-        index.publishRemoval(of: DownloadID(value: 1))
-        index.publishRemoval(of: DownloadID(value: 999))
+        index.publishRemoval(of: RecordID(value: 1))
+        index.publishRemoval(of: RecordID(value: 999))
         while case .more = stream.next(into: &text, limit: 65_536, now: .now) {}
         let events = String(decoding: text, as: UTF8.self).components(separatedBy: "\n\n")
         let lines = try #require(events.first).split(separator: "\n").filter { $0.hasPrefix("data: ") }.map { $0.dropFirst(6) }

@@ -4,14 +4,14 @@ import System
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import PawlService
 
 @Suite("The cache of finished files")
 struct FileFieldsTests {
     private let index = SnapshotIndex()
     private let files = FileFields()
-    private let id = DownloadID(value: 1)
+    private let id = RecordID(value: 1)
     private let identity = FileIdentity(device: 1, inode: 2, size: 3, modified: 4)
 
     private func publish(_ change: (inout Download) -> Void = { _ in }) throws -> Download {

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import PawlService
 
 @Suite("The cache of rendered resources")
@@ -13,7 +13,7 @@ struct RenderedResourcesTests {
 
     private func publish(_ id: UInt128, counters: TransferCounters? = nil, _ change: (inout Download) -> Void = { _ in }) {
         var download = Download(
-            id: DownloadID(value: id), url: "http://a.example/\(id)", state: .downloading,
+            id: RecordID(value: id), url: "http://a.example/\(id)", state: .downloading,
             createdAt: Timestamp(millisecondsSinceEpoch: 0))
         change(&download)
         index.publish(download, counters: counters)
@@ -21,13 +21,13 @@ struct RenderedResourcesTests {
 
     /// The current response, and whether it was rendered for an earlier one.
     private func shown(_ id: UInt128) throws -> (bytes: [UInt8], etag: EntityTag, wasKept: Bool) {
-        let id = DownloadID(value: id)
+        let id = RecordID(value: id)
         let wasKept = rendered.cached(try #require(index.version(of: id))) != nil
         let made = try #require(rendered.rendering(of: id, in: index))
         return (made.bytes, made.etag, wasKept)
     }
 
-    private func fresh(_ id: UInt128) throws -> [UInt8] { try #require(index.download(DownloadID(value: id))).encoded(.none) }
+    private func fresh(_ id: UInt128) throws -> [UInt8] { try #require(index.download(RecordID(value: id))).encoded(.none) }
 
     @Test("Renders an unchanged resource once")
     func unchanged() throws {
@@ -80,7 +80,7 @@ struct RenderedResourcesTests {
         publish(1) { $0.labels = ["x"] }
         #expect(try !shown(1).wasKept)
         #expect(try shown(1).bytes == fresh(1))
-        _ = index.remove(DownloadID(value: 1))
+        _ = index.remove(RecordID(value: 1))
         publish(1)
         #expect(try !shown(1).wasKept)
         #expect(try shown(1).bytes == fresh(1))
@@ -89,7 +89,7 @@ struct RenderedResourcesTests {
     @Test("Keeps versions of one download side by side for slow readers")
     func versions() throws {
         publish(1)
-        let first = try #require(index.download(DownloadID(value: 1)))
+        let first = try #require(index.download(RecordID(value: 1)))
         _ = rendered.rendering(of: first)
         publish(1) { $0.labels = ["x"] }
         _ = try shown(1)
@@ -132,7 +132,7 @@ struct RenderedResourcesTests {
                 #expect(item == (try JSONValue(parsing: try fresh(UInt128(number)))))
             }
             #expect(list["total"]?.integer == 20)
-            #expect(list["nextCursor"]?.string == DownloadID(value: 8).description)
+            #expect(list["nextCursor"]?.string == RecordID(value: 8).description)
         }
         // A change is rendered again, and moves the others in the queue.
         publish(5) { $0.labels = ["x"] }
@@ -190,7 +190,7 @@ struct RenderedResourcesTests {
     @Test("Renders a download outside the index each time")
     func foreign() throws {
         publish(1)
-        var foreign = try #require(index.download(DownloadID(value: 1)))
+        var foreign = try #require(index.download(RecordID(value: 1)))
         foreign.publication = 0
         foreign.labels = ["other"]
         #expect(rendered.rendering(of: foreign).bytes == foreign.encoded(.none))

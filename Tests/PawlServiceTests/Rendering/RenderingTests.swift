@@ -11,7 +11,7 @@ import Testing
 @Suite("Responses and log lines")
 struct RenderingTests {
     private func sample() throws -> Download {
-        let id = try #require(DownloadID("01JD6Z0000000000000000000A"))
+        let id = try #require(RecordID("01JD6Z0000000000000000000A"))
         return Download(
             id: id, url: "https://u.example/a.m4a?signature=s3cret", state: .downloading,
             createdAt: Timestamp(millisecondsSinceEpoch: 1_732_180_567_123))
@@ -27,7 +27,7 @@ struct RenderingTests {
     func refusals() throws {
         let refusals: [(DownloadError, Int)] = [
             (.notFound, 404), (.illegalTransition(from: .completed, command: "pause"), 409),
-            (.duplicate(DownloadID(value: 1)), 409), (.destinationForbidden("x"), 403), (.invalid("x"), 400),
+            (.duplicate(RecordID(value: 1)), 409), (.destinationForbidden("x"), 403), (.invalid("x"), 400),
             (.insufficientStorage("x"), 507), (.notComplete(.queued), 409), (.preconditionFailed, 412), (.keyMismatch, 422),
             (.overloaded, 503), (.unconfirmed, 503), (.shuttingDown, 503), (.storeFailed("x"), 500),
             (.storeAway("x"), 503),
@@ -84,7 +84,7 @@ struct RenderingTests {
 
     @Test("A problem has the members of RFC 9457 and its code")
     func problem() throws {
-        let id = try #require(DownloadID("01JD6Z0000000000000000000A"))
+        let id = try #require(RecordID("01JD6Z0000000000000000000A"))
         var writer = JSONWriter()
         DownloadError.duplicate(id).problem.encode(into: &writer)
         let value = try JSONValue(parsing: writer.bytes)

@@ -52,7 +52,7 @@ struct MetricsTests {
     @Test("Counts webhook deliveries by outcome, and dropped mirrors")
     func webhooks() async throws {
         let metrics = ServiceMetrics()
-        let id = DownloadID(value: 1)
+        let id = RecordID(value: 1)
         for outcome in [WebhookOutcome.delivered, .retried("503", isFirst: true), .retried("503", isFirst: false), .delivered] {
             metrics.record(.webhook(id, about: id, outcome))
         }

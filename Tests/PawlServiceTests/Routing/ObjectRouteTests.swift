@@ -3,7 +3,6 @@ import Foundation
 import HTTPClient
 import HTTPCore
 import HTTPServer
-import ObjectStorage
 import PawlConfiguration
 import Subscriptions
 import TestSupport
@@ -11,8 +10,9 @@ import TestUpstream
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import Downloads
+@testable import ObjectStorage
 @testable import PawlService
 
 @Suite(
@@ -28,7 +28,7 @@ struct ObjectRouteTests {
         let client: HTTPClient
         let port: Int
         let storage: String
-        let id: DownloadID
+        let id: RecordID
 
         func send(_ method: String, _ query: String = "", _ fields: [(String, String)] = []) async throws -> TestResponse {
             let name = method == "HEAD" ? "" : "/s%C3%B6ng.bin"
@@ -56,7 +56,8 @@ struct ObjectRouteTests {
         let bucket = "routes-\(UInt64.random(in: 0...UInt64.max))"
         let location = try ObjectLocation(parsing: "s3://\(bucket)/p?endpoint=\(service.endpoint)")
         let client = try HTTPClient(configuration: ClientConfiguration())
-        try await ObjectStorage(location, credentials: credentials, client: client).createBucket()
+        let storage = ObjectStorage(location, credentials: credentials, client: client)
+        _ = try await storage.send(StorageRequest("PUT", body: []))
         let directory = try TemporaryDirectory()
         let upstream = TestUpstream()
         let base = try upstream.start()
@@ -144,7 +145,7 @@ struct ObjectRouteTests {
     func inline() throws {
         let url = try #require(HTTPURL("http://a/"))
         func isHarmless(_ mediaType: String) -> Bool {
-            var download = Download(NewDownload(url: url), id: DownloadID(value: 1), at: .now())
+            var download = Download(NewDownload(url: url), id: RecordID(value: 1), at: .now())
             download.mediaType = mediaType
             return FileFields().file(of: download, named: "a").isHarmless
         }

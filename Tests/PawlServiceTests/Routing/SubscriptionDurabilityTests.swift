@@ -136,7 +136,7 @@ struct SubscriptionDurabilityTests {
             feed.change { $0.gates = nil }
             gates.answers.open()
             let subscriptions = running.service.subscriptions
-            let key = try #require(DownloadID(id))
+            let key = try #require(RecordID(id))
             try await until { await subscriptions.hasListed(key) }
             feed.change { $0.episodes.insert(("2", "Two"), at: 0) }
             async let second = running.send("POST", "/subscriptions/\(id)/refresh")
@@ -390,5 +390,5 @@ struct SubscriptionDurabilityTests {
 extension SubscriptionService {
     fileprivate var count: Int { entries.count }
 
-    fileprivate func hasListed(_ id: DownloadID) -> Bool { entries[id]?.hasListed ?? false }
+    fileprivate func hasListed(_ id: RecordID) -> Bool { entries[id]?.hasListed ?? false }
 }

@@ -1,5 +1,5 @@
 import DownloadCore
-import DownloadFeed
+import DownloadIndex
 import DownloadStore
 import Downloads
 import Foundation

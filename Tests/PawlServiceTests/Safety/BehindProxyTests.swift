@@ -1,4 +1,4 @@
-import DownloadFeed
+import DownloadIndex
 import DownloadStore
 import Downloads
 import Foundation

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @testable import DownloadCore
-@testable import DownloadFeed
+@testable import DownloadIndex
 @testable import DownloadStore
 @testable import DownloadTransfer
 @testable import Downloads

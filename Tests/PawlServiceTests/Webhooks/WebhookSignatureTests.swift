@@ -50,7 +50,7 @@ struct WebhookSignatureTests {
         #expect(
             String(decoding: body, as: UTF8.self)
                 == #"{"type":"download.failed","timestamp":"2023-11-14T22:13:20.999Z","data":{}}"#)
-        let delivery = WebhookDelivery(id: DownloadID(value: 5), url: "http://a/", subject: nil, body: body, due: now)
+        let delivery = WebhookDelivery(id: RecordID(value: 5), url: "http://a/", subject: nil, body: body, due: now)
         let secrets = try [Self.secret, "whsec_" + Self.base64(32)].map {
             try #require(WebhookSecret($0))
         }

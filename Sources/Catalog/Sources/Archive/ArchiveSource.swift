@@ -98,12 +98,8 @@ struct ArchiveSource: SearchSource {
     private static let maximumValues = 500_000
 
     func decode(_ response: ClientResponse, of request: SourceRequest) throws(CatalogError) -> Listing {
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(parsing: response.body, maximumValues: Self.maximumValues)
-        } catch {
-            throw .upstreamRejected("The Internet Archive answered with something that is not JSON: \(error).")
-        }
+        let document = try response.document(
+            values: Self.maximumValues, otherwise: "The Internet Archive answered with something that is not JSON")
         // Errors have status 200.
         if let error = document.root["error"] {
             let text = error.string ?? "an error without a name"

@@ -162,12 +162,8 @@ struct ITunesSource: SearchSource {
     private static let maximumValues = 100_000
 
     func decode(_ response: ClientResponse, of request: SourceRequest) throws(CatalogError) -> Listing {
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(parsing: response.body, maximumValues: Self.maximumValues)
-        } catch {
-            throw .upstreamRejected("iTunes answered with something that is not JSON: \(error).")
-        }
+        let document = try response.document(
+            values: Self.maximumValues, otherwise: "iTunes answered with something that is not JSON")
         if let message = document.root["errorMessage"]?.string {
             throw .upstreamRejected("iTunes answered with an error: \(SearchParameter.cut(message, to: 500))")
         }
