@@ -4,6 +4,11 @@ internal import DownloadCore
 ///
 /// A released file never changes. A new shape is another file with the next number, at the end of its list.
 package struct SchemaFile: Sendable {
+    /// The versions of the record file's schema, in order. Smaller versions belong to unreleased builds.
+    package static let sqlite = [SchemaFile(105, PackageResources.sqlite_105_sql)]
+    /// The versions of the schema of a fleet's database, in order. Smaller versions belong to unreleased builds.
+    static let fleet = [SchemaFile(104, PackageResources.postgres_104_sql)]
+
     /// The version that the file makes.
     let version: Int
     /// The statements of the file.

@@ -8,11 +8,8 @@ package enum StoreSchema {
     /// "Pawl" in ASCII.
     static let applicationID: Int64 = 0x5061_776C
 
-    /// The versions of the schema, in order. Smaller versions belong to unreleased builds.
-    package static let files = [SchemaFile(105, PackageResources.sqlite_105_sql)]
-
     /// The schema version that this release writes.
-    package static var version: Int { files.newestVersion }
+    package static var version: Int { SchemaFile.sqlite.newestVersion }
 
     /// Whether no download was ever added. The latest removals stay in the history.
     static let isUnused = """
@@ -27,7 +24,7 @@ package enum StoreSchema {
     ///   - directory: The directory of the file; `nil` for the directory in `path`.
     /// - Throws: `StoreError.foreign`, `.unreleased`, `.newerSchema`, or an error of SQLite.
     package static func prepare(
-        _ connection: SQLiteConnection, path: String, in directory: Directory? = nil, files: [SchemaFile] = files
+        _ connection: SQLiteConnection, path: String, in directory: Directory? = nil, files: [SchemaFile] = SchemaFile.sqlite
     ) throws(StoreError) {
         try StoreError.translating {
             let owner = try connection.number("PRAGMA application_id")

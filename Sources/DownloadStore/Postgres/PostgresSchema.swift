@@ -7,11 +7,8 @@ internal import Postgres
 /// columns. A part that an older release needs is removed one release after the last that used it, and ``oldestBeside``
 /// is raised.
 enum PostgresSchema {
-    /// The versions of the schema, in order. Smaller versions belong to unreleased builds.
-    static let files = [SchemaFile(104, PackageResources.postgres_104_sql)]
-
     /// The schema version that this release writes.
-    static var version: Int { files.newestVersion }
+    static var version: Int { SchemaFile.fleet.newestVersion }
 
     /// The oldest schema version whose release may run beside this one.
     static let oldestBeside = 104
@@ -30,7 +27,7 @@ enum PostgresSchema {
     /// - Parameter isFounding: Whether a new fleet is created in an empty database.
     /// - Throws: `StoreError.unreleased`, `.newerSchema`, `.foreign`, `.unavailable`, or an error of PostgreSQL.
     static func prepare(
-        _ connection: PostgresConnection, within limit: Duration, isFounding: Bool = true, files: [SchemaFile] = files
+        _ connection: PostgresConnection, within limit: Duration, isFounding: Bool = true, files: [SchemaFile] = SchemaFile.fleet
     ) throws(StoreError) {
         guard connection.serverVersion >= oldestServer else {
             let found = "\(connection.serverVersion / 10_000)"

@@ -1,4 +1,4 @@
--- Claims the sweep, unless it was claimed within the last $1 milliseconds.
+-- Acquires the sweep, unless it was acquired within the last $1 milliseconds.
 INSERT INTO pawl.meta AS kept (name, value)
     VALUES ('swept_at', floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text)
     ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value

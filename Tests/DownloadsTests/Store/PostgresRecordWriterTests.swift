@@ -680,7 +680,7 @@ import Testing
             UPDATE pawl.downloads SET note = 'old; row';
             """)
         for _ in 1...2 {
-            try PostgresSchema.prepare(connection, within: .seconds(60), files: PostgresSchema.files + [next])
+            try PostgresSchema.prepare(connection, within: .seconds(60), files: SchemaFile.fleet + [next])
         }
         #expect(try scene.texts("SELECT value FROM pawl.meta WHERE name = 'version'") == ["\(PostgresSchema.version + 1)"])
         #expect(try scene.number("SELECT count(*) FROM pawl.downloads WHERE note = 'old; row'") == 2)
@@ -698,7 +698,7 @@ import Testing
         let broken = SchemaFile(
             PostgresSchema.version + 1, "CREATE TABLE pawl.half (a int); ALTER TABLE pawl.nowhere ADD COLUMN note text")
         #expect(throws: StoreError.self) {
-            try PostgresSchema.prepare(connection, within: .seconds(60), files: PostgresSchema.files + [broken])
+            try PostgresSchema.prepare(connection, within: .seconds(60), files: SchemaFile.fleet + [broken])
         }
         #expect(try scene.texts("SELECT value FROM pawl.meta WHERE name = 'version'") == ["\(PostgresSchema.version)"])
         #expect(try scene.number("SELECT count(*) FROM pg_tables WHERE tablename = 'half'") == 0)

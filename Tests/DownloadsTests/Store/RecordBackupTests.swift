@@ -198,7 +198,7 @@ struct RecordBackupTests {
         try StoreSchema.prepare(connection, path: path)
         #expect(!FileManager.default.fileExists(atPath: kept))
         let next = SchemaFile(StoreSchema.version + 1, "ALTER TABLE downloads ADD COLUMN note TEXT")
-        try StoreSchema.prepare(connection, path: path, files: StoreSchema.files + [next])
+        try StoreSchema.prepare(connection, path: path, files: SchemaFile.sqlite + [next])
         let copy = try SQLiteConnection(path: kept)
         #expect(try copy.number("PRAGMA user_version") == Int64(StoreSchema.version))
         #expect(try copy.number("SELECT count(*) FROM downloads") == 1)

@@ -29,7 +29,7 @@ struct StoreSchemaTests {
 
     @Test("The versions of both databases are numbered without gaps")
     func numbers() {
-        for (files, first) in [(StoreSchema.files, 105), (PostgresSchema.files, 104)] {
+        for (files, first) in [(SchemaFile.sqlite, 105), (SchemaFile.fleet, 104)] {
             #expect(files.map(\.version) == Array(first..<first + files.count))
             #expect(files.allSatisfy { $0.sql.contains("TABLE") || $0.sql.contains("INDEX") })
         }
@@ -48,7 +48,7 @@ struct StoreSchemaTests {
             ALTER TABLE downloads ADD COLUMN note TEXT;
             UPDATE downloads SET note = 'old; row';
             """)
-        for _ in 1...2 { try StoreSchema.prepare(connection, path: path, files: StoreSchema.files + [next]) }
+        for _ in 1...2 { try StoreSchema.prepare(connection, path: path, files: SchemaFile.sqlite + [next]) }
         #expect(try connection.number("PRAGMA user_version") == Int64(StoreSchema.version + 1))
         #expect(try connection.number("SELECT count(*) FROM downloads WHERE note = 'old; row'") == 2)
         let writer = try SQLiteStatements(connection)
@@ -63,7 +63,7 @@ struct StoreSchemaTests {
         let broken = SchemaFile(
             StoreSchema.version + 1, "CREATE TABLE half (a); ALTER TABLE nowhere ADD COLUMN note TEXT")
         #expect(throws: StoreError.self) {
-            try StoreSchema.prepare(connection, path: path, files: StoreSchema.files + [broken])
+            try StoreSchema.prepare(connection, path: path, files: SchemaFile.sqlite + [broken])
         }
         #expect(try connection.number("PRAGMA user_version") == Int64(StoreSchema.version))
         #expect(try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'half'") == 0)
