@@ -9,8 +9,7 @@ internal import System
 /// The downloads: takes commands, runs transfers, and has the state of each download. It is the only writer of the store.
 ///
 /// A ``DownloadMachine`` decides what happens to its download. This actor sends events to the machines and carries out
-/// their actions (`+Interpreter`). `+Adding`, `+Commands`, `+FinishedFiles`, `+Keys` and `+Settings` have the requests
-/// from outside.
+/// their actions (`Running`). The extensions in `Requests` have the requests from outside.
 public actor DownloadService {
     let parts: ServiceParts
 

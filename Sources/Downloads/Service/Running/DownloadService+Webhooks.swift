@@ -46,7 +46,7 @@ extension DownloadService {
         }
     }
 
-    /// Tells the default webhooks of an impairment that has begun. The message is sent even if it cannot be stored.
+    /// Notifies the default webhooks of an impairment that has begun. The message is sent even if it cannot be stored.
     func announce(_ degraded: [StoreCondition.Degradation]) async {
         guard !isShuttingDown else { return }
         let deliveries = deliveries(.serviceDegraded, about: nil, data: Self.data(of: degraded))
