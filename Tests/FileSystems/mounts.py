@@ -169,7 +169,8 @@ class SmallBtrfs(Btrfs):
 
 
 class RClone(Mount):
-    options, is_steady = ["--vfs-cache-mode", "writes"], False
+    # Uploads begin after the scene: a file that was uploaded between its last reader and its removal has stayed.
+    options, is_steady = ["--vfs-cache-mode", "writes", "--vfs-write-back", "1m"], False
     # It does not end at times. What it has not uploaded by then is uploaded after the next mount.
     patience = 3
 
