@@ -400,8 +400,8 @@ extension DataDirectory {
         if let held = try? held?.status().identity, let found = try? directory.status().identity, held.isSameFile(as: found) {
             return directory
         }
-        let isPrivate = try naming(path) { () throws(SystemError) in try directory.lock() }
-        guard isPrivate else { throw .inUse(path: path) }
+        let isLocked = try naming(path) { () throws(SystemError) in try directory.lock() }
+        guard isLocked else { throw .inUse(path: path) }
         return directory
     }
 
