@@ -169,7 +169,7 @@ class SmallBtrfs(Btrfs):
 
 
 class RClone(Mount):
-    # Uploads begin after the scene: a file that was uploaded between its last reader and its removal has stayed.
+    # Uploads begin after the scene: a file that rclone 1.60 uploads after it was killed becomes empty when it is opened.
     options, is_steady = ["--vfs-cache-mode", "writes", "--vfs-write-back", "1m"], False
     # It does not end at times. What it has not uploaded by then is uploaded after the next mount.
     patience = 3
